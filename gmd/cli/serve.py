@@ -1,0 +1,78 @@
+"""``gmd serve``: run the daemon."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import click
+import structlog
+import trio
+
+from gmd import __version__
+from gmd.config import Config, ConfigError, load_config
+from gmd.daemon import Daemon, open_daemon, prepare_process
+
+logger = structlog.get_logger(__name__)
+
+_FIRST_COMMAND = """gmcat --port {port} '{{"kind": "new_game", "player_white": 1, "player_black": 2}}'"""
+
+
+def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """An option for every field of the configuration."""
+    hints = get_type_hints(Config, include_extras=True)
+    for name in reversed(Config.__struct_fields__):
+        kind, meta = hints[name].__origin__, hints[name].__metadata__[0]
+        default = next(f.default for f in _fields() if f.name == name)
+        help_text = f"{meta.description}  [default: {default}; or GMD_{name.upper()}]"
+        command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=help_text)(command)
+    return command
+
+
+def _fields() -> tuple[Any, ...]:
+    import msgspec
+
+    return msgspec.structs.fields(Config)
+
+
+@click.command()
+@_setting_options
+@click.option("--config", "file", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]")
+def serve(file: Path | None, **settings: Any) -> None:
+    """Serve games until told to stop (SIGINT or SIGTERM).
+
+    A flag wins over its GMD_ variable, that over the file, that over the default.
+    """
+    if file is None and os.environ.get("GMD_CONFIG"):
+        file = Path(os.environ["GMD_CONFIG"])
+    flags = {name: value for name, value in settings.items() if value is not None}
+    try:
+        config = load_config(flags, os.environ, file)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+    if config.data != ":memory:":
+        raise click.UsageError(f"data: {config.data!r}: this version keeps games in memory only; leave it out")
+    try:
+        trio.run(_serve, config)
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {config.host}:{config.port}: {error.strerror}") from None
+
+
+async def _serve(config: Config) -> None:
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with open_daemon(config) as daemon:
+            prepare_process()
+            _announce(daemon)
+            async for number in signals:
+                click.echo(f"gmd: {signal.Signals(number).name}: finishing the requests in hand", err=True)
+                break
+
+
+def _announce(daemon: Daemon) -> None:
+    for host, port in daemon.addresses:
+        click.echo(f"gmd {__version__} listening on {f'[{host}]' if ':' in host else host}:{port}")
+    click.echo("Games are kept in memory: they end with the daemon.")
+    click.echo(f"Try: {_FIRST_COMMAND.format(port=daemon.port)}")

@@ -1,0 +1,88 @@
+"""The daemon's configuration: one frozen struct behind flags, environment and file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
+
+#: Prefix of the environment variables: ``GMD_PORT`` sets ``port``.
+ENVIRONMENT_PREFIX = "GMD_"
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the message names the setting, its value and where it came from."""
+
+
+class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Every setting of ``gmd serve``."""
+
+    host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
+    data: Annotated[
+        str,
+        Meta(description="Where games are kept. Only :memory: so far: they end with the daemon."),
+    ] = ":memory:"
+    max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
+    # Ten thousand idle sessions cost some 200 MB; beyond that an operator should mean it.
+    max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
+    idle_timeout: Annotated[
+        float, Meta(gt=0, description="Seconds a session may be silent while nothing is asked.")
+    ] = 3600.0
+    # A frame is one write of a client's; thirty seconds is patience with the worst of networks, not with trickling.
+    frame_timeout: Annotated[
+        float, Meta(gt=0, description="Seconds for a frame to arrive whole, and for a reply to be taken.")
+    ] = 30.0
+    max_wait: Annotated[float, Meta(ge=0, description="Longest wait, in seconds.")] = 60.0
+    start_timeout: Annotated[
+        float, Meta(gt=0, description="Seconds for both seats of a game with a clock to be heard from.")
+    ] = 300.0
+    # SIGTERM to exit within five seconds: four for what is in hand, the rest to close.
+    stop_timeout: Annotated[
+        float, Meta(ge=0, description="Seconds for the requests in hand when the daemon is told to stop.")
+    ] = 4.0
+
+
+def load_config(flags: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None) -> Config:
+    """The configuration: a flag wins over the environment, that over the file, that over the default.
+
+    :param flags: settings given on the command line.
+    :param environment: of it, variables named ``GMD_`` and a setting's name in capitals.
+    :param file: a TOML file of settings.
+    :raises ConfigError: a setting is unknown or its value unusable.
+    """
+    settings: dict[str, Any] = {}
+    if file is not None:
+        settings |= _checked(_read_toml(file), f"file {file}")
+    names = {ENVIRONMENT_PREFIX + name.upper(): name for name in Config.__struct_fields__}
+    set_there = {name: environment[variable] for variable, name in names.items() if variable in environment}
+    settings |= _checked(set_there, "environment (GMD_...)", strict=False)
+    settings |= _checked(flags, "command line")
+    return msgspec.convert(settings, Config)
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"config: {file} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"config: {file} is not TOML: {error}") from error
+
+
+def _checked(settings: Mapping[str, object], source: str, *, strict: bool = True) -> dict[str, Any]:
+    """The settings with their types converted, each known to be valid."""
+    checked: dict[str, Any] = {}
+    for name, value in settings.items():
+        try:
+            checked[name] = getattr(msgspec.convert({name: value}, Config, strict=strict), name)
+        except (msgspec.ValidationError, AttributeError) as error:
+            what = str(error).split(" - at ")[0]
+            raise ConfigError(f"{name}: {value!r} from the {source} cannot be used: {what}") from None
+    return checked

@@ -1,0 +1,289 @@
+"""Chess, Chess960 and crazyhouse: the rules of a game around python-chess's rules of a position.
+
+A game in memory is small, so that a hundred thousand of them fit: positions are keys (their facts live in the shared
+cache), moves two bytes each, and repetition is counted since the last move that cannot be taken back.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Generator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import chess
+
+from gm_protocol.errors import BadPgn, GameIsOver, GmError, NotAvailable, NotYourTurn, Stale
+from gm_protocol.state import FIFTY_MOVES, THREEFOLD, Termination
+
+from .events import AnyEvent, Created, Ended, Heard, Loaded, Moved
+from .facts import Facts, Played, facts_of
+from .game import Absent, Command, End, Flag, Game, Hear, Outcome, Play, Snapshot, seat_name
+from .material import insufficient_material
+from .position import Position, pack, turn_of
+from .setup import family_of_options
+
+#: The longest game, in plies: above the longest that the 75-move rule would allow.
+MAX_PLIES = 12_000
+
+
+#: Moves of a PGN played between two yields: under two milliseconds, of positions never seen.
+MOVES_A_STEP = 16
+
+
+class Accepted(NamedTuple):
+    """A seat's latest move or ending: what its retry must equal, and what it is shown again."""
+
+    ply: int
+    #: The move in UCI, or the words an ending was asked in.
+    action: str
+    offer_draw: bool
+    before: Position
+    after: Snapshot
+
+
+class ChessGame(Game):
+    """A game whose players see everything."""
+
+    def __init__(self, created: Created) -> None:
+        super().__init__(created)
+        board = family_of_options(created.options).board(created.options.fen)
+        self.start_turn = board.turn
+        self.start_fullmove = board.fullmove_number
+        position = pack(board)
+        #: Version 1's ``pgn``, and every move's two-byte code.
+        self.movetext = ""
+        self.codes = array("H")
+        self._occurred: dict[Position, int] = {position: 1}
+        self._latest: list[Accepted | None] = [None, None]
+        self.now = Snapshot(position, 0, board.halfmove_clock, 1, 0, None, False, "available_move")
+        self.now = self.now._replace(termination=self._verdict(self.now))
+
+    @property
+    def turn(self) -> chess.Color:
+        return turn_of(self.now.position)
+
+    def turn_at(self, ply: int) -> chess.Color:
+        return self.start_turn ^ bool(ply & 1)
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of the position on the board."""
+        return facts_of(self.now.position)
+
+    @property
+    def moves(self) -> list[str]:
+        """All moves so far, in UCI."""
+        return [decode_move(code) for code in self.codes]
+
+    def fullmove_at(self, ply: int) -> int:
+        """The full-move number at a ply index."""
+        return self.start_fullmove + (ply + (not self.start_turn)) // 2
+
+    def draws(self, shown: Snapshot) -> int:
+        """The draws the side to move may take there, as the wire's bits."""
+        if shown.termination != "available_move":
+            return 0
+        return FIFTY_MOVES * (shown.halfmoves >= 100) | THREEFOLD * (shown.occurrences >= 3)
+
+    # --- Deciding -----------------------------------------------------------------------------------------------
+
+    def decide(self, command: Command, thought: float) -> Outcome:
+        match command:
+            case Play():
+                return self._decide_play(command, thought)
+            case End():
+                return self._decide_end(command, thought)
+            case Hear():
+                return self.hear(command.seat)
+            case Flag():
+                return self.flag(thought)
+            case Absent():
+                return self.absent()
+
+    def _decide_play(self, command: Play, thought: float) -> Outcome:
+        accepted = self._latest[command.seat]
+        if accepted is not None and accepted.ply == command.ply and _same_move(accepted, command):
+            return Outcome(self.flag(thought).events, shown=accepted.after)
+        if (refused := self._refuse(command, thought)) is not None:
+            return refused
+        if command.seat != self.turn:
+            return Outcome(refusal=self._not_your_turn(command.seat))
+        try:
+            played = self.facts.play(command.text)
+        except GmError as error:
+            if self.options.illegal_move == "refuse":
+                return Outcome(refusal=error)
+            forfeit: Termination = "forfeit_white" if command.seat else "forfeit_black"
+            return Outcome([Ended(forfeit, thought, seat_name(command.seat), command.text)])
+        return Outcome([Moved(played.uci, thought, command.offer_draw)])
+
+    def _decide_end(self, command: End, thought: float) -> Outcome:
+        accepted = self._latest[command.seat]
+        if accepted is not None and accepted.ply == command.ply and accepted.action == command.termination:
+            return Outcome(self.flag(thought).events, shown=accepted.after)
+        if (refused := self._refuse(command, thought)) is not None:
+            return refused
+        if command.termination.startswith("taken_draw"):
+            if command.seat != self.turn:
+                return Outcome(refusal=self._not_your_turn(command.seat))
+            if not self.draws(self.now):
+                message = (
+                    f"termination: {command.termination!r}: no draw can be taken now: the position has occurred "
+                    f"{self.now.occurrences} times, {self.now.halfmoves} half-moves without capture or pawn move"
+                )
+                return Outcome(refusal=NotAvailable(message))
+        elif command.termination == "draw_agreed" and not (self.now.draw_offered and command.seat == self.turn):
+            message = f"termination: 'draw_agreed': no offer of {seat_name(not command.seat)}'s stands"
+            return Outcome(refusal=NotAvailable(message))
+        ended = Ended(command.termination, thought, seat_name(command.seat), command.termination)
+        return Outcome([ended])
+
+    def _refuse(self, command: Play | End, thought: float) -> Outcome | None:
+        """The refusals that move and end_game share, after retries: game over (by now, perhaps), and stale."""
+        flagged = self.flag(thought)
+        if self.over or flagged.events:
+            termination = self.now.termination
+            for event in flagged.events:
+                assert isinstance(event, Ended)
+                termination = event.termination
+            return Outcome(flagged.events, refusal=GameIsOver(f"game {self.id} is over: {termination}"))
+        if command.ply is not None and command.ply != self.now.ply:
+            message = f"ply: {command.ply} is not where game {self.id} is: its ply_index is {self.now.ply}"
+            return Outcome(refusal=Stale(message, expected=self.now.ply))
+        return None
+
+    def _not_your_turn(self, seat: chess.Color) -> NotYourTurn:
+        return NotYourTurn(f"player: you hold {seat_name(seat)}'s seat, and it is {seat_name(self.turn)}'s turn")
+
+    # --- Applying -----------------------------------------------------------------------------------------------
+
+    def apply(self, event: AnyEvent) -> None:
+        match event:
+            case Moved():
+                self._apply_moved(event)
+            case Ended():
+                self._apply_ended(event)
+            case Heard():
+                self.heard[event.seat == "white"] = True
+            case Loaded():
+                for move in event.moves:
+                    self._push(self.facts.play(move), draw_offered=False)
+            case Created():
+                raise ValueError(f"game {self.id} was created already")
+
+    def _apply_moved(self, event: Moved) -> None:
+        seat, before = self.turn, self.now
+        if self.clock is not None:
+            self.clock.charge(seat, event.seconds)
+            self.clock.press(seat)
+        self._push(facts_of(before.position).play(event.move), event.offer_draw)
+        self._latest[seat] = Accepted(before.ply, event.move, event.offer_draw, before.position, self.now)
+
+    def _apply_ended(self, event: Ended) -> None:
+        before = self.now
+        if self.clock is not None:
+            self.clock.charge(self.turn, event.seconds)
+        self.now = before._replace(termination=event.termination, draw_offered=False)
+        if event.seat is not None and event.asked is not None:
+            accepted = Accepted(before.ply, event.asked, False, before.position, self.now)
+            self._latest[event.seat == "white"] = accepted
+
+    def _push(self, played: Played, draw_offered: bool) -> None:
+        before = self.now
+        self._write(played.san)
+        self.codes.append(encode_move(played.uci))
+        # Drops bring captured pieces back, so in crazyhouse a position can recur behind a capture.
+        if played.zeroing and self.options.variant != "crazyhouse":
+            self._occurred.clear()
+        occurrences = self._occurred[played.position] = self._occurred.get(played.position, 0) + 1
+        after = Snapshot(
+            played.position,
+            before.ply + 1,
+            0 if played.zeroing else before.halfmoves + 1,
+            occurrences,
+            len(self.movetext),
+            played.uci,
+            draw_offered,
+            "available_move",
+        )
+        termination = self._verdict(after)
+        if termination != "available_move":
+            after = after._replace(termination=termination, draw_offered=False)
+        self.now = after
+
+    def _write(self, san: str) -> None:
+        ply = self.now.ply
+        number = self.fullmove_at(ply)
+        if self.turn:
+            self.movetext += f" {number}.{san}" if ply else f"{number}.{san}"
+        else:
+            self.movetext += f" {san}" if ply else f"{number}...{san}"
+
+    def _verdict(self, after: Snapshot) -> Termination:
+        """How the game stands by its position and its rules of drawing."""
+        facts = facts_of(after.position)
+        if not facts.can_move:
+            if facts.check:
+                return "victory_black" if facts.turn else "victory_white"
+            return "stalemate"
+        if self.options.draws == "automatic":
+            if after.occurrences >= 3:
+                return "draw_repetition"
+            if after.halfmoves >= 100:
+                return "draw_fifty_moves"
+            if insufficient_material(after.position):
+                return "draw_material"
+        limit = MAX_PLIES if self.options.max_moves is None else min(MAX_PLIES, 2 * self.options.max_moves)
+        return "draw_move_limit" if after.ply >= limit else "available_move"
+
+
+def load_moves(game: ChessGame, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
+    """Play the moves of a PGN in a new game, yielding after every few; returns the events, which are applied.
+
+    :raises BadPgn: one of them is not legal.
+    """
+    events: list[Loaded] = []
+    for first in range(0, len(moves), MOVES_A_STEP):
+        played: list[str] = []
+        facts = game.facts
+        for ply, text in enumerate(moves[first : first + MOVES_A_STEP], first):
+            try:
+                move = facts.play(text)
+            except GmError as error:
+                number = f"{game.fullmove_at(ply)}{'.' if facts.turn else '...'}"
+                raise BadPgn(f"pgn: at {number} (ply {ply}): {error}") from None
+            played.append(move.uci)
+            facts = facts_of(move.position)
+        events.append(Loaded(played))
+        game.apply(events[-1])
+        yield
+    return events
+
+
+def _same_move(accepted: Accepted, command: Play) -> bool:
+    """Whether a command is the accepted one again, however its move is spelt."""
+    if accepted.offer_draw != command.offer_draw:
+        return False
+    if accepted.action == command.text:
+        return True
+    try:
+        return facts_of(accepted.before).play(command.text).uci == accepted.action
+    except GmError:
+        return False
+
+
+@cache
+def encode_move(uci: str) -> int:
+    """A move in 15 bits: source, target, and what is promoted to, or dropped (then source is target)."""
+    move = chess.Move.from_uci(uci)
+    return move.from_square | move.to_square << 6 | (move.promotion or move.drop or 0) << 12
+
+
+@cache
+def decode_move(code: int) -> str:
+    """The UCI of :func:`encode_move`'s code."""
+    source, target, piece = code & 63, code >> 6 & 63, code >> 12 or None
+    if source == target:
+        return chess.Move(source, target, drop=piece).uci()
+    return chess.Move(source, target, promotion=piece).uci()

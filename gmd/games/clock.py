@@ -1,0 +1,83 @@
+"""Chess clocks. They count what they are told was used; they never look at the time.
+
+Seconds throughout. Two kinds: ``initial`` with ``increment`` (added after each of the side's moves), and
+``first_move`` with ``per_move`` (a fresh budget for every move, unused time lost), as CodinGame has it.
+"""
+
+from __future__ import annotations
+
+from chess import BLACK, WHITE, Color
+from msgspec import UNSET
+
+from gm_protocol.errors import BadRequest
+from gm_protocol.messages import ClockOption
+from gm_protocol.state import ClockState
+
+#: Longest time control, in seconds: some months. It keeps every clock far from what a float counts exactly.
+MAX_SECONDS = 10_000_000.0
+
+#: A flag that is this near to falling has fallen: timers are no finer.
+TICK = 1e-6
+
+
+def check_clock(option: ClockOption) -> ClockOption:
+    """The time control with its defaults filled in.
+
+    :raises BadRequest: it is neither of the two kinds, or has a time out of range.
+    """
+    if option.initial is not UNSET and option.first_move is UNSET and option.per_move is UNSET:
+        increment = 0.0 if option.increment is UNSET else option.increment
+        _check_range("initial", option.initial, above=0.0)
+        _check_range("increment", increment)
+        return ClockOption(initial=option.initial, increment=increment)
+    if option.first_move is not UNSET and option.per_move is not UNSET and option.initial is option.increment:
+        _check_range("first_move", option.first_move, above=0.0)
+        _check_range("per_move", option.per_move, above=0.0)
+        return option
+    raise BadRequest(
+        'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}'
+    )
+
+
+def _check_range(name: str, seconds: float, above: float = -1.0) -> None:
+    if not above < seconds <= MAX_SECONDS:
+        lowest = "more than 0" if above == 0 else "0"
+        raise BadRequest(f"clock.{name}: {seconds} is not from {lowest} to {MAX_SECONDS:.0f} seconds")
+
+
+class Clock:
+    """Both sides' time in one game."""
+
+    __slots__ = ("_first", "_increment", "_left", "_per_move")
+
+    def __init__(self, option: ClockOption) -> None:
+        if option.initial is not UNSET:
+            first, self._per_move = option.initial, None
+            self._increment = 0.0 if option.increment is UNSET else option.increment
+        else:
+            assert option.first_move is not UNSET
+            assert option.per_move is not UNSET
+            first, self._per_move, self._increment = option.first_move, option.per_move, 0.0
+        self._left = [first, first]
+
+    def left(self, color: Color) -> float:
+        """Seconds a side has for its next move."""
+        return self._left[color]
+
+    def fallen(self, color: Color, thought: float) -> bool:
+        """Whether the side's flag has fallen after ``thought`` seconds of thinking."""
+        return thought > self._left[color] - TICK
+
+    def charge(self, color: Color, seconds: float) -> None:
+        """Take time a side has used from it; never below nothing."""
+        self._left[color] = max(0.0, self._left[color] - seconds)
+
+    def press(self, color: Color) -> None:
+        """A side has completed a move: give it what it gets for that."""
+        self._left[color] = self._left[color] + self._increment if self._per_move is None else self._per_move
+
+    def show(self, turn: Color, thought: float) -> ClockState:
+        """What both clocks read, ``thought`` seconds into the turn, to the millisecond."""
+        left = list(self._left)
+        left[turn] = max(0.0, left[turn] - thought)
+        return ClockState(white=round(left[WHITE], 3), black=round(left[BLACK], 3))

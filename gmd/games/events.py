@@ -1,0 +1,61 @@
+"""What happened in a game. A game is the fold of its events, and the log keeps nothing else.
+
+Events hold seconds charged, never instants; ``created`` is a wall time for people to read, and nothing depends on it.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from gm_protocol.messages import GameOptions
+from gm_protocol.state import Color, Termination
+
+
+class Event(Struct, tag_field="event", omit_defaults=True):
+    """One thing that happened."""
+
+
+class Created(Event, tag="created"):
+    """The game began, at its start position. ``result_header`` is the Result tag of the PGN it came from."""
+
+    player_white: int | None
+    player_black: int | None
+    options: GameOptions
+    created: str
+    result_header: str | None = None
+
+
+class Loaded(Event, tag="loaded"):
+    """Moves (UCI) that came with a PGN: nobody in this game made them, and no clock is charged for them."""
+
+    moves: list[str]
+
+
+class Heard(Event, tag="heard"):
+    """A seat of a game with a clock was heard from for the first time."""
+
+    seat: Color
+
+
+class Moved(Event, tag="moved"):
+    """The side to move made a move (UCI), having thought for ``seconds`` of its clock's time."""
+
+    move: str
+    seconds: float = 0.0
+    offer_draw: bool = False
+
+
+class Ended(Event, tag="ended"):
+    """The game ended otherwise than by a move.
+
+    ``seat`` and ``asked`` say who asked for it in which words (a termination, or the move text that forfeited), so
+    that the same request sent again is known; a timeout has neither. ``seconds`` are charged to the side to move.
+    """
+
+    termination: Termination
+    seconds: float = 0.0
+    seat: Color | None = None
+    asked: str | None = None
+
+
+AnyEvent = Created | Loaded | Heard | Moved | Ended

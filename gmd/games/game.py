@@ -1,0 +1,194 @@
+"""What every game is: a fold over its events, and a judge of commands.
+
+``decide`` says what a command would do, as events, without doing it; ``apply`` does what an event says, and is the
+only way a game changes. Neither reads a clock: ``thought`` is how long, in seconds, the clock of the side to move has
+been running (0 where it is not).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import chess
+from chess import BLACK, WHITE
+
+from gm_protocol.errors import BadRequest, GmError, NotAPlayer
+from gm_protocol.messages import VoluntaryTermination
+from gm_protocol.state import Color, Termination
+
+from .clock import Clock
+from .events import AnyEvent, Created, Ended, Heard
+from .position import Position
+
+
+class Play(NamedTuple):
+    """A seat moves. ``ply`` is the ply index it believes it acts at, or None."""
+
+    seat: chess.Color
+    text: str
+    ply: int | None = None
+    offer_draw: bool = False
+
+
+class End(NamedTuple):
+    """A seat resigns, claims a draw, or agrees to one."""
+
+    seat: chess.Color
+    termination: VoluntaryTermination
+    ply: int | None = None
+
+
+class Hear(NamedTuple):
+    """A seat has sent a request, of whatever kind, that names the game."""
+
+    seat: chess.Color
+
+
+class Flag(NamedTuple):
+    """Time has passed: whose flag has fallen?"""
+
+
+class Absent(NamedTuple):
+    """The time for both seats to be heard from has passed."""
+
+
+Command = Play | End | Hear | Flag | Absent
+
+
+class Snapshot(NamedTuple):
+    """A game at one moment, without its clocks: what a reply shows, and what a retried request is shown again."""
+
+    position: Position
+    ply: int
+    #: Half-moves since the last capture or pawn move.
+    halfmoves: int
+    #: How often this position has occurred, this time included.
+    occurrences: int
+    #: How much of the game's movetext belongs to it.
+    text_length: int
+    last_move: str | None
+    draw_offered: bool
+    termination: Termination
+
+
+class Outcome(NamedTuple):
+    """What a command comes to: events to append (maybe none), and a state to show or a refusal.
+
+    A move made after the flag fell has both events and a refusal.
+    """
+
+    events: Sequence[AnyEvent] = ()
+    #: The state to show; None for the state after the events.
+    shown: Snapshot | None = None
+    refusal: GmError | None = None
+
+
+def seat_name(seat: chess.Color) -> Color:
+    """The wire's word for a side."""
+    return "white" if seat else "black"
+
+
+class Game(ABC):
+    """A game of any variant."""
+
+    def __init__(self, created: Created) -> None:
+        self.created = created
+        #: Given when the game is taken into the log.
+        self.id = 0
+        self.options = created.options
+        self.players = (created.player_black, created.player_white)  # indexed by colour
+        self.clock = None if self.options.clock is None else Clock(self.options.clock)
+        self.heard = [False, False]
+        self.now: Snapshot
+
+    @property
+    @abstractmethod
+    def turn(self) -> chess.Color:
+        """The side to move."""
+
+    @abstractmethod
+    def turn_at(self, ply: int) -> chess.Color:
+        """The side whose turn it was, or will be, at a ply index."""
+
+    @abstractmethod
+    def decide(self, command: Command, thought: float) -> Outcome:
+        """What a command comes to, in the order of checks that ``PROTOCOL`` gives."""
+
+    @abstractmethod
+    def apply(self, event: AnyEvent) -> None:
+        """Let an event of this game happen."""
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.now.termination != "available_move"
+
+    @property
+    def ticking(self) -> bool:
+        """Whether the side to move's clock runs: the game is on, and both seats have been heard from."""
+        return self.clock is not None and all(self.heard) and not self.over
+
+    @property
+    def awaited(self) -> bool:
+        """Whether the game has a clock that waits for a seat to be heard from."""
+        return self.clock is not None and not all(self.heard) and not self.over
+
+    def holds(self, player: int, seat: chess.Color) -> bool:
+        """Whether a player has that seat."""
+        return self.players[seat] == player
+
+    def seats(self, player: int | None) -> list[chess.Color]:
+        """The seats a player has: none, one, or both, White first."""
+        return [] if player is None else [seat for seat in (WHITE, BLACK) if self.players[seat] == player]
+
+    def seat_of(self, player: int, named: Color | None = None, ply: int | None = None) -> chess.Color:
+        """The seat a player's request acts for.
+
+        Who holds both acts for the seat it names, else for the side to move (at ``ply``, where it says one).
+
+        :raises NotAPlayer: it holds no seat, or not the one it names.
+        """
+        seats = self.seats(player)
+        if not seats:
+            raise NotAPlayer(f"player: {player} has no seat in game {self.id}")
+        if named is not None:
+            seat = named == "white"
+            if seat not in seats:
+                raise NotAPlayer(f"seat: player {player} does not hold {named}'s seat in game {self.id}")
+            return seat
+        if len(seats) == 1:
+            return seats[0]
+        return self.turn if ply is None else self.turn_at(ply)
+
+    def hear(self, seat: chess.Color) -> Outcome:
+        """Decide :class:`Hear`. Only a game with a clock cares; who holds both seats is heard in both."""
+        if self.clock is None or self.over or self.heard[seat]:
+            return Outcome()
+        player = self.players[seat]
+        seats = [other for other in self.seats(player) or [seat] if not self.heard[other]]
+        return Outcome([Heard(seat_name(other)) for other in seats])
+
+    def absent(self) -> Outcome:
+        """Decide :class:`Absent`: a seat not heard from loses; where neither was, the side to move does."""
+        if not self.awaited:
+            return Outcome()
+        loser = self.turn if not self.heard[self.turn] else not self.turn
+        return Outcome([timeout(loser, 0.0)])
+
+    def flag(self, thought: float) -> Outcome:
+        """Decide :class:`Flag`."""
+        if self.clock is not None and self.ticking and self.clock.fallen(self.turn, thought):
+            return Outcome([timeout(self.turn, self.clock.left(self.turn))])
+        return Outcome()
+
+
+def timeout(loser: chess.Color, seconds: float) -> Ended:
+    """The event of a side's time running out, charged the ``seconds`` it had left."""
+    return Ended("timeout_white" if loser else "timeout_black", seconds)
+
+
+def bad_field(name: str, value: object, advice: str) -> BadRequest:
+    """A refusal that names a field, its value and what to do."""
+    return BadRequest(f"{name}: {value!r} {advice}")

@@ -1,0 +1,128 @@
+"""Positions as short byte strings: what a live game, the repetition count and the cache of facts all hold.
+
+A key is everything that decides what may follow, and nothing else: pieces, pockets, side to move, castling rights, an
+en passant square only where a legal en passant capture exists, and the family of rules. Move counters are not in it.
+Two positions repeat each other exactly when their keys are equal (the FIDE rule, as python-chess reads it).
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+
+import chess
+import chess.variant
+from chess import Board
+from chess.variant import CrazyhouseBoard, CrazyhousePocket
+
+#: A position, packed.
+Position = bytes
+
+
+class Family(IntEnum):
+    """The rules a position is played by; the two with 960 castle as Chess960 does."""
+
+    STANDARD = 0
+    CHESS960 = 1
+    CRAZYHOUSE = 2
+    CRAZYHOUSE960 = 3
+
+    @property
+    def chess960(self) -> bool:
+        """Whether castling is king takes own rook."""
+        return bool(self & 1)
+
+    @property
+    def drops(self) -> bool:
+        """Whether captured pieces come back from a pocket."""
+        return bool(self & 2)
+
+    def board(self, fen: str | None = None) -> Board:
+        """A board of these rules, empty unless a FEN is given.
+
+        :raises ValueError: the FEN does not parse.
+        """
+        if self.drops:
+            return CrazyhouseBoard(fen, chess960=self.chess960)
+        return Board(fen, chess960=self.chess960)
+
+
+# Eight bitboards (pawns, knights, bishops, rooks, queens, kings, white, promoted), castling rights as a bitboard,
+# family, turn, en passant square. Eight first, so that key[rank:64:8] is one rank of all of them.
+_CORE = struct.Struct("<8QQBBB")
+_NO_SQUARE = 255
+
+#: In crazyhouse ten counts follow: White's pawns, knights, bishops, rooks, queens in hand, then Black's.
+_POCKETS = struct.Struct("<10B")
+_IN_HAND = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
+
+_TURN_OFFSET = 8 * 9 + 1
+_FAMILY_OFFSET = 8 * 9
+
+
+def pack(board: Board) -> Position:
+    """The key of a board's position. Drops an en passant square that nothing can legally use from the board."""
+    if board.ep_square is not None and not board.has_legal_en_passant():
+        board.ep_square = None
+    drops = isinstance(board, CrazyhouseBoard)
+    key = _CORE.pack(
+        board.pawns,
+        board.knights,
+        board.bishops,
+        board.rooks,
+        board.queens,
+        board.kings,
+        board.occupied_co[chess.WHITE],
+        board.promoted if drops else 0,
+        board.clean_castling_rights(),
+        board.chess960 + 2 * drops,
+        board.turn,
+        _NO_SQUARE if board.ep_square is None else board.ep_square,
+    )
+    if isinstance(board, CrazyhouseBoard):
+        white, black = board.pockets[chess.WHITE], board.pockets[chess.BLACK]
+        key += _POCKETS.pack(*map(white.count, _IN_HAND), *map(black.count, _IN_HAND))
+    return key
+
+
+def unpack(position: Position) -> Board:
+    """A fresh board of the position, without history and with its move counters at 0 and 1."""
+    (pawns, knights, bishops, rooks, queens, kings, white, promoted, castling, family, turn, ep_square) = (
+        _CORE.unpack_from(position)
+    )
+    board = _EMPTY[family].copy(stack=False)
+    board.pawns, board.knights, board.bishops = pawns, knights, bishops
+    board.rooks, board.queens, board.kings = rooks, queens, kings
+    board.occupied = occupied = pawns | knights | bishops | rooks | queens | kings
+    board.occupied_co[chess.WHITE] = white
+    board.occupied_co[chess.BLACK] = occupied ^ white
+    board.promoted = promoted
+    board.castling_rights = castling
+    board.turn = bool(turn)
+    board.ep_square = None if ep_square == _NO_SQUARE else ep_square
+    if isinstance(board, CrazyhouseBoard):
+        counts = _POCKETS.unpack_from(position, _CORE.size)
+        board.pockets[chess.WHITE] = _pocket(counts[:5])
+        board.pockets[chess.BLACK] = _pocket(counts[5:])
+    return board
+
+
+def _pocket(counts: tuple[int, ...]) -> CrazyhousePocket:
+    pocket = CrazyhousePocket()
+    for piece_type, count in zip(_IN_HAND, counts, strict=True):
+        for _ in range(count):
+            pocket.add(piece_type)
+    return pocket
+
+
+_EMPTY = {int(family): family.board() for family in Family}
+
+
+def turn_of(position: Position) -> chess.Color:
+    """The side to move."""
+    return bool(position[_TURN_OFFSET])
+
+
+def family_of(position: Position) -> Family:
+    """The rules the position is played by."""
+    return Family(position[_FAMILY_OFFSET])

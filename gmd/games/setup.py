@@ -1,0 +1,170 @@
+"""From what a client asks for to the options a game is played with: variant, start position, rules.
+
+Pure: the one random choice, a Chess960 start number nobody named, is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import chess
+from chess import Board
+from chess.variant import CrazyhouseBoard
+
+from gm_protocol.errors import BadPgn, BadPosition, BadRequest, quote
+from gm_protocol.messages import DrawRule, GameOptions, NewGame, Variant
+
+from .clock import check_clock
+from .position import Family, pack
+
+#: Scharnagl's number of the classical start position.
+CLASSICAL = 518
+
+#: Bounds of a FEN's counters: above anything a game can reach, and small enough to stay integers everywhere.
+MAX_FEN_HALFMOVES = 1_000
+MAX_FEN_FULLMOVES = 100_000
+
+#: Names of the variants in PGN's Variant header, as other programs write them, in lower case.
+_HEADER_VARIANTS: dict[str, Variant] = {
+    "standard": "standard",
+    "chess": "standard",
+    "classical": "standard",
+    "normal": "standard",
+    "from position": "standard",
+    "chess960": "chess960",
+    "chess 960": "chess960",
+    "fischerandom": "chess960",
+    "fischerrandom": "chess960",
+    "fischer random": "chess960",
+    "crazyhouse": "crazyhouse",
+    "crazy house": "crazyhouse",
+    "house": "crazyhouse",
+    "zh": "crazyhouse",
+}
+
+
+def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
+    """The options of the game a request asks for.
+
+    :param headers: the tags of its PGN; empty without one.
+    :param drawn: the Chess960 start number (0 to 959) to use where neither request nor headers name one.
+    :param strict: refuse a field that does not apply to the variant rather than ignore it.
+    :raises BadRequest: fields out of range, or contradicting each other or the headers.
+    :raises BadPosition: the FEN does not parse or is no position of the variant.
+    :raises BadPgn: the headers name a variant this server does not have.
+    """
+    variant = _variant(request, headers)
+    fen = _agreed_fen(request, headers, variant)
+    number = None if fen is not None else _start_number(request, variant, drawn, from_pgn=request.pgn is not None)
+    if variant == "standard" and strict and (request.position, request.seed) != (None, None):
+        name = "position" if request.position is not None else "seed"
+        raise BadRequest(f"{name}: does not apply to standard chess; it chooses a chess960 or crazyhouse start")
+    board = _start_board(variant, number) if fen is None else _board_of(fen, variant)
+    automatic: DrawRule = "claimed" if variant == "standard" else "automatic"
+    return GameOptions(
+        variant=variant,
+        fen=board.fen(shredder=board.chess960),
+        position=number,
+        draws=request.draws or automatic,
+        max_moves=request.max_moves,
+        clock=None if request.clock is None else check_clock(request.clock),
+        illegal_move=request.illegal_move,
+    )
+
+
+def _variant(request: NewGame, headers: Mapping[str, str]) -> Variant:
+    header = headers.get("Variant")
+    if header is None:
+        return request.variant or "standard"
+    variant = _HEADER_VARIANTS.get(header.lower())
+    if variant is None:
+        raise BadPgn(f"pgn: its Variant header {quote(header)} is none of standard, chess960, crazyhouse")
+    if request.variant not in (None, variant):
+        raise BadRequest(f"variant: {request.variant!r} contradicts the PGN's Variant header {quote(header)}")
+    return variant
+
+
+def _agreed_fen(request: NewGame, headers: Mapping[str, str], variant: Variant) -> str | None:
+    """The start position as FEN, where the request or the headers give one."""
+    given = [name for name in ("fen", "position", "seed") if getattr(request, name) is not None]
+    if len(given) > 1 and variant != "standard":
+        raise BadRequest(f"{given[0]}: contradicts {given[1]}; give only one of fen, position and seed")
+    header = headers.get("FEN")
+    if header is None:
+        return request.fen
+    normal = _board_of(header, variant).fen()
+    if request.fen is not None and _board_of(request.fen, variant).fen() != normal:
+        raise BadRequest(f"fen: {quote(request.fen)} contradicts the PGN's FEN header {quote(header)}")
+    if given and request.fen is None and variant != "standard":
+        raise BadRequest(f"{given[0]}: the PGN's FEN header already gives the start position")
+    return header
+
+
+def _start_number(request: NewGame, variant: Variant, drawn: int, *, from_pgn: bool) -> int | None:
+    if variant == "standard":
+        return None
+    if request.position is not None:
+        return request.position
+    if request.seed is not None:
+        return request.seed % 960
+    return drawn if variant == "chess960" and not from_pgn else CLASSICAL
+
+
+def _family(variant: Variant, number: int | None) -> Family:
+    if variant == "standard":
+        return Family.STANDARD
+    if variant == "chess960":
+        return Family.CHESS960
+    return Family.CRAZYHOUSE if number in (None, CLASSICAL) else Family.CRAZYHOUSE960
+
+
+def _start_board(variant: Variant, number: int | None) -> Board:
+    board = _family(variant, number).board()
+    if number is None:
+        board.reset()
+    else:
+        board.set_chess960_pos(number)
+    return board
+
+
+def _board_of(fen: str, variant: Variant) -> Board:
+    """The board of a FEN, with no en passant square that nothing can use.
+
+    :raises BadPosition: it does not parse, or is no position of the variant.
+    """
+    board = _parse(fen, _family(variant, None))
+    if variant == "crazyhouse" and board.status() & chess.STATUS_BAD_CASTLING_RIGHTS:
+        board = _parse(fen, Family.CRAZYHOUSE960)  # a start of the 960: rooks and kings from other squares
+    problems = board.status()
+    if problems:
+        names = ", ".join(str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag & problems)
+        raise BadPosition(f"fen: {quote(fen)} is no {variant} position: {names}")
+    if isinstance(board, CrazyhouseBoard):
+        _check_pockets(fen, board)
+    if board.halfmove_clock > MAX_FEN_HALFMOVES or board.fullmove_number > MAX_FEN_FULLMOVES:
+        message = f"its counters may be at most {MAX_FEN_HALFMOVES} half-moves and move {MAX_FEN_FULLMOVES}"
+        raise BadPosition(f"fen: {quote(fen)}: {message}")
+    pack(board)
+    return board
+
+
+def _parse(fen: str, family: Family) -> Board:
+    try:
+        return family.board(fen)
+    except (ValueError, IndexError) as error:
+        raise BadPosition(f"fen: {quote(fen)} cannot be read: {str(error)[:120]}") from None
+
+
+def _check_pockets(fen: str, board: CrazyhouseBoard) -> None:
+    pockets = board.pockets
+    if any(pocket.count(chess.KING) for pocket in pockets):
+        raise BadPosition(f"fen: {quote(fen)} is no crazyhouse position: a king in hand")
+    if board.occupied.bit_count() + sum(map(len, pockets)) > 32:
+        raise BadPosition(f"fen: {quote(fen)} is no crazyhouse position: more than 32 pieces on board and in hand")
+
+
+def family_of_options(options: GameOptions) -> Family:
+    """The rules that resolved options are played by."""
+    if options.variant == "crazyhouse" and options.position is None:
+        return Family.CRAZYHOUSE960 if _board_of(options.fen, "crazyhouse").chess960 else Family.CRAZYHOUSE
+    return _family(options.variant, options.position)

@@ -1,0 +1,99 @@
+"""What a viewer may see of a game. Nothing else builds a :class:`~gm_protocol.state.GameState`."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import chess
+from msgspec import UNSET
+
+from gm_protocol.messages import GameRow
+from gm_protocol.state import RESULTS, AccessMap, BoardRows, GameState
+
+from .chess import ChessGame
+from .facts import facts_of
+from .game import Game, Snapshot, seat_name
+from .notation import write_pgn
+from .setup import family_of_options
+
+
+def game_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool) -> GameState:
+    """The state of a game of open information: every viewer sees all of it.
+
+    :param shown: the moment to show: the present, or an earlier one for a retried request.
+    :param thought: seconds the clock of the side to move has been running; the clocks shown are always the present's.
+    :param brief: leave out ``board``, ``access_map`` and ``pgn``.
+    """
+    facts = facts_of(shown.position)
+    over = shown.termination != "available_move"
+    fullmove = game.fullmove_at(shown.ply)
+    return GameState(
+        # The two large parts are kept as the JSON they become; msgspec copies it where the values would go.
+        board=UNSET if brief else cast(BoardRows, facts.board_json),
+        available_castles=facts.castles,
+        passant_file=facts.passant_file,
+        access_map=UNSET if brief else cast(AccessMap, facts.access_json),
+        ply_index=shown.ply,
+        pgn=UNSET if brief else game.movetext[: shown.text_length],
+        fen=f"{facts.fen_stem} {shown.halfmoves} {fullmove}",
+        draws=game.draws(shown),
+        termination=shown.termination,
+        in_check=facts.check,
+        game_id=game.id,
+        variant=game.options.variant,
+        player_white=game.players[chess.WHITE],
+        player_black=game.players[chess.BLACK],
+        start_fen=game.options.fen,
+        turn=seat_name(facts.turn),
+        phase="over" if over else "move",
+        result=RESULTS[shown.termination],
+        clock=None if game.clock is None else game.clock.show(game.turn, thought),
+        draw_offered=shown.draw_offered,
+        last_move=shown.last_move,
+        pockets=UNSET if facts.pockets is None else facts.pockets,
+    )
+
+
+def actions(game: ChessGame, seat: chess.Color) -> list[str] | None:
+    """The moves a seat may make now, in UCI; None off its turn and after the end."""
+    return game.facts.actions if seat == game.turn and not game.over else None
+
+
+def game_row(game: Game) -> GameRow:
+    """The game as a listing shows it."""
+    return GameRow(
+        game_id=game.id,
+        variant=game.options.variant,
+        player_white=game.players[chess.WHITE],
+        player_black=game.players[chess.BLACK],
+        status="over" if game.over else "live",
+        turn=seat_name(game.turn),
+        ply_index=game.now.ply,
+        termination=game.now.termination,
+        result=RESULTS[game.now.termination],
+        created=game.created.created,
+    )
+
+
+_VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse"}
+
+
+def full_pgn(game: ChessGame) -> str:
+    """The whole game as PGN, with the seven tags every PGN has and those its rules need."""
+    created = game.created
+    result = RESULTS[game.now.termination]
+    headers = {
+        "Event": f"gmd game {game.id}",
+        "Site": "?",
+        "Date": created.created[:10].replace("-", "."),
+        "Round": "-",
+        "White": str(game.players[chess.WHITE]),
+        "Black": str(game.players[chess.BLACK]),
+        "Result": (created.result_header or result) if result == "*" else result,
+        "Termination": game.now.termination,
+    }
+    board = family_of_options(game.options).board()
+    board.reset()
+    if game.options.variant != "standard" or game.options.fen != board.fen(shredder=board.chess960):
+        headers |= {"Variant": _VARIANT_HEADERS[game.options.variant], "SetUp": "1", "FEN": game.options.fen}
+    return write_pgn(headers, game.movetext, headers["Result"])

@@ -1,0 +1,20 @@
+"""``actions``: what a player may do now."""
+
+from __future__ import annotations
+
+from gm_protocol.codec import echo_id
+from gm_protocol.messages import ActionsReply, GetActions
+from gmd.games import views
+
+from .call import Answer, Call, actor_of, handles
+from .show import find
+
+
+@handles(GetActions)
+async def actions(request: GetActions, call: Call) -> Answer:
+    """Its legal moves on its turn; null off it."""
+    player = actor_of(request, call)
+    table = await find(request.game_id, player, call)
+    seat = table.game.seat_of(player, request.seat)
+    moves = views.actions(table.game, seat)
+    return Answer(ActionsReply(id=echo_id(request), sense_actions=None, move_actions=moves), table.commit)

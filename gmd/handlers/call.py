@@ -1,0 +1,93 @@
+"""What a handler is given beside the request, what it gives back, and how it is found."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar, cast
+
+from msgspec import UNSET
+
+from gm_protocol.codec import kind_of
+from gm_protocol.errors import BadRequest, Unauthorized
+from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Reply, Request
+from gmd.arbiter import Arbiter
+from gmd.log.interface import Commit
+from gmd.watchers import Bell
+
+
+@dataclass(slots=True)
+class Call:
+    """One session's side of a request, whatever way it came in."""
+
+    arbiter: Arbiter
+    limits: Limits
+    #: The player of requests that name none; ``hello`` sets it.
+    player: int | None
+    #: Whether the session is of version 2, where a misspelt game option is refused.
+    strict: bool
+    #: When the request's last byte was read, in trio's time.
+    arrived: float
+    #: While it is entered, interrupts the bell when the client sends something more.
+    attending: Callable[[Bell], AbstractAsyncContextManager[None]]
+
+
+class Answer(NamedTuple):
+    """A reply, and the commit that must be durable before it may leave."""
+
+    reply: Reply
+    commit: Commit | None = None
+
+
+Handler = Callable[[Any, Call], Awaitable[Answer]]
+_R = TypeVar("_R", bound=Request)
+
+_handlers: dict[type[Request], Handler] = {}
+
+
+def handles(
+    request: type[_R],
+) -> Callable[[Callable[[_R, Call], Awaitable[Answer]]], Callable[[_R, Call], Awaitable[Answer]]]:
+    """Make a coroutine function the handler of a kind of request."""
+
+    def register(handler: Callable[[_R, Call], Awaitable[Answer]]) -> Callable[[_R, Call], Awaitable[Answer]]:
+        _handlers[request] = cast(Handler, handler)
+        return handler
+
+    return register
+
+
+def load_handlers() -> dict[type[Request], Handler]:
+    """Every handler of this package, by its request. A module in it is all a new kind needs."""
+    package = importlib.import_module(__package__)
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{__package__}.{module.name}")
+    return _handlers
+
+
+def player_of(request: Request, call: Call) -> int | None:
+    """Who the request acts as: the player it names, else the session's; None for nobody."""
+    return call.player if request.player is UNSET else request.player
+
+
+def actor_of(request: Request, call: Call) -> int:
+    """Who the request acts as, where somebody must.
+
+    :raises BadRequest: it names nobody.
+    """
+    player = player_of(request, call)
+    if player is None:
+        raise BadRequest(f"player: {kind_of(request)} needs one, in the request or in the session's hello")
+    return player
+
+
+def authorise(player: int | None) -> None:
+    """Let a player act.
+
+    :raises Unauthorized: it is a registered player, whose key did not come with the request.
+    """
+    if player is not None and FIRST_REGISTERED <= player <= LAST_REGISTERED:
+        raise Unauthorized(f"player: {player} is a registered player's id, and acts with its key alone")

@@ -1,0 +1,111 @@
+"""``new_game`` and ``game_from_pgn``: a game begins."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Generator
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import msgspec
+import trio
+from msgspec import UNSET, structs
+
+from gm_protocol.codec import echo_id
+from gm_protocol.errors import BadRequest, NotAvailable, quote
+from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, GameFromPgn, NewGame, NewGameReply
+from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
+from gmd.games.events import AnyEvent, Created
+from gmd.games.notation import PgnText, read_pgn
+from gmd.games.setup import resolve
+from gmd.log.interface import TokenUse
+from gmd.shelf import Table
+
+from .call import Answer, Call, authorise, handles, player_of
+from .show import state_of
+
+_T = TypeVar("_T")
+
+
+@handles(GameFromPgn)
+async def game_from_pgn(request: GameFromPgn, call: Call) -> Answer:
+    """Start a game at the end of a PGN."""
+    return await new_game(request, call)
+
+
+@handles(NewGame)
+async def new_game(request: NewGame, call: Call) -> Answer:
+    """Start a game; or show the one that the same request started before."""
+    player = player_of(request, call)
+    authorise(player)
+    _refuse_registered(request)
+    token = _token_use(request, player)
+    if token is not None and (table := await _made_before(token, call)) is not None:
+        return _answer(request, table, player, call)
+    game, events = await _build(request, call)
+    if token is not None and (table := await _made_before(token, call)) is not None:
+        return _answer(request, table, player, call)  # made while this one was being loaded
+    return _answer(request, call.arbiter.open(game, events, token), player, call)
+
+
+def _answer(request: NewGame, table: Table, player: int | None, call: Call) -> Answer:
+    game = table.game
+    reply = NewGameReply(
+        id=echo_id(request),
+        game_id=game.id,
+        state=state_of(table, player, call, brief=request.brief),
+        options=game.options,
+    )
+    return Answer(reply, table.commit)
+
+
+def _refuse_registered(request: NewGame) -> None:
+    for name in ("player_white", "player_black"):
+        player = getattr(request, name)
+        if FIRST_REGISTERED <= player <= LAST_REGISTERED:
+            raise NotAvailable(f"{name}: {player} is in the range of registered players, and nobody has that id")
+
+
+def _token_use(request: NewGame, player: int | None) -> TokenUse | None:
+    if request.token is None:
+        return None
+    content = structs.replace(request, id=None, token=None, brief=False, player=UNSET)
+    return TokenUse(player, request.token, msgspec.json.encode(content))
+
+
+async def _made_before(token: TokenUse, call: Call) -> Table | None:
+    made = await call.arbiter.log.made_under(token.player, token.token)
+    if made is None:
+        return None
+    game_id, content = made
+    if content != token.content:
+        message = f"token: {quote(token.token)} was used for another game ({game_id}), asked for with other fields"
+        raise BadRequest(message)
+    return await call.arbiter.table(game_id)
+
+
+async def _build(request: NewGame, call: Call) -> tuple[ChessGame, list[AnyEvent]]:
+    """The game, its events applied, and these events. Nobody else knows of it yet."""
+    pgn = PgnText({}, [])
+    if request.pgn is not None:
+        pgn = await _in_steps(read_pgn(request.pgn, MAX_PLIES))
+    created = Created(
+        player_white=request.player_white,
+        player_black=request.player_black,
+        options=resolve(request, pgn.headers, secrets.randbelow(960), strict=call.strict),
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        result_header=pgn.headers.get("Result"),
+    )
+    game = ChessGame(created)
+    return game, [created, *await _in_steps(load_moves(game, pgn.moves))]
+
+
+async def _in_steps(steps: Generator[None, None, _T]) -> _T:
+    """Run a generator to its end, letting the others run after each step."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            result: _T = stop.value
+            return result
+        await trio.lowlevel.checkpoint()

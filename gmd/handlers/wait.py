@@ -1,0 +1,125 @@
+"""``wait``: blocks until there is something to do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
+
+import trio
+from msgspec import UNSET
+
+from gm_protocol.codec import echo_id
+from gm_protocol.errors import BadRequest
+from gm_protocol.messages import StateReply, Wait
+from gmd.shelf import Table
+from gmd.watchers import Bell
+
+from .call import Answer, Call, handles, player_of
+from .show import actions_of, find, state_answer
+
+#: Looks whether there is something to answer, and gives that answer.
+Look = Callable[[], Awaitable[Answer | None]]
+
+
+@handles(Wait)
+async def wait(request: Wait, call: Call) -> Answer:
+    """Answer at once if something is due, else as soon as it is, at the timeout at the latest."""
+    player = player_of(request, call)
+    _check(request, player, call)
+    if request.any:
+        assert player is not None
+        look, watching = _any_game(request, player, call)
+    elif player is None:
+        assert request.game_id is not None
+        look, watching = await _as_spectator(request, request.game_id, call)
+    else:
+        game_ids = request.game_ids if request.game_id is None else [request.game_id]
+        look, watching = await _as_player(request, game_ids or [], player, call)
+    answer = await look() or await _patiently(look, watching, request, call)
+    if answer is not None:
+        return answer
+    if request.game_id is None:
+        return Answer(StateReply(id=echo_id(request), state=None))
+    return _show(request, await call.arbiter.table(request.game_id), player, call)
+
+
+async def _patiently(look: Look, watching: AbstractContextManager[Bell], request: Wait, call: Call) -> Answer | None:
+    """Look whenever the bell rings, until there is an answer, time is up, or the client or the server interrupts."""
+    longest = call.limits.max_wait_seconds
+    seconds = longest if request.timeout is None else min(request.timeout, longest)
+    answer = None
+    if seconds > 0:
+        with watching as bell, trio.move_on_after(seconds):
+            async with call.attending(bell):
+                while answer is None and not bell.interrupted:
+                    await bell.wait()
+                    call.arrived = trio.current_time()
+                    answer = await look()
+    call.arrived = trio.current_time()
+    return answer
+
+
+def _check(request: Wait, player: int | None, call: Call) -> None:
+    """Refuse combinations of fields that mean nothing."""
+    given = [request.game_id is not None, request.game_ids is not None, request.any]
+    if given.count(True) != 1:
+        raise BadRequest("game_id: wait takes exactly one of game_id, game_ids and any")
+    if request.game_ids is not None and not 1 <= len(request.game_ids) <= call.limits.max_wait_games:
+        message = f"game_ids: {len(request.game_ids)} games are not between 1 and {call.limits.max_wait_games}"
+        raise BadRequest(message)
+    if len(request.except_) > call.limits.max_wait_games:
+        raise BadRequest(f"except: {len(request.except_)} games are more than {call.limits.max_wait_games}")
+    if request.seat is not None and request.game_id is None:
+        raise BadRequest(f"seat: {request.seat!r} goes with game_id alone")
+    if player is None and (request.game_id is None or request.ply is None):
+        raise BadRequest("player: wait needs one, or, to follow a game without a seat, game_id and ply")
+    if player is not None and request.ply is not None:
+        raise BadRequest(f"ply: {request.ply} is for those who follow a game; a player waits for its turn")
+
+
+def _show(request: Wait, table: Table, player: int | None, call: Call) -> Answer:
+    actions = actions_of(table, player, request.seat) if request.actions else UNSET
+    return state_answer(request, table, player, call, actions_for=actions, name_game=request.game_id is None)
+
+
+async def _as_player(
+    request: Wait, game_ids: Sequence[int], player: int, call: Call
+) -> tuple[Look, AbstractContextManager[Bell]]:
+    """Due is the first game where the player is to act, or that is over."""
+    tables = [await find(game_id, player, call) for game_id in game_ids]
+    for table in tables:
+        table.game.seat_of(player, request.seat)
+
+    async def look() -> Answer | None:
+        for game_id in game_ids:
+            table = await call.arbiter.table(game_id)
+            seat = table.game.seat_of(player, request.seat)
+            if table.game.over or table.game.turn == seat:
+                return _show(request, table, player, call)
+        return None
+
+    return look, call.arbiter.watchers.watching_games(game_ids)
+
+
+async def _as_spectator(request: Wait, game_id: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
+    """Due is a game that has moved on past a ply, or is over."""
+    await find(game_id, None, call)
+
+    async def look() -> Answer | None:
+        table = await call.arbiter.table(game_id)
+        if table.game.over or (request.ply is not None and table.game.now.ply > request.ply):
+            return _show(request, table, None, call)
+        return None
+
+    return look, call.arbiter.watchers.watching_games([game_id])
+
+
+def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
+    """Due is the game that has waited longest for the player, but those it excepts."""
+    excepted = frozenset(request.except_)
+
+    async def look() -> Answer | None:
+        game_id = call.arbiter.turns.longest_due(player, excepted)
+        return None if game_id is None else _show(request, await find(game_id, player, call), player, call)
+
+    return look, call.arbiter.watchers.watching_player(player)

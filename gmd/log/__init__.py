@@ -1,0 +1,1 @@
+"""The event log: one interface, one module per way of keeping it."""

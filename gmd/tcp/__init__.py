@@ -1,0 +1,1 @@
+"""The protocol over TCP: the listener, and a session for each connection."""

@@ -1,0 +1,189 @@
+"""One connection: frames in, replies out, in order."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+
+import trio
+
+from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
+from gm_protocol.errors import BadFrame, GmError, ShuttingDown
+from gm_protocol.framing import FrameDecoder, encode_frame
+from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
+from gmd.arbiter import Arbiter
+from gmd.handlers import dispatch
+from gmd.handlers.call import Call
+from gmd.log.interface import Commit
+from gmd.watchers import Bell
+
+#: Bytes asked of the network at once.
+READ_SIZE = 65_536
+#: Requests answered before the replies are sent and everybody else gets a turn: a few milliseconds of cold positions.
+BATCH = 32
+#: Bytes sent between two looks at the clock: a peer has ``frame_seconds`` to take this much.
+SEND_SIZE = 65_536
+#: What a closing connection reads and throws away, so that the peer gets its last reply rather than a reset.
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 1 << 20
+
+
+class Session:
+    """A conversation on a stream, from its first byte until it is closed."""
+
+    def __init__(self, stream: trio.abc.Stream, arbiter: Arbiter, limits: Limits) -> None:
+        self._stream = stream
+        self._limits = limits
+        self._decoder = FrameDecoder(limits.max_message)
+        self._call = Call(arbiter, limits, None, False, 0.0, self._attending)
+        self._version: int | None = None  # 1 or 2, once the first message has told
+        self._ended = False  # the peer has sent all it will
+        self._stopping = False
+        self._receiving = trio.CancelScope()
+        self._frame_deadline = trio.current_time() + limits.frame_seconds
+
+    @property
+    def player(self) -> int | None:
+        """The player its ``hello`` named."""
+        return self._call.player
+
+    def stop(self) -> None:
+        """Answer what has been received, then close."""
+        self._stopping = True
+        self._receiving.cancel()
+
+    async def run(self) -> None:
+        """Converse until either side ends it. The stream is closed at the end, however it comes."""
+        try:
+            try:
+                await self._converse()
+            except GmError as error:
+                await self._send([encode(error_reply(error, None, None))])
+            await close_gently(self._stream)
+        except (trio.BrokenResourceError, trio.TooSlowError):
+            pass  # the peer is gone, or reads nothing
+        finally:
+            await trio.aclose_forcefully(self._stream)
+
+    async def _converse(self) -> None:
+        """Answer request after request.
+
+        :raises BadFrame: nothing more can be read.
+        :raises ShuttingDown: the server stops inside a frame.
+        """
+        while True:
+            body = self._decoder.next_frame()
+            if body is not None:
+                await self._answer_batch(body)
+                if self._version == 1:
+                    return
+            elif self._ended:
+                self._decoder.at_end()
+                return
+            elif self._stopping:
+                if self._decoder.pending:
+                    raise ShuttingDown("the server is stopping and did not wait for the rest of this frame")
+                return
+            elif not await self._receive():
+                return
+
+    async def _answer_batch(self, body: bytes | None) -> None:
+        """Answer a request and those waiting behind it, and send the replies once they may leave.
+
+        :raises BadFrame: there is no frame behind it; what came before has been answered.
+        """
+        replies: list[bytes] = []
+        last: Commit | None = None
+        try:
+            while body is not None:
+                request = self._read(body, replies)
+                if isinstance(request, Wait) and replies:
+                    await self._send(replies, last)
+                    replies, last = [], None
+                if request is not None:
+                    reply, commit = await dispatch.answer(request, self._call)
+                    replies.append(reply)
+                    last = commit or last
+                if self._version == 1 or len(replies) >= BATCH:
+                    break
+                body = self._decoder.next_frame()
+        finally:
+            self._frame_deadline = inf
+            await self._send(replies, last)
+
+    def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
+        """The request in a frame; or None, with its refusal among the replies. The first tells the version."""
+        first, request, kind = self._version is None, None, None
+        try:
+            request = decode_request(body, strict=self._call.strict)
+        except InvalidRequest as invalid:
+            kind = invalid.kind
+            replies.append(dispatch.invalid(invalid))
+        if first:
+            self._version = 2 if isinstance(request, Hello) or kind == "hello" else 1
+            self._call.strict = self._version == 2
+        return request
+
+    async def _receive(self) -> bool:
+        """Wait for more bytes; False where there is no reason to wait any longer.
+
+        :raises BadFrame: a frame, or the first one, has not arrived in time.
+        """
+        now = trio.current_time()
+        in_frame = self._decoder.pending > 0 or self._version is None
+        if in_frame and self._frame_deadline == inf:
+            self._frame_deadline = now + self._limits.frame_seconds
+        deadline = self._frame_deadline if in_frame else now + self._limits.idle_seconds
+        with trio.CancelScope(deadline=deadline) as self._receiving:
+            await self._take_bytes()
+        if not self._receiving.cancelled_caught or self._stopping:
+            return True
+        if in_frame:
+            seconds = self._limits.frame_seconds
+            raise BadFrame(f"a whole frame did not arrive within {seconds:g} seconds of its begin")
+        return False
+
+    async def _take_bytes(self) -> None:
+        data = await self._stream.receive_some(READ_SIZE)
+        self._call.arrived = trio.current_time()
+        if data:
+            self._decoder.feed(data)
+        else:
+            self._ended = True
+
+    @asynccontextmanager
+    async def _attending(self, bell: Bell) -> AsyncIterator[None]:
+        """Read on while a request waits, and interrupt it when another is behind it."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._listen, bell)
+            try:
+                yield
+            finally:
+                nursery.cancel_scope.cancel()
+
+    async def _listen(self, bell: Bell) -> None:
+        while not self._decoder.ready:
+            if self._ended or self._version == 1:
+                return  # the peer only listens now, or is not to say anything more
+            await self._take_bytes()
+        bell.interrupt()
+
+    async def _send(self, replies: list[bytes], commit: Commit | None = None) -> None:
+        """Send replies, each a frame, once what they tell is durable."""
+        if commit is not None and not commit.done:
+            await commit.wait()
+        data = memoryview(b"".join(map(encode_frame, replies)))
+        for start in range(0, len(data), SEND_SIZE):
+            with trio.fail_after(self._limits.frame_seconds):
+                await self._stream.send_all(data[start : start + SEND_SIZE])
+
+
+async def close_gently(stream: trio.abc.Stream) -> None:
+    """End what is sent, and read on for a little while: closing with input unread would destroy the last reply."""
+    if isinstance(stream, trio.abc.HalfCloseableStream):
+        await stream.send_eof()
+    left = LINGER_BYTES
+    with trio.move_on_after(LINGER_SECONDS):
+        while left > 0 and (data := await stream.receive_some(READ_SIZE)):
+            left -= len(data)

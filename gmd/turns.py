@@ -1,0 +1,58 @@
+"""Whose turn it is, over all games: what ``wait`` with ``any`` asks."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Container
+
+from gmd.games.game import Game
+
+#: How many ended games are remembered whose end some player has not been shown yet.
+MAX_UNSEEN_ENDS = 10_000
+
+
+class Turns:
+    """For every player, the live games where it is to act and the ended ones it does not know of, oldest first."""
+
+    def __init__(self) -> None:
+        self._due: dict[int, dict[int, None]] = {}
+        self._unseen: OrderedDict[tuple[int, int], None] = OrderedDict()
+
+    def update(self, game: Game) -> None:
+        """A game has changed: it is another side's turn, or over."""
+        mover = None if game.over else game.players[game.turn]
+        for player in set(game.players) - {None, mover}:
+            assert player is not None
+            if game.over:
+                self._tell_end(player, game.id)
+            else:
+                self._drop(player, game.id)
+        if mover is not None:
+            due = self._due.setdefault(mover, {})
+            if game.players[not game.turn] == mover:
+                due.pop(game.id, None)  # its other seat's turn is a new one
+            due[game.id] = None
+
+    def shown(self, player: int | None, game: Game) -> None:
+        """A reply shows the player the game as it is now."""
+        if player is not None and game.over and (player, game.id) in self._unseen:
+            del self._unseen[player, game.id]
+            self._drop(player, game.id)
+
+    def longest_due(self, player: int, without: Container[int]) -> int | None:
+        """The game that has waited longest for the player, but those in ``without``."""
+        return next((game_id for game_id in self._due.get(player, ()) if game_id not in without), None)
+
+    def _tell_end(self, player: int, game_id: int) -> None:
+        self._due.setdefault(player, {})[game_id] = None
+        self._unseen[player, game_id] = None
+        if len(self._unseen) > MAX_UNSEEN_ENDS:
+            (forgotten, ended_id), _ = self._unseen.popitem(last=False)
+            self._drop(forgotten, ended_id)
+
+    def _drop(self, player: int, game_id: int) -> None:
+        due = self._due.get(player)
+        if due is not None:
+            due.pop(game_id, None)
+            if not due:
+                del self._due[player]

@@ -1,0 +1,1 @@
+"""The gm protocol's wire, without I/O: frames, messages, the game state, errors."""

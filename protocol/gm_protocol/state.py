@@ -1,0 +1,116 @@
+"""The game state every client is shown, field for field as ``PROTOCOL`` describes it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+#: A side of the board.
+Color = Literal["white", "black"]
+
+#: A seat's phase: in chess always "move" while the game is on.
+Phase = Literal["sense", "move", "over"]
+
+Result = Literal["1-0", "0-1", "1/2-1/2", "*"]
+
+Termination = Literal[
+    "available_move",
+    "victory_white",
+    "victory_black",
+    "stalemate",
+    "taken_draw_white",
+    "taken_draw_black",
+    "resignation_white",
+    "resignation_black",
+    "timeout_white",
+    "timeout_black",
+    "forfeit_white",
+    "forfeit_black",
+    "draw_agreed",
+    "draw_repetition",
+    "draw_fifty_moves",
+    "draw_material",
+    "draw_move_limit",
+    "draw_turn_limit",
+]
+
+#: The result each termination stands for. ``resignation_white`` is White resigning: Black wins.
+RESULTS: dict[Termination, Result] = {
+    "available_move": "*",
+    "victory_white": "1-0",
+    "victory_black": "0-1",
+    "stalemate": "1/2-1/2",
+    "taken_draw_white": "1/2-1/2",
+    "taken_draw_black": "1/2-1/2",
+    "resignation_white": "0-1",
+    "resignation_black": "1-0",
+    "timeout_white": "0-1",
+    "timeout_black": "1-0",
+    "forfeit_white": "0-1",
+    "forfeit_black": "1-0",
+    "draw_agreed": "1/2-1/2",
+    "draw_repetition": "1/2-1/2",
+    "draw_fifty_moves": "1/2-1/2",
+    "draw_material": "1/2-1/2",
+    "draw_move_limit": "1/2-1/2",
+    "draw_turn_limit": "1/2-1/2",
+}
+
+#: Bits of ``available_castles``.
+WHITE_KINGSIDE, WHITE_QUEENSIDE, BLACK_KINGSIDE, BLACK_QUEENSIDE = 0x01, 0x02, 0x04, 0x08
+
+#: Bits of ``draws``.
+FIFTY_MOVES, THREEFOLD = 0x01, 0x02
+
+#: ``board[rank][file]``: rank 1 first, file a first; None for an empty square, else "wp", "wR", "bK" and so on.
+BoardRows = list[list[str | None]]
+
+#: ``access_map[rank][file]``: the (rank, file) of every piece of either colour that could move there, ascending.
+AccessMap = list[list[list[tuple[int, int]]]]
+
+
+class ClockState(Struct, frozen=True):
+    """Seconds each side has left; the side to move's count down in this very moment."""
+
+    white: float | None
+    black: float | None
+
+
+class Pockets(Struct, frozen=True):
+    """Crazyhouse: the pieces each side holds in hand, most valuable first (White's in capitals)."""
+
+    white: str
+    black: str
+
+
+class GameState(Struct, kw_only=True, frozen=True):
+    """A game as one viewer may see it. The first ten fields are version 1's.
+
+    ``board``, ``access_map`` and ``pgn`` are left out of the replies to brief requests; ``pockets`` is there in
+    crazyhouse alone.
+    """
+
+    board: BoardRows | UnsetType = UNSET
+    available_castles: int
+    passant_file: int
+    access_map: AccessMap | UnsetType = UNSET
+    ply_index: int
+    pgn: str | UnsetType = UNSET
+    fen: str
+    draws: int
+    termination: Termination
+    in_check: bool
+
+    game_id: int
+    variant: str
+    player_white: int | None
+    player_black: int | None
+    start_fen: str
+    turn: Color
+    phase: Phase | None
+    result: Result
+    clock: ClockState | None
+    draw_offered: bool
+    last_move: str | None
+    pockets: Pockets | UnsetType = UNSET

@@ -1,0 +1,145 @@
+"""Daemons and clients for tests: over a real socket, or over streams in memory where time is to be jumped through."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import trio
+import trio.testing
+from gm_protocol.framing import FrameDecoder, encode_frame
+
+from gmd.arbiter import Arbiter
+from gmd.config import Config
+from gmd.daemon import Daemon, limits_of, open_daemon
+from gmd.log.interface import EventLog
+from gmd.log.memory import MemoryLog
+from gmd.tcp.listener import Doorkeeper
+
+#: A reply decoded without any help of ours: what a bot author with nothing but a JSON parser would see.
+Json = dict[str, Any]
+
+START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+class Client:
+    """One connection that speaks frames of JSON."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.stream = stream
+        self._decoder = FrameDecoder(1 << 30)
+
+    async def send(self, *requests: Json) -> None:
+        """Send requests, in one write."""
+        await self.send_bytes(b"".join(encode_frame(json.dumps(request).encode()) for request in requests))
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        await self.stream.send_all(data)
+
+    async def end(self) -> None:
+        """Say that nothing more will be sent."""
+        assert isinstance(self.stream, trio.abc.HalfCloseableStream)
+        await self.stream.send_eof()
+
+    async def receive_body(self) -> bytes | None:
+        """The next reply's bytes, or None where the server has closed at a frame's end."""
+        while (body := self._decoder.next_frame()) is None:
+            data = await self.stream.receive_some()
+            if not data:
+                self._decoder.at_end()
+                return None
+            self._decoder.feed(data)
+        return body
+
+    async def receive(self) -> Json:
+        """The next reply.
+
+        :raises EOFError: the server has closed.
+        """
+        body = await self.receive_body()
+        if body is None:
+            raise EOFError("the server closed the connection")
+        reply: Json = json.loads(body)
+        return reply
+
+    async def ask(self, kind: str, **fields: Any) -> Json:
+        """Send one request and receive its reply."""
+        await self.send({"kind": kind, **fields})
+        return await self.receive()
+
+    async def closed(self) -> bool:
+        """Whether the server sends nothing more and closes."""
+        return await self.receive_body() is None
+
+    async def aclose(self) -> None:
+        """Close, whatever is under way."""
+        await trio.aclose_forcefully(self.stream)
+
+    async def new_game(self, white: int = 1, black: int = 2, **options: Any) -> Json:
+        """Start a game; the reply, which must be no error."""
+        reply = await self.ask("new_game", player_white=white, player_black=black, **options)
+        assert reply["error"] is None, reply
+        return reply
+
+    async def play(self, game_id: int, *moves: str, white: int = 1, black: int = 2, white_first: bool = True) -> Json:
+        """Make moves in turn; the last state. None may be refused."""
+        reply: Json = {}
+        for ply, move in enumerate(moves):
+            player = white if (ply % 2 == 0) == white_first else black
+            reply = await self.ask("move", game_id=game_id, player=player, move=move)
+            assert reply["error"] is None, reply
+        state: Json = reply["state"]
+        return state
+
+
+@asynccontextmanager
+async def running_daemon(**settings: Any) -> AsyncIterator[Daemon]:
+    """A daemon on a free port of the loopback address."""
+    async with open_daemon(Config(**{"port": 0, **settings})) as daemon:
+        yield daemon
+
+
+@asynccontextmanager
+async def connected(daemon: Daemon, *, hello: bool = True, player: int | None = None) -> AsyncIterator[Client]:
+    """A connection to a daemon; with ``hello``, a version 2 session begun on it."""
+    client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+    try:
+        if hello:
+            reply = await client.ask("hello", protocol=2, player=player)
+            assert reply["error"] is None, reply
+        yield client
+    finally:
+        await client.aclose()
+
+
+class MemoryDaemon:
+    """A daemon without sockets: the same sessions on streams in memory."""
+
+    def __init__(self, arbiter: Arbiter, doorkeeper: Doorkeeper, nursery: trio.Nursery) -> None:
+        self.arbiter = arbiter
+        self.doorkeeper = doorkeeper
+        self._nursery = nursery
+
+    async def connect(self, *, hello: bool = True, player: int | None = None) -> Client:
+        """A connection; with ``hello``, a version 2 session begun on it."""
+        ours, theirs = trio.testing.memory_stream_pair()
+        self._nursery.start_soon(self.doorkeeper.handle, theirs)
+        client = Client(ours)
+        if hello:
+            reply = await client.ask("hello", protocol=2, player=player)
+            assert reply["error"] is None, reply
+        return client
+
+
+@asynccontextmanager
+async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIterator[MemoryDaemon]:
+    """A :class:`MemoryDaemon`, on a log of its own unless one is given."""
+    config = Config(**settings)
+    arbiter = Arbiter(log or MemoryLog(), config.start_timeout)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(arbiter.alarms.run)
+        yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config)), nursery)
+        nursery.cancel_scope.cancel()
