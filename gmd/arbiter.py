@@ -11,7 +11,6 @@ import trio
 
 from gm_protocol.errors import Internal
 from gmd.alarms import Alarms
-from gmd.games import views
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
 from gmd.games.game import Absent, Command, Flag, Hear, Outcome
@@ -86,28 +85,30 @@ class Arbiter:
         game = table.game
         table.since = inf
         try:
-            table.commit = self.log.append(game.id, table.seq, events, views.game_row(game), token)
+            table.commit = self.log.append(game.id, table.seq, events, table.row, token)
         except Exception as error:
             # What was applied is not in the log: the game in memory is wrong, the log is right.
             self._shelf.drop(game.id)
             logger.exception("append failed", game_id=game.id)
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
-        table.commit.then(partial(self._durable, table))
+        if table.commit.done:
+            self._durable(table)
+        else:
+            table.commit.then(partial(self._durable, table))
 
     def _durable(self, table: Table) -> None:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
         game = table.game
         table.since = trio.current_time()
         self.turns.update(game)
-        self._set_alarm(table)
+        if game.clock is not None:
+            self._set_alarm(table)
         self.watchers.ring(game.id, game.players)
 
     def _set_alarm(self, table: Table) -> None:
         game = table.game
-        if game.clock is None:
-            return
-        if game.ticking:
+        if game.clock is not None and game.ticking:
             self.alarms.set(game.id, table.since + game.clock.left(game.turn))
         elif game.awaited:
             self.alarms.set(game.id, table.opened + self._start_seconds)

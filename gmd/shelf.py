@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 
 from gm_protocol.errors import NoSuchGame
+from gmd.games import views
 from gmd.games.chess import ChessGame
 from gmd.games.events import Created
 from gmd.log.interface import Commit, EventLog
@@ -13,10 +15,12 @@ from gmd.log.interface import Commit, EventLog
 class Table:
     """A game being played, and what this process knows of it beside its events."""
 
-    __slots__ = ("commit", "game", "opened", "seq", "since")
+    __slots__ = ("commit", "game", "opened", "row", "seq", "since")
 
     def __init__(self, game: ChessGame, seq: int, opened: float) -> None:
         self.game = game
+        #: Makes the game's row in listings.
+        self.row = partial(views.game_row, game)
         #: How many of its events the log has, or is being given.
         self.seq = seq
         #: The latest append; None where all came out of the log. No reply that shows the game leaves before it.

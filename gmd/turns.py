@@ -20,18 +20,20 @@ class Turns:
 
     def update(self, game: Game) -> None:
         """A game has changed: it is another side's turn, or over."""
-        mover = None if game.over else game.players[game.turn]
-        for player in set(game.players) - {None, mover}:
-            assert player is not None
-            if game.over:
+        if game.over:
+            for player in set(game.players) - {None}:
+                assert player is not None
                 self._tell_end(player, game.id)
-            else:
-                self._drop(player, game.id)
+            return
+        mover, rested = game.players[game.turn], game.players[not game.turn]
+        if rested is not None:
+            self._drop(rested, game.id)  # also where one player holds both seats: the other seat's turn is a new one
         if mover is not None:
-            due = self._due.setdefault(mover, {})
-            if game.players[not game.turn] == mover:
-                due.pop(game.id, None)  # its other seat's turn is a new one
-            due[game.id] = None
+            due = self._due.get(mover)
+            if due is None:
+                self._due[mover] = {game.id: None}
+            else:
+                due[game.id] = None
 
     def shown(self, player: int | None, game: Game) -> None:
         """A reply shows the player the game as it is now."""
@@ -52,7 +54,7 @@ class Turns:
 
     def _drop(self, player: int, game_id: int) -> None:
         due = self._due.get(player)
-        if due is not None:
-            due.pop(game_id, None)
+        if due is not None and game_id in due:
+            del due[game_id]
             if not due:
                 del self._due[player]

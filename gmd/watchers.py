@@ -56,8 +56,9 @@ class Watchers:
 
     def ring(self, game_id: int, players: Iterable[int | None]) -> None:
         """A game of these players has changed, durably."""
-        for bell in self._by_game.get(game_id, ()):
-            bell.ring()
+        if self._by_game:
+            for bell in self._by_game.get(game_id, ()):
+                bell.ring()
         if self._by_player:
             for player in players:
                 if player is not None:

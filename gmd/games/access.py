@@ -2,7 +2,7 @@
 
 All targets of a position are held in one wide integer of 64 *lanes*: bit ``64 * target + source`` says that the piece
 on ``source`` may move to ``target``. One OR adds all moves of a piece, and one unpacking yields, for each square, the
-set of its sources: this is what makes the map of a position never seen before cost tens of microseconds. The same
+set of its sources: this is what makes the map of a position never seen before cost some fifteen microseconds. The same
 lanes say whether the side to move can move at all, and which piece a SAN move means.
 
 The rule (``PROTOCOL``, "access_map"): legal moves of each colour as if it were its turn, castling excluded, en passant
@@ -22,62 +22,69 @@ Lanes = int
 
 LANES_BYTES = 64 * 8
 
-_FULL_LANE = chess.BB_ALL
+#: Sets of pawn targets kept for each of eight ways to step: some 20 MB in all.
+MAX_STEPS = 4_096
 
-ROOK_LINES = [chess.BB_RANK_ATTACKS[square][0] | chess.BB_FILE_ATTACKS[square][0] for square in chess.SQUARES]
-BISHOP_LINES = [chess.BB_DIAG_ATTACKS[square][0] for square in chess.SQUARES]
+#: What a rook, and a bishop, would attack on an empty board.
+_ROOK_LINES = [chess.BB_RANK_ATTACKS[square][0] | chess.BB_FILE_ATTACKS[square][0] for square in chess.SQUARES]
+_BISHOP_LINES = [chess.BB_DIAG_ATTACKS[square][0] for square in chess.SQUARES]
 
 
-def _spread(source: Square, targets: Bitboard) -> Lanes:
-    return sum(1 << (64 * target + source) for target in chess.scan_forward(targets))
+def _table(step: int) -> list[list[Lanes]]:
+    """One bit for each square of a rank that is set in a byte, ``step`` bits a square: ``table[rank][byte]``."""
+    return [
+        [sum(1 << step * (8 * rank + file) for file in range(8) if byte >> file & 1) for byte in range(256)]
+        for rank in range(8)
+    ]
+
+
+#: Bit 0 of every target's lane.
+_LANE_BITS = _table(64)
+#: In every target's lane the target's own bit.
+_OWN_BITS = _table(65)
+
+
+def _spread(table: list[list[Lanes]], targets: Bitboard) -> Lanes:
+    """A table's bits of all targets."""
+    lanes = 0
+    for rank, squares in enumerate(targets.to_bytes(8, "little")):
+        if squares:
+            lanes |= table[rank][squares]
+    return lanes
+
+
+class _StepLanes(dict[Bitboard, Lanes]):
+    """The lanes of moves that all go ``step`` squares further, by their targets: pawns seldom move."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def __missing__(self, targets: Bitboard) -> Lanes:
+        lanes = _spread(_OWN_BITS, targets)
+        lanes = lanes >> self.step if self.step > 0 else lanes << -self.step
+        if len(self) >= MAX_STEPS:
+            self.clear()
+        self[targets] = lanes
+        return lanes
 
 
 class _LanesOf(dict[Bitboard, Lanes]):
-    """The lanes of one source square by the set of its targets, made when first asked for."""
+    """The lanes of one source square by the set of its targets, made when first asked for.
+
+    A piece on a square has few sets of targets (a rook at most 400, a bishop or knight fewer, a queen is asked for as
+    rook and bishop): all that there are would take some 25 MB.
+    """
 
     def __init__(self, source: Square) -> None:
         self.source = source
 
     def __missing__(self, targets: Bitboard) -> Lanes:
-        lanes = self[targets] = _spread(self.source, targets)
-        return lanes
-
-
-class _Line(dict[Bitboard, tuple[Bitboard, Lanes]]):
-    """A slider's attacks along one line, and their lanes, by the occupation of that line.
-
-    There are 64 keys for a rank or a file, at most 512 for a pair of diagonals.
-    """
-
-    def __init__(self, source: Square, attacks: dict[Bitboard, Bitboard]) -> None:
-        self.source = source
-        self.attacks = attacks
-
-    def __missing__(self, occupied: Bitboard) -> tuple[Bitboard, Lanes]:
-        attacks = self.attacks[occupied]
-        entry = self[occupied] = (attacks, _LANES[self.source][attacks])
-        return entry
-
-
-class _RankLanes(dict[int, Lanes]):
-    """Full lanes for the squares of one rank that are set in a byte."""
-
-    def __init__(self, rank: int) -> None:
-        self.rank = rank
-
-    def __missing__(self, squares: int) -> Lanes:
-        first = 8 * self.rank
-        lanes = sum(_FULL_LANE << 64 * (first + square) for square in chess.scan_forward(squares))
-        self[squares] = lanes
+        lanes = self[targets] = _spread(_LANE_BITS, targets) << self.source
         return lanes
 
 
 _LANES = [_LanesOf(square) for square in chess.SQUARES]
-_RANKS = [_Line(square, chess.BB_RANK_ATTACKS[square]) for square in chess.SQUARES]
-_FILES = [_Line(square, chess.BB_FILE_ATTACKS[square]) for square in chess.SQUARES]
-_DIAGONALS = [_Line(square, chess.BB_DIAG_ATTACKS[square]) for square in chess.SQUARES]
-_KNIGHTS = [_LANES[square][chess.BB_KNIGHT_ATTACKS[square]] for square in chess.SQUARES]
-_RANK_LANES = [_RankLanes(rank) for rank in range(8)]
+_STEPS = {step: _StepLanes(step) for step in (8, 16, 7, 9, -8, -16, -9, -7)}
 
 
 class Access(NamedTuple):
@@ -103,7 +110,7 @@ def access(board: Board) -> Access:
         for move in board.generate_legal_ep():
             lanes |= _LANES[move.from_square][BB_SQUARES[move.to_square]]
     both = lanes | other.lanes(board, own)
-    check = bool(own.king is not None and other.attacked & BB_SQUARES[own.king])
+    check = own.king is not None and other.attacked & BB_SQUARES[own.king] != 0
     return Access(both.to_bytes(LANES_BYTES, "little"), check, lanes != 0)
 
 
@@ -121,73 +128,92 @@ class _Side:
         self.color = color
         self.own = board.occupied_co[color]
         self.king = board.king(color)
-        self.pinned = self._pinned(board)
+        self.pinned = 0 if self.king is None else self._pinned(board, self.king)
         #: Every square this side attacks, its own pieces' squares included.
         self.attacked = 0
-        #: Lanes of all pieces but the king and the pinned ones, targets held by this side included.
+        #: Lanes of all pieces but the king and the pinned ones.
         self.free: Lanes = 0
         self._look_around(board)
 
-    def _pinned(self, board: Board) -> Bitboard:
-        if self.king is None:
-            return 0
+    def _pinned(self, board: Board, king: Square) -> Bitboard:
         queens = board.queens
-        snipers = ROOK_LINES[self.king] & (board.rooks | queens) | BISHOP_LINES[self.king] & (board.bishops | queens)
+        snipers = (_ROOK_LINES[king] & (board.rooks | queens) | _BISHOP_LINES[king] & (board.bishops | queens)) & ~self.own
         pinned = 0
-        for sniper in chess.scan_forward(snipers & ~self.own):
-            blockers = chess.between(self.king, sniper) & board.occupied
+        while snipers:
+            sniper = snipers.bit_length() - 1
+            snipers ^= BB_SQUARES[sniper]
+            blockers = chess.between(king, sniper) & board.occupied
             if blockers and not blockers & (blockers - 1):
                 pinned |= blockers & self.own
         return pinned
 
     def _look_around(self, board: Board) -> None:
-        """Fill ``attacked`` and ``free``. Bits are walked by hand: this loop is the cost of a new position."""
+        """Fill ``attacked`` and ``free``.
+
+        Bits are walked by hand and nothing is called for a piece: this loop is most of a new position's cost.
+        """
         own, pinned, occupied = self.own, self.pinned, board.occupied
-        attacked = free = 0
-        straight = (board.rooks | board.queens) & own
-        pieces = straight
+        targetable, queens = ~own, board.queens & own
+        attacked = _pawn_attacks(board.pawns & own, self.color)
+        free = self._pawns(board)
+        pieces = board.rooks & own | queens
         while pieces:
             square = pieces.bit_length() - 1
             bit = BB_SQUARES[square]
             pieces ^= bit
-            along, along_lanes = _RANKS[square][occupied & chess.BB_RANK_MASKS[square]]
-            across, across_lanes = _FILES[square][occupied & chess.BB_FILE_MASKS[square]]
-            attacked |= along | across
-            if not pinned & bit:
-                free |= along_lanes | across_lanes
-        pieces = (board.bishops | board.queens) & own
-        while pieces:
-            square = pieces.bit_length() - 1
-            bit = BB_SQUARES[square]
-            pieces ^= bit
-            targets, lanes = _DIAGONALS[square][occupied & chess.BB_DIAG_MASKS[square]]
+            targets = (
+                chess.BB_RANK_ATTACKS[square][occupied & chess.BB_RANK_MASKS[square]]
+                | chess.BB_FILE_ATTACKS[square][occupied & chess.BB_FILE_MASKS[square]]
+            )
             attacked |= targets
             if not pinned & bit:
-                free |= lanes
+                free |= _LANES[square][targets & targetable]
+        pieces = board.bishops & own | queens
+        while pieces:
+            square = pieces.bit_length() - 1
+            bit = BB_SQUARES[square]
+            pieces ^= bit
+            targets = chess.BB_DIAG_ATTACKS[square][occupied & chess.BB_DIAG_MASKS[square]]
+            attacked |= targets
+            if not pinned & bit:
+                free |= _LANES[square][targets & targetable]
         pieces = board.knights & own
         while pieces:
             square = pieces.bit_length() - 1
             bit = BB_SQUARES[square]
             pieces ^= bit
-            attacked |= chess.BB_KNIGHT_ATTACKS[square]
+            targets = chess.BB_KNIGHT_ATTACKS[square]
+            attacked |= targets
             if not pinned & bit:
-                free |= _KNIGHTS[square]
-        pieces = board.pawns & own & ~pinned
-        while pieces:
-            square = pieces.bit_length() - 1
-            pieces ^= BB_SQUARES[square]
-            targets = _pawn_targets(board, self.color, square)
-            if targets:
-                free |= _LANES[square][targets]
-        self.attacked = attacked | _pawn_attacks(board.pawns & own, self.color)
+                free |= _LANES[square][targets & targetable]
         if self.king is not None:
-            self.attacked |= chess.BB_KING_ATTACKS[self.king]
-        self.free = free
+            attacked |= chess.BB_KING_ATTACKS[self.king]
+        self.attacked, self.free = attacked, free
+
+    def _pawns(self, board: Board) -> Lanes:
+        """The lanes of all pawns that are not pinned, the whole set a direction at a time."""
+        pawns, empty = board.pawns & self.own & ~self.pinned, ~board.occupied
+        theirs = board.occupied_co[not self.color]
+        if self.color:
+            ahead = pawns << 8 & empty
+            twice = (ahead & chess.BB_RANK_3) << 8 & empty
+            west, east = (pawns & ~chess.BB_FILE_A) << 7 & theirs, (pawns & ~chess.BB_FILE_H) << 9 & theirs
+            steps = ((ahead, 8), (twice, 16), (west, 7), (east, 9))
+        else:
+            ahead = pawns >> 8 & empty
+            twice = (ahead & chess.BB_RANK_6) >> 8 & empty
+            west, east = (pawns & ~chess.BB_FILE_A) >> 9 & theirs, (pawns & ~chess.BB_FILE_H) >> 7 & theirs
+            steps = ((ahead, -8), (twice, -16), (west, -9), (east, -7))
+        lanes = 0
+        for targets, step in steps:
+            if targets:
+                lanes |= _STEPS[step][targets]
+        return lanes
 
     def lanes(self, board: Board, other: _Side) -> Lanes:
         """All moves of this side as if it were its turn, without castling and en passant."""
         if self.king is None:
-            lanes = self._without_own_targets(self.free)
+            lanes = self.free
         elif other.attacked & BB_SQUARES[self.king]:
             lanes = self._evasions(board, other, self.king)
         else:
@@ -204,10 +230,8 @@ class _Side:
             targets = _targets(board, self.color, square) & chess.ray(king, square)
             if targets:
                 lanes |= _LANES[square][targets]
-        steps = chess.BB_KING_ATTACKS[king] & ~other.attacked
-        if steps:
-            lanes |= _LANES[king][steps]
-        return self._without_own_targets(lanes)
+        steps = chess.BB_KING_ATTACKS[king] & ~other.attacked & ~self.own
+        return lanes | _LANES[king][steps] if steps else lanes
 
     def _evasions(self, board: Board, other: _Side, king: Square) -> Lanes:
         """Moves out of check: the king off every line it is seen along, or others between or onto a lone checker."""
@@ -224,22 +248,11 @@ class _Side:
                     lanes |= _LANES[square][targets]
         return lanes
 
-    def _without_own_targets(self, lanes: Lanes) -> Lanes:
-        blocked = 0
-        for rank, squares in enumerate(self.own.to_bytes(8, "little")):
-            if squares:
-                blocked |= _RANK_LANES[rank][squares]
-        return lanes & ~blocked
-
 
 def _targets(board: Board, color: Color, square: Square) -> Bitboard:
     """Where the piece on ``square`` could move if its king were safe anyway."""
-    if board.pawns & BB_SQUARES[square]:
-        return _pawn_targets(board, color, square)
-    return board.attacks_mask(square) & ~board.occupied_co[color]
-
-
-def _pawn_targets(board: Board, color: Color, square: Square) -> Bitboard:
+    if not board.pawns & BB_SQUARES[square]:
+        return board.attacks_mask(square) & ~board.occupied_co[color]
     targets = chess.BB_PAWN_ATTACKS[color][square] & board.occupied_co[not color]
     step, home = (8, 1) if color else (-8, 6)
     ahead = BB_SQUARES[square + step]

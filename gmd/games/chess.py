@@ -9,19 +9,19 @@ from __future__ import annotations
 from array import array
 from collections.abc import Generator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 import chess
 
 from gm_protocol.errors import BadPgn, GameIsOver, GmError, NotAvailable, NotYourTurn, Stale
 from gm_protocol.state import FIFTY_MOVES, THREEFOLD, Termination
+from msgspec import Struct, structs
 
 from .events import AnyEvent, Created, Ended, Heard, Loaded, Moved
 from .facts import Facts, Played, facts_of
 from .game import Absent, Command, End, Flag, Game, Hear, Outcome, Play, Snapshot, seat_name
 from .material import insufficient_material
-from .position import Position, pack, turn_of
-from .setup import family_of_options
+from .position import Position
+from .setup import start_of
 
 #: The longest game, in plies: above the longest that the 75-move rule would allow.
 MAX_PLIES = 12_000
@@ -31,7 +31,7 @@ MAX_PLIES = 12_000
 MOVES_A_STEP = 16
 
 
-class Accepted(NamedTuple):
+class Accepted(Struct, frozen=True, gc=False):
     """A seat's latest move or ending: what its retry must equal, and what it is shown again."""
 
     ply: int
@@ -47,21 +47,16 @@ class ChessGame(Game):
 
     def __init__(self, created: Created) -> None:
         super().__init__(created)
-        board = family_of_options(created.options).board(created.options.fen)
-        self.start_turn = board.turn
-        self.start_fullmove = board.fullmove_number
-        position = pack(board)
+        start = start_of(created.options)
+        self.turn = self.start_turn = start.turn
+        self.start_fullmove = start.fullmove
         #: Version 1's ``pgn``, and every move's two-byte code.
         self.movetext = ""
         self.codes = array("H")
-        self._occurred: dict[Position, int] = {position: 1}
+        self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
-        self.now = Snapshot(position, 0, board.halfmove_clock, 1, 0, None, False, "available_move")
-        self.now = self.now._replace(termination=self._verdict(self.now))
-
-    @property
-    def turn(self) -> chess.Color:
-        return turn_of(self.now.position)
+        self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, "available_move")
+        self.now = structs.replace(self.now, termination=self._verdict(self.now))
 
     def turn_at(self, ply: int) -> chess.Color:
         return self.start_turn ^ bool(ply & 1)
@@ -115,7 +110,7 @@ class ChessGame(Game):
             if self.options.illegal_move == "refuse":
                 return Outcome(refusal=error)
             forfeit: Termination = "forfeit_white" if command.seat else "forfeit_black"
-            return Outcome([Ended(forfeit, thought, seat_name(command.seat), command.text)])
+            return Outcome([Ended(forfeit, thought, seat_name(command.seat), command.text, command.offer_draw)])
         return Outcome([Moved(played.uci, thought, command.offer_draw)])
 
     def _decide_end(self, command: End, thought: float) -> Outcome:
@@ -184,9 +179,9 @@ class ChessGame(Game):
         before = self.now
         if self.clock is not None:
             self.clock.charge(self.turn, event.seconds)
-        self.now = before._replace(termination=event.termination, draw_offered=False)
+        self.now = structs.replace(before, termination=event.termination, draw_offered=False)
         if event.seat is not None and event.asked is not None:
-            accepted = Accepted(before.ply, event.asked, False, before.position, self.now)
+            accepted = Accepted(before.ply, event.asked, event.offer_draw, before.position, self.now)
             self._latest[event.seat == "white"] = accepted
 
     def _push(self, played: Played, draw_offered: bool) -> None:
@@ -209,8 +204,9 @@ class ChessGame(Game):
         )
         termination = self._verdict(after)
         if termination != "available_move":
-            after = after._replace(termination=termination, draw_offered=False)
+            after = structs.replace(after, termination=termination, draw_offered=False)
         self.now = after
+        self.turn = not self.turn
 
     def _write(self, san: str) -> None:
         ply = self.now.ply

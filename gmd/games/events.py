@@ -49,13 +49,15 @@ class Ended(Event, tag="ended"):
     """The game ended otherwise than by a move.
 
     ``seat`` and ``asked`` say who asked for it in which words (a termination, or the move text that forfeited), so
-    that the same request sent again is known; a timeout has neither. ``seconds`` are charged to the side to move.
+    that the same request sent again is known (``offer_draw`` with it); a timeout has neither. ``seconds`` are charged to
+    the side to move.
     """
 
     termination: Termination
     seconds: float = 0.0
     seat: Color | None = None
     asked: str | None = None
+    offer_draw: bool = False
 
 
 AnyEvent = Created | Loaded | Heard | Moved | Ended

@@ -6,32 +6,29 @@ for all its games. What goes on the wire is kept as encoded JSON.
 
 from __future__ import annotations
 
-import struct
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import cast
 
 import chess
 from chess import Board, Move
 from chess.variant import CrazyhouseBoard
-from msgspec import Raw
-
-from gm_protocol.state import BLACK_KINGSIDE, BLACK_QUEENSIDE, WHITE_KINGSIDE, WHITE_QUEENSIDE, Pockets
+from gm_protocol.state import AccessMap, BoardRows, Pockets
+from msgspec import Raw, Struct
 
 from .access import access
+from .fragments import access_json, castling, placement
 from .moves import find_move, san_stem
-from .position import Position, pack, unpack
+from .position import Position, advance, pack, unpack
 
-#: Positions kept after their second sighting: about 100 MB at some 6 KB each.
+#: Positions kept after their second sighting: about 60 MB at some 4 KB each.
 KEPT_POSITIONS = 16_384
 #: Positions seen once that stay at hand: enough for a few hundred games to find theirs again for the other player.
-RECENT_POSITIONS = 512
-#: How many once-seen positions are remembered (by their key alone) so that a second sighting is known as one.
+RECENT_POSITIONS = 256
+#: How many once-seen positions are remembered (by a hash alone) so that a second sighting is known as one.
 REMEMBERED_POSITIONS = 65_536
-#: Bound of each table of JSON fragments.
-MAX_FRAGMENTS = 65_536
 
 
-class Played(NamedTuple):
+class Played(Struct, frozen=True, gc=False):
     """A legal move and what comes of it."""
 
     uci: str
@@ -47,8 +44,8 @@ class Facts:
     __slots__ = (
         "_actions",
         "_played",
-        "access_json",
-        "board_json",
+        "access_map",
+        "board",
         "can_move",
         "castles",
         "check",
@@ -58,6 +55,7 @@ class Facts:
         "position",
         "sources",
         "turn",
+        "used",
     )
 
     def __init__(self, position: Position, board: Board) -> None:
@@ -65,29 +63,27 @@ class Facts:
         self.turn = board.turn
         #: See :class:`gmd.games.access.Access`.
         self.sources, self.check, self.can_move = access(board)
-        if not self.can_move and isinstance(board, CrazyhouseBoard):
-            self.can_move = any(board.generate_legal_drops())
-        ranks = [_RANKS[position[rank:64:8]] for rank in range(8)]
-        #: The wire's ``board`` and ``access_map``.
-        self.board_json = Raw(b"[%b]" % b",".join([json for _, json in ranks]))
-        self.access_json = Raw(_access_json(self.sources))
+        fen, board_json = placement(position)
+        white, kings = board.occupied_co[chess.WHITE], board.kings
+        rights, self.castles = castling(board.castling_rights, kings & white, kings & ~white, board.chess960)
+        passant, self.passant_file = "-", -1
+        if board.ep_square is not None:
+            passant, self.passant_file = chess.SQUARE_NAMES[board.ep_square], board.ep_square & 7
+        self.pockets: Pockets | None = None
+        if isinstance(board, CrazyhouseBoard):
+            self.can_move = self.can_move or any(board.generate_legal_drops())
+            hands = board.pockets
+            self.pockets = Pockets(white=str(hands[chess.WHITE]).upper(), black=str(hands[chess.BLACK]))
+            fen += f"[{self.pockets.white}{self.pockets.black}]"
         #: The first four FEN fields.
-        self.fen_stem = _fen_stem(board, "/".join([fen for fen, _ in reversed(ranks)]))
-        self.castles = _castles(board)
-        self.passant_file = -1 if board.ep_square is None else board.ep_square & 7
-        self.pockets = _pockets(board)
+        self.fen_stem = f"{fen} {'w' if board.turn else 'b'} {rights} {passant}"
+        #: The wire's ``board`` and ``access_map``, as the JSON they become: msgspec copies it where they would go.
+        self.board = cast(BoardRows, Raw(board_json))
+        self.access_map = cast(AccessMap, Raw(access_json(self.sources)))
+        #: Whether it was asked for since the cache last thought of dropping it.
+        self.used = False
         self._actions: list[str] | None = None
         self._played: dict[str, Played] = {}
-
-    @property
-    def checkmate(self) -> bool:
-        """The side to move is in check and has no legal move."""
-        return self.check and not self.can_move
-
-    @property
-    def stalemate(self) -> bool:
-        """The side to move is not in check and has no legal move."""
-        return not self.check and not self.can_move
 
     @property
     def actions(self) -> list[str]:
@@ -105,64 +101,31 @@ class Facts:
         """
         played = self._played.get(text)
         if played is None:
-            move = find_move(self.position, self.sources, text)
-            played = self._played.get(move.uci()) or self._push(move)
-            # A move has ever more spellings that a client might send: keep two.
-            self._played[played.uci] = played
-            if text == played.san:
+            board = unpack(self.position)
+            move = find_move(board, self.sources, text)
+            uci = move.uci()
+            played = self._played.get(uci)
+            if played is None:
+                played = self._played[uci] = self._push(board, move, uci)
+            if text == played.san:  # the other spellings a client might send are without number
                 self._played[text] = played
         return played
 
-    def _push(self, move: Move) -> Played:
-        board = unpack(self.position)
+    def _push(self, board: Board, move: Move, uci: str) -> Played:
         zeroing = board.is_zeroing(move)
-        stem = san_stem(self.position, self.sources, move)
-        board.push(move)
-        board.clear_stack()
+        stem = san_stem(board, self.sources, move)
+        advance(board, move)
         position = pack(board)
         after = facts_of(position, board)
         sign = ("+" if after.can_move else "#") if after.check else ""
-        return Played(move.uci(), stem + sign, position, zeroing)
+        return Played(uci, stem + sign, position, zeroing)
 
 
-class _Cache:
-    """Facts by position. One seen for the first time is kept for a while only; one seen again, for long.
-
-    Storing every position for long would fill memory with positions nobody reaches twice, and cost each of them more.
-    """
-
-    def __init__(self) -> None:
-        self.kept: OrderedDict[Position, Facts] = OrderedDict()
-        self.recent: OrderedDict[Position, Facts] = OrderedDict()
-        self.seen: set[int] = set()
-
-    def get(self, position: Position) -> Facts | None:
-        facts = self.kept.get(position)
-        if facts is not None:
-            self.kept.move_to_end(position)
-            return facts
-        return self.recent.get(position)
-
-    def put(self, facts: Facts) -> None:
-        position = facts.position
-        mark = hash(position)
-        if mark in self.seen:
-            _bound(self.kept, KEPT_POSITIONS)
-            self.kept[position] = facts
-            return
-        if len(self.seen) >= REMEMBERED_POSITIONS:
-            self.seen.clear()
-        self.seen.add(mark)
-        _bound(self.recent, RECENT_POSITIONS)
-        self.recent[position] = facts
-
-
-def _bound(entries: OrderedDict[Position, Facts], size: int) -> None:
-    if len(entries) >= size:
-        entries.popitem(last=False)
-
-
-_cache = _Cache()
+# Facts by position. One seen for the first time stays a while; one seen again stays for as long as it is used:
+# storing every position for long would fill memory with positions nobody reaches twice, and cost each of them more.
+_kept: OrderedDict[Position, Facts] = OrderedDict()
+_recent: OrderedDict[Position, Facts] = OrderedDict()
+_seen: set[int] = set()
 
 
 def facts_of(position: Position, board: Board | None = None) -> Facts:
@@ -170,80 +133,37 @@ def facts_of(position: Position, board: Board | None = None) -> Facts:
 
     :param board: the position as a board, where the caller has one already.
     """
-    facts = _cache.get(position)
+    facts = _kept.get(position)
+    if facts is not None:
+        facts.used = True
+        return facts
+    facts = _recent.get(position)
     if facts is None:
         facts = Facts(position, board if board is not None else unpack(position))
-        _cache.put(facts)
+        _store(facts)
     return facts
 
 
-class _RankFragments(dict[bytes, tuple[str, bytes]]):
-    """One rank's FEN and JSON by its eight bitboard bytes (see :mod:`gmd.games.position`)."""
-
-    def __missing__(self, rank: bytes) -> tuple[str, bytes]:
-        board = Board(None)
-        pieces, white, promoted = rank[:6], rank[6], rank[7]
-        cells = []
-        for file in range(8):
-            kind = next((kind for kind, squares in enumerate(pieces, 1) if squares >> file & 1), None)
-            if kind is None:
-                cells.append(b"null")
-                continue
-            color = bool(white >> file & 1)
-            board.set_piece_at(file, chess.Piece(kind, color), promoted=bool(promoted >> file & 1))
-            symbol = "p" if kind == chess.PAWN else chess.piece_symbol(kind).upper()
-            cells.append(b'"%b%b"' % (b"w" if color else b"b", symbol.encode()))
-        fen = board.board_fen(promoted=True).rsplit("/", 1)[1]
-        if len(self) >= MAX_FRAGMENTS:
-            self.clear()
-        entry = self[rank] = (fen, b"[%b]" % b",".join(cells))
-        return entry
+def _store(facts: Facts) -> None:
+    mark = hash(facts.position)
+    if mark in _seen:
+        _kept[facts.position] = facts
+        if len(_kept) > KEPT_POSITIONS:
+            _drop_unused()
+        return
+    if len(_seen) >= REMEMBERED_POSITIONS:
+        _seen.clear()
+    _seen.add(mark)
+    _recent[facts.position] = facts
+    if len(_recent) > RECENT_POSITIONS:
+        _recent.popitem(last=False)
 
 
-class _SquareLists(dict[int, bytes]):
-    """A set of squares as a JSON list of [rank, file] pairs, ascending."""
-
-    def __missing__(self, squares: int) -> bytes:
-        pairs = [b"[%d,%d]" % (square >> 3, square & 7) for square in chess.scan_forward(squares)]
-        if len(self) >= MAX_FRAGMENTS:
-            self.clear()
-        entry = self[squares] = b"[%b]" % b",".join(pairs)
-        return entry
-
-
-_LANES = struct.Struct("<64Q")
-_RANKS = _RankFragments()
-_SQUARE_LISTS = _SquareLists()
-
-
-def _access_json(sources: bytes) -> bytes:
-    lists = list(map(_SQUARE_LISTS.__getitem__, _LANES.unpack(sources)))
-    return b"[[%b]]" % b"],[".join([b",".join(lists[first : first + 8]) for first in range(0, 64, 8)])
-
-
-def _fen_stem(board: Board, placement: str) -> str:
-    if isinstance(board, CrazyhouseBoard):
-        placement += f"[{str(board.pockets[chess.WHITE]).upper()}{board.pockets[chess.BLACK]}]"
-    castling = "-"
-    if board.castling_rights:
-        castling = board.castling_shredder_fen() if board.chess960 else board.castling_xfen()
-    passant = "-" if board.ep_square is None else chess.SQUARE_NAMES[board.ep_square]
-    return f"{placement} {'w' if board.turn else 'b'} {castling} {passant}"
-
-
-def _castles(board: Board) -> int:
-    if not board.castling_rights:
-        return 0
-    return (
-        WHITE_KINGSIDE * board.has_kingside_castling_rights(chess.WHITE)
-        | WHITE_QUEENSIDE * board.has_queenside_castling_rights(chess.WHITE)
-        | BLACK_KINGSIDE * board.has_kingside_castling_rights(chess.BLACK)
-        | BLACK_QUEENSIDE * board.has_queenside_castling_rights(chess.BLACK)
-    )
-
-
-def _pockets(board: Board) -> Pockets | None:
-    if not isinstance(board, CrazyhouseBoard):
-        return None
-    white, black = board.pockets[chess.WHITE], board.pockets[chess.BLACK]
-    return Pockets(white=str(white).upper(), black=str(black))
+def _drop_unused() -> None:
+    """Drop the oldest position not used since it was last looked at here; the used ones get another round."""
+    while True:
+        position, facts = _kept.popitem(last=False)
+        if not facts.used:
+            return
+        facts.used = False
+        _kept[position] = facts

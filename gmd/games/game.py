@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import chess
 from chess import BLACK, WHITE
@@ -17,13 +16,14 @@ from chess import BLACK, WHITE
 from gm_protocol.errors import BadRequest, GmError, NotAPlayer
 from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import Color, Termination
+from msgspec import Struct
 
 from .clock import Clock
 from .events import AnyEvent, Created, Ended, Heard
 from .position import Position
 
 
-class Play(NamedTuple):
+class Play(Struct, frozen=True, gc=False):
     """A seat moves. ``ply`` is the ply index it believes it acts at, or None."""
 
     seat: chess.Color
@@ -32,7 +32,7 @@ class Play(NamedTuple):
     offer_draw: bool = False
 
 
-class End(NamedTuple):
+class End(Struct, frozen=True, gc=False):
     """A seat resigns, claims a draw, or agrees to one."""
 
     seat: chess.Color
@@ -40,24 +40,24 @@ class End(NamedTuple):
     ply: int | None = None
 
 
-class Hear(NamedTuple):
+class Hear(Struct, frozen=True, gc=False):
     """A seat has sent a request, of whatever kind, that names the game."""
 
     seat: chess.Color
 
 
-class Flag(NamedTuple):
+class Flag(Struct, frozen=True, gc=False):
     """Time has passed: whose flag has fallen?"""
 
 
-class Absent(NamedTuple):
+class Absent(Struct, frozen=True, gc=False):
     """The time for both seats to be heard from has passed."""
 
 
 Command = Play | End | Hear | Flag | Absent
 
 
-class Snapshot(NamedTuple):
+class Snapshot(Struct, frozen=True, gc=False):
     """A game at one moment, without its clocks: what a reply shows, and what a retried request is shown again."""
 
     position: Position
@@ -73,7 +73,7 @@ class Snapshot(NamedTuple):
     termination: Termination
 
 
-class Outcome(NamedTuple):
+class Outcome(Struct, frozen=True, gc=False):
     """What a command comes to: events to append (maybe none), and a state to show or a refusal.
 
     A move made after the flag fell has both events and a refusal.
@@ -101,12 +101,9 @@ class Game(ABC):
         self.players = (created.player_black, created.player_white)  # indexed by colour
         self.clock = None if self.options.clock is None else Clock(self.options.clock)
         self.heard = [False, False]
+        #: The game as it stands, and the side to move.
         self.now: Snapshot
-
-    @property
-    @abstractmethod
-    def turn(self) -> chess.Color:
-        """The side to move."""
+        self.turn: chess.Color
 
     @abstractmethod
     def turn_at(self, ply: int) -> chess.Color:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import chess
 
-from .moves import pieces_of
-from .position import Position, family_of
+from .position import Position, family_of, pieces_of, white_of
 
 
 def insufficient_material(position: Position) -> bool:
@@ -22,6 +21,5 @@ def insufficient_material(position: Position) -> bool:
     pieces = (knights | bishops).bit_count()
     if pieces < 2:
         return True
-    white = int.from_bytes(position[48:56], "little")
-    one_each = pieces == 2 and not knights and (bishops & white).bit_count() == 1
+    one_each = pieces == 2 and not knights and (bishops & white_of(position)).bit_count() == 1
     return one_each and (not bishops & chess.BB_LIGHT_SQUARES or not bishops & chess.BB_DARK_SQUARES)

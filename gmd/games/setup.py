@@ -6,6 +6,8 @@ Pure: the one random choice, a Chess960 start number nobody named, is an argumen
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 import chess
 from chess import Board
@@ -15,7 +17,7 @@ from gm_protocol.errors import BadPgn, BadPosition, BadRequest, quote
 from gm_protocol.messages import DrawRule, GameOptions, NewGame, Variant
 
 from .clock import check_clock
-from .position import Family, pack
+from .position import Family, Position, pack
 
 #: Scharnagl's number of the classical start position.
 CLASSICAL = 518
@@ -59,16 +61,16 @@ def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict:
     if variant == "standard" and strict and (request.position, request.seed) != (None, None):
         name = "position" if request.position is not None else "seed"
         raise BadRequest(f"{name}: does not apply to standard chess; it chooses a chess960 or crazyhouse start")
-    board = _start_board(variant, number) if fen is None else _board_of(fen, variant)
+    start = _start_fen(variant, number) if fen is None else _fen_of(_board_of(fen, variant))
     automatic: DrawRule = "claimed" if variant == "standard" else "automatic"
     return GameOptions(
         variant=variant,
-        fen=board.fen(shredder=board.chess960),
+        fen=start,
         position=number,
         draws=request.draws or automatic,
         max_moves=request.max_moves,
         clock=None if request.clock is None else check_clock(request.clock),
-        illegal_move=request.illegal_move,
+        illegal_move=request.illegal_move or "refuse",
     )
 
 
@@ -118,13 +120,19 @@ def _family(variant: Variant, number: int | None) -> Family:
     return Family.CRAZYHOUSE if number in (None, CLASSICAL) else Family.CRAZYHOUSE960
 
 
-def _start_board(variant: Variant, number: int | None) -> Board:
-    board = _family(variant, number).board()
-    if number is None:
-        board.reset()
+@lru_cache(4_096)
+def _start_fen(variant: Variant, number: int | None) -> str:
+    family = _family(variant, number)
+    board = family.board()
+    if family.chess960:
+        board.set_chess960_pos(number or 0)
     else:
-        board.set_chess960_pos(number)
-    return board
+        board.reset()
+    return _fen_of(board)
+
+
+def _fen_of(board: Board) -> str:
+    return board.fen(shredder=board.chess960)
 
 
 def _board_of(fen: str, variant: Variant) -> Board:
@@ -163,8 +171,26 @@ def _check_pockets(fen: str, board: CrazyhouseBoard) -> None:
         raise BadPosition(f"fen: {quote(fen)} is no crazyhouse position: more than 32 pieces on board and in hand")
 
 
-def family_of_options(options: GameOptions) -> Family:
-    """The rules that resolved options are played by."""
-    if options.variant == "crazyhouse" and options.position is None:
-        return Family.CRAZYHOUSE960 if _board_of(options.fen, "crazyhouse").chess960 else Family.CRAZYHOUSE
-    return _family(options.variant, options.position)
+class Start(NamedTuple):
+    """Where a game begins."""
+
+    position: Position
+    turn: chess.Color
+    halfmoves: int
+    fullmove: int
+
+
+def start_of(options: GameOptions) -> Start:
+    """The start that resolved options give."""
+    return _start_of(options.variant, options.position, options.fen)
+
+
+@lru_cache(4_096)
+def _start_of(variant: Variant, number: int | None, fen: str) -> Start:
+    board = _board_of(fen, variant) if number is None else _parse(fen, _family(variant, number))
+    return Start(pack(board), board.turn, board.halfmove_clock, board.fullmove_number)
+
+
+def is_usual_start(options: GameOptions) -> bool:
+    """Whether a reader of the game's PGN needs no telling where and by what rules it began."""
+    return options.variant == "standard" and options.fen == chess.STARTING_FEN

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import chess
 from msgspec import UNSET
 
 from gm_protocol.messages import GameRow
-from gm_protocol.state import RESULTS, AccessMap, BoardRows, GameState
+from gm_protocol.state import RESULTS, GameState
 
 from .chess import ChessGame
 from .facts import facts_of
 from .game import Game, Snapshot, seat_name
 from .notation import write_pgn
-from .setup import family_of_options
+from .setup import is_usual_start
 
 
 def game_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool) -> GameState:
@@ -25,25 +23,24 @@ def game_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool)
     :param brief: leave out ``board``, ``access_map`` and ``pgn``.
     """
     facts = facts_of(shown.position)
+    options = game.options
     over = shown.termination != "available_move"
-    fullmove = game.fullmove_at(shown.ply)
     return GameState(
-        # The two large parts are kept as the JSON they become; msgspec copies it where the values would go.
-        board=UNSET if brief else cast(BoardRows, facts.board_json),
+        board=UNSET if brief else facts.board,
         available_castles=facts.castles,
         passant_file=facts.passant_file,
-        access_map=UNSET if brief else cast(AccessMap, facts.access_json),
+        access_map=UNSET if brief else facts.access_map,
         ply_index=shown.ply,
         pgn=UNSET if brief else game.movetext[: shown.text_length],
-        fen=f"{facts.fen_stem} {shown.halfmoves} {fullmove}",
+        fen=f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
         draws=game.draws(shown),
         termination=shown.termination,
         in_check=facts.check,
         game_id=game.id,
-        variant=game.options.variant,
+        variant=options.variant,
         player_white=game.players[chess.WHITE],
         player_black=game.players[chess.BLACK],
-        start_fen=game.options.fen,
+        start_fen=options.fen,
         turn=seat_name(facts.turn),
         phase="over" if over else "move",
         result=RESULTS[shown.termination],
@@ -92,8 +89,6 @@ def full_pgn(game: ChessGame) -> str:
         "Result": (created.result_header or result) if result == "*" else result,
         "Termination": game.now.termination,
     }
-    board = family_of_options(game.options).board()
-    board.reset()
-    if game.options.variant != "standard" or game.options.fen != board.fen(shredder=board.chess960):
+    if not is_usual_start(game.options):
         headers |= {"Variant": _VARIANT_HEADERS[game.options.variant], "SetUp": "1", "FEN": game.options.fen}
     return write_pgn(headers, game.movetext, headers["Result"])

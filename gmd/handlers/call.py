@@ -7,9 +7,9 @@ import pkgutil
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from gm_protocol.codec import kind_of
 from gm_protocol.errors import BadRequest, Unauthorized
@@ -35,7 +35,7 @@ class Call:
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
 
 
-class Answer(NamedTuple):
+class Answer(Struct, frozen=True):
     """A reply, and the commit that must be durable before it may leave."""
 
     reply: Reply

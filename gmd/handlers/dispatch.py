@@ -19,8 +19,8 @@ _HANDLERS = load_handlers()
 async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None]:
     """The encoded reply to a request, and the commit it must wait for."""
     try:
-        reply, commit = await _HANDLERS[type(request)](request, call)
-        return encode(reply), commit
+        answered = await _HANDLERS[type(request)](request, call)
+        return encode(answered.reply), answered.commit
     except GmError as error:
         return refusal(error, request), None
     except Exception:

@@ -89,10 +89,11 @@ async def _build(request: NewGame, call: Call) -> tuple[ChessGame, list[AnyEvent
     pgn = PgnText({}, [])
     if request.pgn is not None:
         pgn = await _in_steps(read_pgn(request.pgn, MAX_PLIES))
+    drawn = secrets.randbelow(960) if request.variant == "chess960" else 0
     created = Created(
         player_white=request.player_white,
         player_black=request.player_black,
-        options=resolve(request, pgn.headers, secrets.randbelow(960), strict=call.strict),
+        options=resolve(request, pgn.headers, drawn, strict=call.strict),
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         result_header=pgn.headers.get("Result"),
     )

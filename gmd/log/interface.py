@@ -67,10 +67,12 @@ class EventLog(Protocol):
         game_id: int,
         expected_seq: int,
         events: Sequence[AnyEvent],
-        row: GameRow,
+        row: Callable[[], GameRow],
         token: TokenUse | None = None,
     ) -> Commit:
         """Append a game's next events, all or none, and replace its row.
+
+        :param row: makes the game's row with all events appended so far; called when it is needed.
 
         :param expected_seq: how many events the game has in the log so far.
         :raises SequenceConflict: it has another number of them.

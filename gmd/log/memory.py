@@ -35,7 +35,7 @@ class MemoryLog:
 
     def __init__(self) -> None:
         self._events: dict[int, list[AnyEvent]] = {}
-        self._rows: dict[int, GameRow] = {}
+        self._rows: dict[int, Callable[[], GameRow]] = {}
         self._tokens: dict[tuple[int | None, str], tuple[int, bytes]] = {}
         self._last_id = 0
 
@@ -48,10 +48,12 @@ class MemoryLog:
         game_id: int,
         expected_seq: int,
         events: Sequence[AnyEvent],
-        row: GameRow,
+        row: Callable[[], GameRow],
         token: TokenUse | None = None,
     ) -> Durable:
-        logged = self._events.setdefault(game_id, [])
+        logged = self._events.get(game_id)
+        if logged is None:
+            logged = self._events[game_id] = []
         if len(logged) != expected_seq:
             raise SequenceConflict(game_id, expected_seq, len(logged))
         logged.extend(events)
@@ -70,8 +72,8 @@ class MemoryLog:
         found: list[GameRow] = []
         newest = self._last_id if query.before is None else min(query.before - 1, self._last_id)
         for looked_at, game_id in enumerate(range(newest, 0, -1), 1):
-            row = self._rows.get(game_id)
-            if row is not None and _matches(row, query):
+            make_row = self._rows.get(game_id)
+            if make_row is not None and _matches(row := make_row(), query):
                 found.append(row)
                 if len(found) == query.limit:
                     break

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import cast
+from collections.abc import Mapping
+from typing import cast, get_args
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from .errors import BadJson, BadRequest, GmError, UnknownKind, quote
+from .errors import MAX_QUOTED, BadJson, BadRequest, GmError, UnknownKind, quote
 from .messages import REQUESTS, AnyRequest, ErrorReply, NewGame, Request
 
 _request_decoder = msgspec.json.Decoder(AnyRequest)
@@ -17,7 +18,8 @@ _id_decoder = msgspec.json.Decoder(int | str | None)
 _encoder = msgspec.json.Encoder()
 
 #: Where msgspec says which field was wrong: "Expected `int`, got `str` - at `$.player`".
-_AT_FIELD = re.compile(r"(?P<what>.*) - at `\$\.?(?P<path>[^`]*)`$", re.DOTALL)
+_AT_FIELD = re.compile(r"(?P<what>.*) - at `\$\.?(?P<path>[^`]*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
 
 encode = _encoder.encode
 
@@ -52,14 +54,14 @@ def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:
             request = _request_decoder.decode(body)
         except msgspec.ValidationError:
             request = _decode_carefully(body)
+        if strict and isinstance(request, NewGame):
+            _refuse_unknown_fields(body, request)
     except UnicodeDecodeError as error:
         raise InvalidRequest(BadJson(f"the message is not UTF-8: byte {error.start} is wrong")) from None
     except RecursionError:
         raise InvalidRequest(BadJson("the message is nested too deep to read")) from None
     except msgspec.DecodeError as error:
         raise InvalidRequest(BadJson(f"the message is not JSON: {error}")) from None
-    if strict and isinstance(request, NewGame):
-        _refuse_unknown_fields(body, request)
     return cast(AnyRequest, request)
 
 
@@ -68,15 +70,27 @@ def _decode_carefully(body: bytes) -> AnyRequest:
     try:
         fields = _object_decoder.decode(body)
     except msgspec.ValidationError:
-        error = BadJson(f'the message must be one JSON object, such as {{"kind": "ping"}}, not {quote(body)}')
+        error = BadJson(f'the message must be one JSON object, such as {{"kind": "ping"}}, not {_as_sent(body)}')
         raise InvalidRequest(error) from None
     request_id = _request_id(fields)
     kind = _kind(fields, request_id)
-    unique = b"{%b}" % b",".join(b"%b:%b" % (encode(name), bytes(value)) for name, value in fields.items())
     try:
-        return cast(AnyRequest, msgspec.json.decode(unique, type=REQUESTS[kind]))
+        return cast(AnyRequest, msgspec.json.decode(_last_of_each(fields), type=REQUESTS[kind]))
     except msgspec.ValidationError as error:
-        raise InvalidRequest(BadRequest(_explain(str(error), fields)), kind, request_id) from None
+        raise InvalidRequest(BadRequest(_explain(str(error), kind, fields)), kind, request_id) from None
+
+
+def _last_of_each(fields: dict[str, Raw]) -> bytes:
+    """The object without its duplicate keys, and without those of the objects in it: no request is deeper."""
+    values = {name: bytes(value) for name, value in fields.items()}
+    for name, value in values.items():
+        if value.startswith(b"{"):
+            values[name] = _object(_object_decoder.decode(value))
+    return _object(values)
+
+
+def _object(values: Mapping[str, bytes | Raw]) -> bytes:
+    return b"{%b}" % b",".join(b"%b:%b" % (encode(name), bytes(value)) for name, value in values.items())
 
 
 def _request_id(fields: dict[str, Raw]) -> int | str | None:
@@ -92,23 +106,47 @@ def _kind(fields: dict[str, Raw], request_id: int | str | None) -> str:
     try:
         kind = msgspec.json.decode(fields["kind"], type=str)
     except msgspec.ValidationError:
-        value = quote(bytes(fields["kind"]).decode())
-        raise InvalidRequest(BadRequest(f"kind: must be a string, not {value}"), id=request_id) from None
+        error = BadRequest(f"kind: must be a string, not {_as_sent(fields['kind'])}")
+        raise InvalidRequest(error, id=request_id) from None
     if kind not in REQUESTS:
-        error = UnknownKind(f"kind: {quote(kind)} is none of {', '.join(REQUESTS)}")
-        raise InvalidRequest(error, id=request_id)
+        raise InvalidRequest(UnknownKind(f"kind: {quote(kind)} is none of {', '.join(REQUESTS)}"), id=request_id)
     return kind
 
 
-def _explain(message: str, fields: dict[str, Raw]) -> str:
-    """msgspec's message with the field in front and the value behind it."""
-    match = _AT_FIELD.match(message)
-    if match is None:
-        return message
-    what, path = match["what"], match["path"]
-    what = what[:1].lower() + what[1:]
-    value = fields.get(re.split(r"[.\[]", path)[0])
-    return f"{path}: {what}" + (f" in {quote(bytes(value).decode())}" if value is not None else "")
+def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
+    """msgspec's message with the field and its value in front."""
+    if missing := _MISSING.fullmatch(message):
+        return f"{missing[1]}: missing; {kind} needs it"
+    match = _AT_FIELD.fullmatch(message)
+    name = re.split(r"[.\[]", match["path"])[0] if match else ""
+    if match is None or name not in fields:
+        return _cut(message)
+    what, path, value = match["what"], match["path"], _as_sent(fields[name])
+    if choices := _choices(kind, name):
+        return f"{path}: {value} is none of {', '.join(choices)}"
+    return f"{path}: {value}: {what[:1].lower()}{_cut(what[1:])}"
+
+
+def _choices(kind: str, name: str) -> list[str]:
+    """The words a field of a request may be; none where it may be more than words."""
+    hints = [field.type for field in msgspec.structs.fields(REQUESTS[kind]) if field.encode_name == name]
+    return _words(hints[0]) if hints else []
+
+
+def _words(hint: object) -> list[str]:
+    """The strings in a type's literals."""
+    arguments = get_args(hint)
+    return [word for each in arguments for word in ([each] if isinstance(each, str) else _words(each))]
+
+
+def _as_sent(value: bytes | Raw) -> str:
+    """A JSON value as an error sentence repeats it."""
+    return _cut(bytes(value).decode())
+
+
+def _cut(text: str) -> str:
+    """A text that may hold some of the client's own, not too long."""
+    return text if len(text) <= MAX_QUOTED else text[:MAX_QUOTED] + "..."
 
 
 def _refuse_unknown_fields(body: bytes, request: NewGame) -> None:

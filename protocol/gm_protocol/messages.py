@@ -94,7 +94,7 @@ class NewGame(Request, tag="new_game", kw_only=True):
     draws: DrawRule | None = None
     max_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     clock: ClockOption | None = None
-    illegal_move: IllegalMoveRule = "refuse"
+    illegal_move: IllegalMoveRule | None = None
     pgn: str | None = None
 
 

@@ -1,0 +1,75 @@
+# The ways into this project. Everything is installed into .venv beside this file and nowhere else.
+# Targets in .venv are stamps: made last, so that a step that failed or was interrupted is done again.
+
+PYTHON ?= python3
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help serve test lint proof proof-share bench clean
+
+help:
+	@echo 'make serve        run the daemon on 127.0.0.1:7100'
+	@echo 'make test         run the tests, the proofs among them at a small size'
+	@echo 'make lint         check style, types and imports'
+	@echo 'make proof        run the proofs at full size, which takes long'
+	@echo 'make proof-share  run the proofs at a tenth of it, as the continuous integration does'
+	@echo 'make bench        run the benchmarks'
+	@echo 'make clean        remove what these make'
+	@echo
+	@echo 'ARGS adds arguments, as in: make serve ARGS="--port 7200", make test ARGS="-k clock"'
+	@echo 'PYTHON names the Python that .venv is made with, as in: make test PYTHON=python3.12'
+
+serve: $(VENV)/.installed
+	@$(BIN)/gmd serve $(ARGS)
+
+test: $(VENV)/.installed-test
+	@$(BIN)/pytest $(ARGS)
+
+lint: $(VENV)/.installed-lint
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+proof: $(VENV)/.installed-test
+	@GMD_PROOF=full $(BIN)/pytest -m proof $(ARGS)
+
+proof-share: $(VENV)/.installed-test
+	@GMD_PROOF=share $(BIN)/pytest -m proof $(ARGS)
+
+bench: $(VENV)/.installed-test
+	@$(BIN)/python -m bench $(ARGS)
+
+clean:
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.installed: pyproject.toml $(VENV)/.made
+	@echo 'Installing gmd into $(VENV)'
+	@$(INSTALL) .
+	@touch $@
+
+# .installed-test has the extra "test", .installed-lint the extra "lint".
+$(VENV)/.installed-%: pyproject.toml $(VENV)/.made
+	@echo 'Installing gmd and what "make $*" needs into $(VENV)'
+	@$(INSTALL) '.[$*]'
+	@touch $@
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'gmd needs Python 3.11 or newer, and "$(PYTHON)" is not that.' >&2; \
+	  echo 'Name one that is: make PYTHON=python3.12 ...' >&2; \
+	  exit 1; }
+	@echo 'Making $(VENV)'
+	@$(PYTHON) -m venv $(VENV) || { \
+	  rm -rf $(VENV); \
+	  echo 'Python could not make a virtual environment.' >&2; \
+	  echo 'On Debian and Ubuntu it needs the package python3-venv: sudo apt install python3-venv' >&2; \
+	  exit 1; }
+	@touch $@

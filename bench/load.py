@@ -1,0 +1,134 @@
+"""The load: blocking sockets and ready-made bytes, so that the server is what is measured."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+HEADER = struct.Struct(">i")
+READ_SIZE = 1 << 18
+
+Address = tuple[str, int]
+
+
+@dataclass
+class Measured:
+    """What a run came to."""
+
+    replies: int
+    seconds: float
+    reply_bytes: int
+
+    @property
+    def rate(self) -> float:
+        """Replies a second."""
+        return self.replies / self.seconds
+
+    @property
+    def mean_bytes(self) -> int:
+        """Mean size of a reply, its header aside."""
+        return self.reply_bytes // self.replies - HEADER.size
+
+
+def frame(request: dict[str, object]) -> bytes:
+    """A request as its bytes on the wire."""
+    body = json.dumps(request, separators=(",", ":")).encode()
+    return HEADER.pack(len(body)) + body
+
+
+NEW_GAME = frame({"kind": "new_game", "player_white": 1, "player_black": 2})
+
+
+def move(game_id: int, ply: int, text: str) -> bytes:
+    """A move's frame, White being player 1 and Black player 2."""
+    return frame({"kind": "move", "player": 1 + ply % 2, "game_id": game_id, "move": text})
+
+
+def session(address: Address, frames: Sequence[bytes], window: int) -> Measured:
+    """One persistent session, keeping up to ``window`` requests unanswered."""
+    with socket.create_connection(address) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        begun = time.perf_counter()
+        sent = answered = received = 0
+        buffer = bytearray()
+        while answered < len(frames):
+            if sent < len(frames) and sent - answered <= window // 2:
+                more = min(len(frames), answered + window)
+                connection.sendall(b"".join(frames[sent:more]))
+                sent = more
+            buffer += _some(connection)
+            count, used = _count(buffer)
+            del buffer[:used]
+            answered += count
+            received += used
+        return Measured(answered, time.perf_counter() - begun, received)
+
+
+def one_shot(address: Address, games: Iterable[Iterator[bytes]], at_once: int) -> Measured:
+    """A connection a request, ``at_once`` of them open; each game has one request under way."""
+    begun = time.perf_counter()
+    replies = received = 0
+    waiting = iter(games)
+    playing = [game for _, game in zip(range(at_once), waiting, strict=False)]
+    while playing:
+        opened = []
+        for game in playing:
+            request = next(game, None)
+            if request is None:
+                game = next(waiting, iter(()))
+                request = next(game, None)
+            if request is not None:
+                connection = socket.create_connection(address)
+                connection.sendall(request)
+                opened.append((game, connection))
+        for _, connection in opened:
+            received += _all(connection)
+            replies += 1
+        playing = [game for game, _ in opened]
+    return Measured(replies, time.perf_counter() - begun, received)
+
+
+def latencies(address: Address, frames: Sequence[bytes]) -> list[float]:
+    """Seconds to each reply, one request at a time in one session."""
+    times: list[float] = []
+    with socket.create_connection(address) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for request in frames:
+            begun = time.perf_counter()
+            connection.sendall(request)
+            buffer = bytearray()
+            while not _count(buffer)[0]:
+                buffer += _some(connection)
+            times.append(time.perf_counter() - begun)
+    return times
+
+
+def _some(connection: socket.socket) -> bytes:
+    data = connection.recv(READ_SIZE)
+    if not data:
+        raise ConnectionError("the server closed in the middle of the benchmark")
+    return data
+
+
+def _all(connection: socket.socket) -> int:
+    """Read to the end; how many bytes there were."""
+    received = 0
+    with connection:
+        while data := connection.recv(READ_SIZE):
+            received += len(data)
+    return received
+
+
+def _count(buffer: bytearray) -> tuple[int, int]:
+    """How many whole frames there are, and in how many bytes."""
+    count = at = 0
+    while at + HEADER.size <= len(buffer):
+        end = at + HEADER.size + HEADER.unpack_from(buffer, at)[0]
+        if end > len(buffer):
+            break
+        count, at = count + 1, end
+    return count, at

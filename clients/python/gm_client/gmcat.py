@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""gmcat: JSON to a gm server and its replies back, from a shell.
+
+    gmcat '{"kind":"new_game","player_white":1,"player_black":2}'
+    gmcat < requests.jsonl > replies.jsonl
+
+Needs Python 3.11 and nothing else: this one file may be copied to wherever it is wanted.
+
+A single request given as argument is a version 1 session. Anything else is one version 2 session, opened by a
+hello of gmcat's own unless the first request is one. Each request is sent once the reply to the one before is
+printed: a reply can decide the next request, and a ``wait`` is not cut short by what stands behind it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import json
+import signal
+import socket
+import sys
+from collections.abc import Iterable, Iterator
+
+VERSION = "0.1.0"
+
+#: The request that opens a version 2 session.
+HELLO = b'{"kind":"hello","protocol":2,"client":"gmcat/%s"}' % VERSION.encode()
+
+#: Largest reply taken, in bytes. The longest game's history is some 10 MB; a server of another protocol gives
+#: itself away by its first four bytes: "HTTP" would be a reply of 1.2 GB.
+MAX_REPLY = 64 << 20
+
+#: Longest line that --pretty makes of an array or object, in characters: a rank of the board is one line.
+PRETTY_WIDTH = 100
+
+EPILOG = """\
+Without arguments, requests are read from standard input, one a line; blank lines are skipped.
+Each reply is printed on a line of its own as it arrives.
+
+exit status: 0  every reply's error is null
+             1  some reply's error is not null
+             2  the server cannot be reached, a reply did not come, or a request is not JSON
+"""
+
+
+class GmcatError(Exception):
+    """What ends gmcat with status 2; its text is one line for the user."""
+
+
+class BadInput(GmcatError):
+    """A request that is not JSON."""
+
+
+class Unreachable(GmcatError):
+    """There is no connection to the server."""
+
+
+class NoReply(GmcatError):
+    """The connection ended, or brought something else, where a reply was due."""
+
+
+def main() -> int:
+    """The exit status of one run on the process's own arguments and streams."""
+    options = _arguments().parse_args()
+    try:
+        return _print_replies(_converse(options), pretty=options.pretty)
+    except GmcatError as error:
+        print(f"gmcat: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return _die_of(signal.SIGINT)
+    except BrokenPipeError:
+        return _die_of(signal.SIGPIPE)
+    except OSError as error:  # the connection's own are GmcatErrors
+        print(f"gmcat: standard input or output failed: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+def _die_of(signum: signal.Signals) -> int:
+    """End as a program that does not handle ``signum`` does: a shell's loop then stops too, as it should."""
+    signal.signal(signum, signal.SIG_DFL)
+    signal.raise_signal(signum)
+    return 128 + signum  # where the signal is blocked
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gmcat",
+        description="Send JSON requests to a gm server and print its replies.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("request", nargs="*", help="a request: one JSON object")
+    parser.add_argument("--host", default="127.0.0.1", help="the server's name or address (%(default)s)")
+    parser.add_argument("--port", type=_port, default=7100, help="the server's port (%(default)s)")
+    parser.add_argument("--timeout", type=_seconds, default=10.0, help="how long connecting may take (%(default)s)")
+    parser.add_argument("--pretty", action="store_true", help="print replies indented, for people")
+    parser.add_argument("--version", action="version", version=f"gmcat {VERSION}")
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 65535")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) <= 86400:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and at most 86400")
+
+
+def _print_replies(replies: Iterable[bytes], *, pretty: bool) -> int:
+    """Print each reply as it arrives.
+
+    :returns: 0 where every reply's error is null, else 1.
+    :raises NoReply: one of them is no reply.
+    """
+    status = 0
+    # Not by sys.stdout: what could not be printed, that would try again to print at exit.
+    with open(1, "wb", closefd=False) as output:
+        for reply in replies:
+            if _refused(reply):
+                status = 1
+            output.write((_pretty(reply) if pretty else reply) + b"\n")
+            output.flush()
+    return status
+
+
+def _converse(options: argparse.Namespace) -> Iterator[bytes]:
+    """The reply to each request in turn. Connects only when it has the first: a server does not wait long."""
+    requests = _checked(_given(options.request))
+    first = next(requests, None)
+    if first is None:
+        return
+    with _connect(options.host, options.port, options.timeout) as server:
+        if len(options.request) != 1 and not _is_hello(first):
+            greeting = _ask(server, HELLO)
+            if _refused(greeting):
+                yield greeting
+                return
+        for request in itertools.chain([first], requests):
+            yield _ask(server, request)
+
+
+def _given(arguments: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Each request as it was given, and what to call it in an error."""
+    if arguments:
+        for number, argument in enumerate(arguments, 1):
+            yield f"argument {number}", argument.encode("utf-8", "surrogateescape")
+        return
+    with open(0, "rb", closefd=False) as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.isspace():
+                yield f"line {number}", line.rstrip(b"\r\n")
+
+
+def _checked(given: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
+    """The requests as they were given, each found to be JSON when its turn comes.
+
+    :raises BadInput: one is not, or is not UTF-8.
+    """
+    for name, request in given:
+        try:
+            _decode(request)
+        except json.JSONDecodeError as error:
+            raise BadInput(f"{name} is not JSON: {error.msg} (character {error.pos + 1})") from None
+        except ValueError as error:
+            raise BadInput(f"{name} is not JSON: {error}") from None
+        except RecursionError:
+            pass  # nested deeper than can be checked here; the server will say so
+        yield request
+
+
+def _decode(request: bytes) -> object:
+    """The value of a JSON text, numbers left as text: one of 5,000 digits is JSON, the server's to judge."""
+    text = request.decode("utf-8")
+    return json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _is_hello(request: bytes) -> bool:
+    try:
+        value = _decode(request)
+    except RecursionError:
+        return False
+    return isinstance(value, dict) and value.get("kind") == "hello"
+
+
+def _connect(host: str, port: int, timeout: float) -> socket.socket:
+    """A connection that blocks without limit once it is made: a ``wait`` may take a minute.
+
+    :param timeout: seconds for each of the host's addresses.
+    :raises Unreachable: none of them answers.
+    """
+    try:
+        server = socket.create_connection((host, port), timeout)
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        server.settimeout(None)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise Unreachable(f"cannot reach port {port} of {host}: {reason} (is gmd serve running?)") from None
+    return server
+
+
+def _ask(server: socket.socket, request: bytes) -> bytes:
+    """Send one request and read one frame.
+
+    :raises NoReply: none came.
+    """
+    # A server may answer and close before it has read all (`too_many`). If it did not, reading fails too.
+    with contextlib.suppress(OSError):
+        server.sendall(len(request).to_bytes(4, "big") + request)
+    header = _receive(server, 4)
+    length = int.from_bytes(header, "big", signed=True)
+    if not 0 < length <= MAX_REPLY:
+        raise NoReply(f"this is no gm server: its reply begins with {header!r}, a length of {length}")
+    return _receive(server, length).rstrip(b"\0").replace(b"\n", b" ")  # one line; in strings they are escaped
+
+
+def _receive(server: socket.socket, size: int) -> bytes:
+    """Exactly ``size`` bytes.
+
+    :raises NoReply: the connection ended before.
+    """
+    received = bytearray()
+    while len(received) < size:
+        try:
+            chunk = server.recv(min(size - len(received), 1 << 16))
+        except OSError as error:
+            raise NoReply(f"the connection was lost before the reply: {error.strerror or error}") from None
+        if not chunk:
+            raise NoReply("the server closed the connection before the reply")
+        received += chunk
+    return bytes(received)
+
+
+def _refused(reply: bytes) -> bool:
+    """Whether a reply's error is not null.
+
+    :raises NoReply: it is not a JSON object.
+    """
+    try:
+        value = json.loads(reply.decode())
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise NoReply("the server's reply is not a JSON object")
+    return value.get("error") is not None
+
+
+def _pretty(reply: bytes) -> bytes:
+    """A reply for people to read. A lone surrogate stays the escape it came as."""
+    return _indented(json.loads(reply.decode())).encode("utf-8", "backslashreplace")
+
+
+def _indented(value: object, margin: str = "") -> str:
+    """JSON with a line for each item, except that what fits into one line stays in one."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if len(margin) + len(flat) <= PRETTY_WIDTH or not isinstance(value, dict | list):
+        return flat
+    inner = margin + "  "
+    if isinstance(value, list):
+        items = [_indented(item, inner) for item in value]
+    else:
+        items = [f"{json.dumps(key, ensure_ascii=False)}: {_indented(item, inner)}" for key, item in value.items()]
+    lines = f",\n{inner}".join(items)
+    return f"{flat[0]}\n{inner}{lines}\n{margin}{flat[-1]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

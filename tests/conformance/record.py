@@ -1,0 +1,80 @@
+"""Records the vectors anew: ``python -m tests.conformance.record``, then look at what has changed.
+
+Plays every script against a new daemon and writes down what it answered. Codes that no client can provoke get a
+vector each that is only there to be decoded.
+"""
+
+from __future__ import annotations
+
+import json
+
+import trio
+
+from gm_protocol.codec import encode, error_reply
+from gm_protocol.errors import BadSquare, GmError, Internal, ShuttingDown, WrongPhase
+from gm_protocol.framing import encode_frame
+from tests.cast import Cast, cast_of
+from tests.conformance.script import FOLDER as SCRIPTS
+from tests.conformance.script import Script, Step, read_scripts
+from tests.conformance.vectors import FOLDER, Exchange, Vector, has, play, render
+from tests.helpers import running_daemon
+
+#: Errors after which the server closes the connection.
+CLOSING = {"bad_frame", "too_many"}
+
+#: Errors no script can provoke, with the kind of the request they answer.
+UNPROVOKED: list[tuple[GmError, str | None, str]] = [
+    (WrongPhase("it is time to sense, not to move"), "move", "Not in chess, which has no phases."),
+    (BadSquare("square: 'z9' is not on the board"), None, "Not in chess, which asks for no squares."),
+    (ShuttingDown("the server is stopping"), None, "In answer to a message that is incomplete when the server stops."),
+    (Internal("the server failed"), "move", "When the server fails."),
+]
+
+
+async def record(script: Script) -> Vector:
+    """Play a script."""
+    async with running_daemon(**script.server) as daemon, cast_of(daemon.port) as cast:
+        exchanges = [await _exchange(cast, script, step) for step in script.steps()]
+    return Vector(name=script.name, about=script.about, server=script.server, exchanges=exchanges)
+
+
+async def _exchange(cast: Cast, script: Script, step: Step) -> Exchange:
+    received = await play(cast, step.connection, step.sent, ends=step.ends)
+    reply = json.loads(received[4:])
+    closes = not script.session or step.ends or reply.get("code") in CLOSING
+    if closes:
+        await cast.expect_closed(step.connection)
+    return Exchange(
+        connection=step.connection,
+        request=step.request,
+        send=step.sent.hex(),
+        plain=step.plain or step.request is None,
+        ends=step.ends,
+        reply=reply,
+        receive=received.hex(),
+        volatile=[path for path in script.volatile if has(reply, path)],
+        closes=closes,
+    )
+
+
+def unprovoked() -> list[Vector]:
+    """Vectors of the errors no script can provoke."""
+    vectors = []
+    for error, kind, about in UNPROVOKED:
+        body = encode(error_reply(error, kind, None))
+        exchange = Exchange(connection=1, reply=json.loads(body), receive=encode_frame(body).hex())
+        vectors.append(Vector(name=error.code, about=about, live=False, exchanges=[exchange]))
+    return vectors
+
+
+async def main() -> None:
+    for path in sorted(SCRIPTS.glob("*.txt")):
+        vectors = [await record(script) for script in read_scripts(path)]
+        if path.stem == "errors":
+            vectors += unprovoked()
+        (FOLDER / path.name).with_suffix(".json").write_text(render(vectors), "utf-8")
+        print(f"{path.stem}: {len(vectors)} vectors")
+
+
+if __name__ == "__main__":
+    trio.run(main)

@@ -1,0 +1,105 @@
+"""The vectors are true of this daemon, of this library, and of each other."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast, get_args
+
+import msgspec
+import pytest
+
+from gm_protocol.errors import ERRORS
+from gm_protocol.framing import FrameDecoder, encode_frame
+from gm_protocol.messages import REQUESTS, AnyReply, Reply
+from tests.cast import cast_of
+from tests.conformance.script import FOLDER, compact, read_scripts
+from tests.conformance.vectors import Exchange, Vector, play, read_vectors, without
+from tests.helpers import running_daemon
+
+VECTORS = [(f"{file}: {vector.name}", vector) for file, vectors in read_vectors().items() for vector in vectors]
+EXCHANGES = [exchange for _, vector in VECTORS for exchange in vector.exchanges]
+
+each_vector = pytest.mark.parametrize("vector", [pytest.param(vector, id=name) for name, vector in VECTORS])
+
+
+def unframe(data: bytes) -> bytes:
+    """The body of the only frame in ``data``."""
+    decoder = FrameDecoder()
+    decoder.feed(data)
+    body = decoder.next_frame()
+    assert body is not None
+    assert decoder.pending == 0
+    return body
+
+
+@pytest.mark.parametrize("vector", [pytest.param(vector, id=name) for name, vector in VECTORS if vector.live])
+async def test_the_daemon_answers_byte_for_byte(vector: Vector) -> None:
+    async with running_daemon(**vector.server) as daemon, cast_of(daemon.port) as cast:
+        for exchange in vector.exchanges:
+            received = await play(cast, exchange.connection, bytes.fromhex(exchange.send), ends=exchange.ends)
+            assert settled(received, exchange.volatile) == settled(bytes.fromhex(exchange.receive), exchange.volatile)
+            if exchange.closes:
+                await cast.expect_closed(exchange.connection)
+
+
+def settled(frame: bytes, volatile: list[str]) -> bytes:
+    """A reply's frame with null for its volatile members, and all its other bytes as they were."""
+    if not volatile:
+        return frame
+    reply = msgspec.json.decode(unframe(frame))
+    assert encode_frame(msgspec.json.encode(reply)) == frame  # so that nothing else changes below
+    return encode_frame(msgspec.json.encode(without(reply, volatile)))
+
+
+@each_vector
+def test_requests_encode_to_their_frames(vector: Vector) -> None:
+    for exchange in vector.exchanges:
+        if exchange.request is not None and exchange.plain:
+            assert encode_frame(compact(exchange.request).encode()).hex() == exchange.send
+
+
+@each_vector
+def test_replies_decode_to_their_json(vector: Vector) -> None:
+    for exchange in vector.exchanges:
+        body = unframe(bytes.fromhex(exchange.receive))
+        assert normal(json.loads(body)) == normal(exchange.reply)
+
+
+@each_vector
+def test_replies_are_those_of_the_structs(vector: Vector) -> None:
+    for exchange in vector.exchanges:
+        body = unframe(bytes.fromhex(exchange.receive))
+        reply = msgspec.json.decode(body, type=struct_of(exchange))
+        assert msgspec.json.encode(reply) == body
+
+
+def struct_of(exchange: Exchange) -> type[Reply]:
+    """The struct of a reply: the one that needs none of the members it lacks, and has all of its own."""
+    members = set(exchange.reply)
+    for struct in get_args(AnyReply):
+        fields = msgspec.structs.fields(struct)
+        needed = {field.encode_name for field in fields if field.required}
+        if needed <= members <= {field.encode_name for field in fields}:
+            return cast(type[Reply], struct)
+    raise AssertionError(f"no struct is like {exchange.reply}")
+
+
+def normal(value: Any) -> str:
+    """A text that tells ``1`` from ``1.0`` and from ``true``."""
+    return json.dumps(value, indent=1, sort_keys=True)
+
+
+def test_every_kind_has_a_vector() -> None:
+    requests = [exchange.request for exchange in EXCHANGES if isinstance(exchange.request, dict)]
+    answered = {request["kind"] for request in requests if "kind" in request}
+    assert answered >= set(REQUESTS)
+
+
+def test_every_code_has_a_vector() -> None:
+    assert {exchange.reply["code"] for exchange in EXCHANGES if "code" in exchange.reply} == set(ERRORS)
+
+
+def test_the_vectors_are_those_of_the_scripts() -> None:
+    scripts = {path.stem: [script.name for script in read_scripts(path)] for path in FOLDER.glob("*.txt")}
+    recorded = {file: [vector.name for vector in vectors if vector.live] for file, vectors in read_vectors().items()}
+    assert recorded == scripts

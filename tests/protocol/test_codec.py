@@ -1,0 +1,323 @@
+"""Requests out of bytes: whatever the bytes are, a request or a refusal that says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from typing import Any
+
+import pytest
+from gm_protocol.codec import InvalidRequest, decode_request, echo_id, encode, error_reply, kind_of
+from gm_protocol.errors import ERRORS, GmError, Stale, TooMany
+from gm_protocol.messages import REQUESTS, AnyRequest, NewGame, Ping, Pong
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+#: Codes that a body which is no request may be refused with.
+CODES = {"bad_json", "bad_request", "unknown_kind"}
+
+#: Longest sentence of an error, whatever the client sent.
+MAX_SENTENCE = 400
+
+NEW_GAME = b'{"kind":"new_game","player_white":1,"player_black":2'
+
+field_names = st.sampled_from(
+    sorted({name for request in REQUESTS.values() for name in request.__struct_encode_fields__} | {"kind", "other"})
+)
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(-3, 3)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8)
+    | st.sampled_from([*REQUESTS, "white", "claimed", "chess960", "live", "draw_agreed"]),
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(max_size=8) | field_names, values, max_size=3),
+    max_leaves=6,
+)
+pairs = st.lists(st.tuples(field_names, json_values), max_size=8)
+kinds = st.sampled_from(list(REQUESTS))
+
+
+def refusal_of(body: bytes, *, strict: bool = False) -> InvalidRequest:
+    with pytest.raises(InvalidRequest) as caught:
+        decode_request(body, strict=strict)
+    return caught.value
+
+
+def outcome_of(body: bytes) -> AnyRequest | tuple[str, str, str | None, int | str | None]:
+    """The request, or what it is refused with."""
+    try:
+        return decode_request(body)
+    except InvalidRequest as invalid:
+        return invalid.error.code, str(invalid.error), invalid.kind, invalid.id
+
+
+def of_pairs(members: list[tuple[str, Any]]) -> bytes:
+    """An object with these members, duplicates and all."""
+    return f"{{{', '.join(f'{json.dumps(name)}: {json.dumps(value)}' for name, value in members)}}}".encode()
+
+
+def check_is_request_or_refusal(body: bytes, strict: bool) -> None:
+    try:
+        request = decode_request(body, strict=strict)
+    except InvalidRequest as invalid:
+        assert invalid.error.code in CODES
+        assert 0 < len(str(invalid.error)) <= MAX_SENTENCE
+        encode(error_reply(invalid.error, invalid.kind, invalid.id))
+    else:
+        assert REQUESTS[kind_of(request)] is type(request)
+        assert json.loads(encode(Pong(id=echo_id(request)))).get("id") == request.id
+
+
+@given(st.binary(), st.booleans())
+def test_any_bytes_are_a_request_or_invalid(body: bytes, strict: bool) -> None:
+    check_is_request_or_refusal(body, strict)
+
+
+@given(kinds, pairs, st.booleans())
+def test_any_object_is_a_request_or_invalid(kind: str, members: list[tuple[str, Any]], strict: bool) -> None:
+    check_is_request_or_refusal(of_pairs([("kind", kind), *members]), strict)
+
+
+@given(pairs, st.integers(0, 200), st.binary(max_size=4), st.integers(0, 4), st.booleans())
+def test_any_damaged_object_is_a_request_or_invalid(
+    members: list[tuple[str, Any]], at: int, put: bytes, cut: int, strict: bool
+) -> None:
+    whole = of_pairs([("kind", "move"), *members])
+    check_is_request_or_refusal(whole[:at] + put + whole[at + cut :], strict)
+
+
+@given(pairs, pairs)
+@example([("kind", "new_game"), ("player_white", 1), ("player_black", 2)], [("kind", "ping")])
+@example([("kind", "move"), ("game_id", "x"), ("move", 1)], [("move", "e4"), ("game_id", 1)])
+@example([("kind", "ping"), ("id", [])], [("id", 5)])
+def test_of_duplicate_keys_the_last_wins(members: list[tuple[str, Any]], more: list[tuple[str, Any]]) -> None:
+    assert outcome_of(of_pairs(members + more)) == outcome_of(of_pairs(list(dict(members + more).items())))
+
+
+@pytest.mark.parametrize("clock", ['{"initial":"x","initial":3}', '{"bogus":1},"clock":{"initial":3}'])
+def test_the_last_wins_inside_of_a_field_too(clock: str) -> None:
+    request = decode_request(NEW_GAME + f',"clock":{clock}}}'.encode())
+    assert isinstance(request, NewGame)
+    assert request.clock is not None
+    assert request.clock.initial == 3
+
+
+@given(st.integers(1, 9))
+def test_nul_bytes_behind_the_object_are_ignored(count: int) -> None:
+    assert decode_request(b'{"kind":"ping","id":1}' + b"\0" * count) == Ping(id=1)
+    assert decode_request(b'{"kind":"ping","id":1}\n' + b"\0" * count) == Ping(id=1)
+
+
+@pytest.mark.parametrize("body", [b"\0", b'\0{"kind":"ping"}', b'{"kind":"ping"}\0 \0', b'{"kind":\0"ping"}'])
+def test_nul_bytes_elsewhere_are_not(body: bytes) -> None:
+    assert refusal_of(body).error.code == "bad_json"
+
+
+@pytest.mark.parametrize("body", [b"[]", b"1", b'"ping"', b"null", b'[{"kind":"ping"}]', b'{"kind":"ping"}{}', b"{", b""])
+def test_what_is_not_one_object_is_bad_json(body: bytes) -> None:
+    assert refusal_of(body).error.code == "bad_json"
+
+
+def test_the_refusal_of_another_value_repeats_its_begin() -> None:
+    advice = 'the message must be one JSON object, such as {"kind": "ping"}, not '
+    assert str(refusal_of(b'["ping"]').error) == advice + '["ping"]'
+    assert str(refusal_of(b"[" + b"1," * 50_000 + b"1]").error) == advice + "[" + "1," * 39 + "1" + "..."
+
+
+DEEP = 100_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"kind":"ping","other":%b}' % (b"[" * DEEP + b"]" * DEEP),
+        b'{"kind":"ping","other":%b}' % (b'{"a":' * DEEP + b"1" + b"}" * DEEP),
+        b'{"kind":"ping","id":%b}' % (b"[" * DEEP + b"]" * DEEP),
+        b'{"kind":"wait","game_ids":%b}' % (b"[" * DEEP + b"]" * DEEP),
+        b'{"kind":%b}' % (b"[" * DEEP + b"]" * DEEP),
+        b'{"kind":"other","other":%b}' % (b"[" * DEEP + b"]" * DEEP),
+        NEW_GAME + b',"clock":%b}' % (b'{"initial":' * DEEP + b"1" + b"}" * DEEP),
+        b'{"other":%b' % (b"[" * DEEP),
+        b'{"other":' * DEEP,
+    ],
+    ids=lambda body: body[:30].decode(),
+)
+@pytest.mark.parametrize("strict", [False, True])
+def test_nesting_too_deep_is_bad_json_wherever_it_is(body: bytes, strict: bool) -> None:
+    refused = refusal_of(body, strict=strict)
+    assert refused.error.code == "bad_json"
+    assert str(refused.error) == "the message is nested too deep to read"
+
+
+@pytest.mark.parametrize("body", [b"[" * DEEP, b"[" * DEEP + b"]" * DEEP], ids=["open", "closed"])
+def test_a_deep_array_is_bad_json(body: bytes) -> None:
+    assert refusal_of(body).error.code == "bad_json"
+
+
+@pytest.mark.parametrize("before", [b'{"kind":"ping"', NEW_GAME, NEW_GAME + b',"brief":1', b'{"kind":"pong"'])
+def test_nesting_just_at_the_limit_of_what_can_be_read_is_an_answer_like_any_other(before: bytes) -> None:
+    def nested(depth: int) -> bytes:
+        return before + b',"other":' + b"[" * depth + b"]" * depth + b"}"
+
+    def too_deep(depth: int) -> bool:
+        return "too deep" in str(outcome_of(nested(depth)))
+
+    limit = bisect_left(range(DEEP), True, key=too_deep)
+    for depth in range(max(0, limit - 20), limit + 20):
+        check_is_request_or_refusal(nested(depth), strict=True)
+
+
+@pytest.mark.parametrize("at", [0, 5, 12, 21, 28])
+def test_invalid_utf8_is_bad_json_wherever_it_is(at: int) -> None:
+    body = b'{"kind":"ping","other":"text"}'
+    assert str(refusal_of(body[:at] + b"\xff" + body[at:]).error) == f"the message is not UTF-8: byte {at} is wrong"
+
+
+@pytest.mark.parametrize("text", [b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x28\xa1"])
+def test_utf8_must_be_well_formed_in_fields_that_are_skipped(text: bytes) -> None:
+    assert refusal_of(b'{"kind":"ping","other":"' + text + b'"}').error.code == "bad_json"
+    assert refusal_of(b'{"kind":"ping","' + text + b'":1}').error.code == "bad_json"
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 400, "9" * 5000, "-" + "9" * 5000, "0." + "1" * 5000])
+def test_numbers_of_any_size_are_skipped_in_unknown_fields(number: str) -> None:
+    assert decode_request(f'{{"kind":"ping","other":{number}}}'.encode()) == Ping()
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 400])
+def test_numbers_beyond_a_double_are_refused_by_name(number: str) -> None:
+    refused = refusal_of(f'{{"kind":"wait","game_id":1,"timeout":{number}}}'.encode())
+    assert refused.error.code == "bad_request"
+    assert str(refused.error).startswith("timeout: " + number[:80])
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30, 10**4000])
+def test_players_beyond_64_bits_are_refused_by_name(number: int) -> None:
+    for name in ("player", "player_white", "player_black"):
+        refused = refusal_of(json.dumps({"kind": "new_game", "player_white": 1, "player_black": 2, name: number}).encode())
+        assert refused.error.code == "bad_request"
+        assert str(refused.error).startswith(f"{name}: {str(number)[:80]}")
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, -(2**63), 0, 2**53 + 1])
+def test_players_have_64_bits(number: int) -> None:
+    request = decode_request(json.dumps({"kind": "ping", "player": number}).encode())
+    assert request.player == number
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**80), 10**300])
+def test_ids_and_seeds_may_be_larger_than_that(number: int) -> None:
+    request = decode_request(NEW_GAME + f',"seed":{number},"id":{number}}}'.encode())
+    assert isinstance(request, NewGame)
+    assert request.seed == request.id == number
+    assert json.loads(encode(Pong(id=echo_id(request)))) == {"id": number, "error": None}
+
+
+def test_an_id_too_long_to_be_read_is_refused() -> None:
+    refused = refusal_of(b'{"kind":"ping","id":%b}' % (b"9" * 5000))
+    assert (refused.error.code, refused.kind, refused.id) == ("bad_request", "ping", None)
+
+
+@pytest.mark.parametrize("request_id", ["a", "", "\u265e", "\0", 0, -5, 2**70])
+@pytest.mark.parametrize(
+    ("rest", "code", "kind"),
+    [
+        ({"kind": "move", "game_id": "x", "move": "e4"}, "bad_request", "move"),
+        ({"kind": "move"}, "bad_request", "move"),
+        ({"kind": "pong"}, "unknown_kind", None),
+        ({"kind": ["ping"]}, "bad_request", None),
+        ({"kind": None}, "bad_request", None),
+        ({}, "bad_request", None),
+    ],
+)
+def test_refusals_carry_the_id_and_the_kind(
+    request_id: int | str, rest: dict[str, Any], code: str, kind: str | None
+) -> None:
+    refused = refusal_of(json.dumps(rest | {"id": request_id}).encode())
+    assert (refused.error.code, refused.kind, refused.id) == (code, kind, request_id)
+
+
+SENTENCES = [
+    ({}, "kind: missing; every request names its kind"),
+    ({"kind": 1}, "kind: must be a string, not 1"),
+    ({"kind": "Ping"}, f"kind: 'Ping' is none of {', '.join(REQUESTS)}"),
+    ({"kind": ""}, f"kind: '' is none of {', '.join(REQUESTS)}"),
+    ({"kind": "move"}, "game_id: missing; move needs it"),
+    ({"kind": "move", "game_id": 1}, "move: missing; move needs it"),
+    ({"kind": "move", "game_id": 1, "move": 4}, "move: 4: expected `str`, got `int`"),
+    ({"kind": "move", "game_id": True, "move": "e4"}, "game_id: true: expected `int`, got `bool`"),
+    ({"kind": "move", "game_id": 1.5, "move": "e4"}, "game_id: 1.5: expected `int`, got `float`"),
+    ({"kind": "move", "game_id": -1, "move": "e4"}, "game_id: -1: expected `int` >= 0"),
+    ({"kind": "move", "game_id": 1, "move": "e4", "seat": "red"}, 'seat: "red" is none of white, black'),
+    ({"kind": "move", "game_id": 1, "move": "e4", "seat": 1}, "seat: 1 is none of white, black"),
+    ({"kind": "ping", "brief": 1}, "brief: 1: expected `bool`, got `int`"),
+    ({"kind": "ping", "player": "1"}, 'player: "1": expected `int | null`, got `str`'),
+    ({"kind": "ping", "id": 1.5}, "id: 1.5: expected `int | str | null`, got `float`"),
+    ({"kind": "hello", "protocol": 0}, "protocol: 0: expected `int` >= 1"),
+    ({"kind": "wait", "game_ids": [1, "x"]}, 'game_ids[1]: [1, "x"]: expected `int`, got `str`'),
+    ({"kind": "wait", "game_id": 1, "timeout": -1}, "timeout: -1: expected `float` >= 0.0"),
+    ({"kind": "games", "limit": 101}, "limit: 101: expected `int` <= 100"),
+    ({"kind": "games", "status": "new"}, 'status: "new" is none of live, over, open'),
+    ({"kind": "new_game", "player_white": 1}, "player_black: missing; new_game needs it"),
+    ({"kind": "game_from_pgn", "player_white": 1, "player_black": 2}, "pgn: missing; game_from_pgn needs it"),
+    (
+        {"kind": "new_game", "player_white": 1, "player_black": 2, "variant": "atomic"},
+        'variant: "atomic" is none of standard, chess960, crazyhouse',
+    ),
+    (
+        {"kind": "new_game", "player_white": 1, "player_black": 2, "clock": {"initial": "1"}},
+        'clock.initial: {"initial": "1"}: expected `float`, got `str`',
+    ),
+    (
+        {"kind": "new_game", "player_white": 1, "player_black": 2, "clock": {"inital": 1}},
+        'clock: {"inital": 1}: object contains unknown field `inital`',
+    ),
+    (
+        {"kind": "end_game", "game_id": 1, "termination": "stalemate"},
+        'termination: "stalemate" is none of taken_draw_white, taken_draw_black, resignation_white, '
+        "resignation_black, draw_agreed",
+    ),
+]
+
+
+@pytest.mark.parametrize(("request_", "sentence"), SENTENCES, ids=[sentence[:40] for _, sentence in SENTENCES])
+def test_errors_name_the_field_and_the_value(request_: dict[str, Any], sentence: str) -> None:
+    assert str(refusal_of(json.dumps(request_).encode()).error) == sentence
+
+
+@pytest.mark.parametrize(
+    "field", [b'"variant":"%b"', b'"clock":{"%b":1}', b'"clock":"%b"', b'"kind":"%b"', b'"other%b":1', b'"id":["%b"]']
+)
+def test_errors_are_short_however_long_the_value(field: bytes) -> None:
+    refused = refusal_of(NEW_GAME + b"," + field % (b"x" * 100_000) + b"}", strict=True)
+    assert len(str(refused.error)) <= MAX_SENTENCE
+
+
+def test_unknown_fields_are_ignored_but_not_in_a_strict_new_game() -> None:
+    assert decode_request(b'{"kind":"ping","colour":"blue"}', strict=True) == Ping()
+    misspelt = NEW_GAME + b',"varaint":"crazyhouse","id":7}'
+    assert decode_request(misspelt) == NewGame(player_white=1, player_black=2, id=7)
+    refused = refusal_of(misspelt, strict=True)
+    assert (refused.error.code, refused.kind, refused.id) == ("bad_request", "new_game", 7)
+    assert str(refused.error).startswith("'varaint': new_game has no such field; it takes brief, clock, ")
+
+
+@given(kinds)
+def test_the_error_reply_has_nulls_where_success_would_have_values(kind: str) -> None:
+    reply = json.loads(encode(error_reply(GmError("no"), kind, None)))
+    with_state = {"state": None} if kind in {"new_game", "game_from_pgn", "move", "end_game"} else {}
+    with_game = {"game_id": None} if kind in {"new_game", "game_from_pgn"} else {}
+    assert reply == {**with_game, **with_state, "code": "internal", "error": "no"}
+
+
+def test_the_error_reply_carries_id_and_retry_after() -> None:
+    reply = json.loads(encode(error_reply(TooMany("later", 5.0), None, "x")))
+    assert reply == {"id": "x", "code": "too_many", "retry_after": 5.0, "error": "later"}
+
+
+def test_every_error_has_a_code_of_its_own() -> None:
+    assert len(ERRORS) == len(GmError.__subclasses__()) == 20
+    assert all(error.code == code for code, error in ERRORS.items())
+    assert Stale("late", expected=4).expected == 4

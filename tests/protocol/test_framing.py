@@ -1,0 +1,185 @@
+"""Frames out of bytes, cut anywhere."""
+
+from __future__ import annotations
+
+import doctest
+import struct
+import tracemalloc
+from collections.abc import Iterable
+
+import pytest
+from gm_protocol import framing
+from gm_protocol.errors import BadFrame
+from gm_protocol.framing import FrameDecoder, encode_frame
+from hypothesis import given
+from hypothesis import strategies as st
+
+LIMIT = 40
+
+bodies = st.binary(min_size=1, max_size=LIMIT)
+#: Bytes that are often frames: whole ones, cut ones, and headers of any length.
+streams = st.lists(
+    st.one_of(
+        bodies.map(encode_frame),
+        st.binary(max_size=12),
+        st.integers(-3, LIMIT + 3).map(struct.Struct(">i").pack),
+    )
+).map(b"".join)
+
+
+def cut(data: bytes, sizes: Iterable[int]) -> list[bytes]:
+    """``data`` in pieces of these sizes, and the rest."""
+    pieces = []
+    for size in sizes:
+        pieces.append(data[:size])
+        data = data[size:]
+    return [*pieces, data]
+
+
+def naive(data: bytes) -> tuple[list[bytes], str]:
+    """The frames of a whole stream, and what follows them: "" (nothing), "partial" or "bad"."""
+    found = []
+    while len(data) >= 4:
+        length = int.from_bytes(data[:4], "big", signed=True)
+        if not 1 <= length <= LIMIT:
+            return found, "bad"
+        if len(data) < 4 + length:
+            break
+        found.append(data[4 : 4 + length])
+        data = data[4 + length :]
+    return found, "partial" if data else ""
+
+
+def drain(decoder: FrameDecoder) -> list[bytes]:
+    return list(iter(decoder.next_frame, None))
+
+
+def test_doctest() -> None:
+    assert doctest.testmod(framing) == (0, 4)
+
+
+def test_a_frame_is_a_network_order_length_and_the_body() -> None:
+    assert encode_frame(b"{}") == b"\x00\x00\x00\x02{}"
+    assert encode_frame(b"x" * 0x010203)[:4] == b"\x00\x01\x02\x03"
+
+
+def test_frames_come_out_as_they_went_in_one_byte_at_a_time() -> None:
+    sent = [b"{}", b"x" * LIMIT, b"\x00"]
+    decoder = FrameDecoder(LIMIT)
+    received = []
+    for byte in b"".join(map(encode_frame, sent)):
+        decoder.feed(bytes([byte]))
+        received += drain(decoder)
+    assert received == sent
+    decoder.at_end()
+
+
+@given(st.lists(bodies, max_size=6), st.lists(st.integers(0, 20), max_size=40))
+def test_frames_come_out_as_they_went_in_wherever_the_stream_is_cut(sent: list[bytes], sizes: list[int]) -> None:
+    decoder = FrameDecoder(LIMIT)
+    received = []
+    for piece in cut(b"".join(map(encode_frame, sent)), sizes):
+        decoder.feed(piece)
+        received += drain(decoder)
+    assert received == sent
+    decoder.at_end()
+
+
+@given(streams, st.lists(st.integers(0, 20), max_size=40))
+def test_any_bytes_give_frames_or_a_need_for_more_or_bad_frame(data: bytes, sizes: list[int]) -> None:
+    decoder = FrameDecoder(LIMIT)
+    received: list[bytes] = []
+    end = ""
+    for piece in cut(data, sizes):
+        decoder.feed(piece)
+        try:
+            while (body := decoder.next_frame()) is not None:
+                received.append(body)
+        except BadFrame:
+            end = "bad"
+            break
+    if not end and decoder.pending:
+        end = "partial"
+    assert (received, end) == naive(data)
+
+
+@given(streams, st.lists(st.integers(0, 20), max_size=40))
+def test_no_more_is_held_than_one_frame_and_what_was_fed_last(data: bytes, sizes: list[int]) -> None:
+    decoder = FrameDecoder(LIMIT)
+    for piece in cut(data, sizes):
+        decoder.feed(piece)
+        assert decoder.pending <= 3 + LIMIT + len(piece)
+        try:
+            drain(decoder)
+        except BadFrame:
+            break
+        assert decoder.pending <= 3 + LIMIT
+
+
+@given(streams, st.lists(st.integers(0, 20), max_size=40))
+def test_ready_tells_whether_the_next_frame_is_there_or_bad(data: bytes, sizes: list[int]) -> None:
+    decoder = FrameDecoder(LIMIT)
+    for piece in cut(data, sizes):
+        decoder.feed(piece)
+        ready = True
+        while ready:
+            ready = decoder.ready
+            try:
+                assert (decoder.next_frame() is not None) == ready
+            except BadFrame:
+                assert ready
+                return
+
+
+def test_memory_stays_within_the_limit() -> None:
+    limit, fed = 1 << 20, 1 << 16
+    frame, chunk = encode_frame(bytes(limit)), bytes(fed)
+    tracemalloc.start()
+    try:
+        decoder = FrameDecoder(limit)
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(3):
+            for start in range(0, len(frame), fed):
+                assert decoder.next_frame() is None
+                decoder.feed(frame[start : start + fed])
+            # A bytearray that grows may take an eighth more than it needs.
+            assert tracemalloc.get_traced_memory()[0] - before < 1.2 * (limit + fed)
+            assert decoder.next_frame() == bytes(limit)
+        decoder.feed(struct.pack(">i", limit + 1))
+        for _ in range(3):
+            with pytest.raises(BadFrame):
+                decoder.next_frame()
+        decoder.feed(chunk)
+        assert tracemalloc.get_traced_memory()[0] - before < 2 * fed
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("length", [0, -1, -(2**31), LIMIT + 1, 2**31 - 1])
+def test_a_length_out_of_range_is_bad_from_its_header_on_and_for_ever(length: int) -> None:
+    decoder = FrameDecoder(LIMIT)
+    decoder.feed(encode_frame(b"{}") + struct.pack(">i", length))
+    assert decoder.next_frame() == b"{}"
+    message = (
+        f"frame length {length} is not between 1 and {LIMIT}: "
+        "send a 4-byte network-order length, then that many bytes of JSON"
+    )
+    for _ in range(2):
+        with pytest.raises(BadFrame) as caught:
+            decoder.next_frame()
+        assert str(caught.value) == message
+        decoder.feed(encode_frame(b"{}"))  # what comes behind it is never read
+
+
+def test_the_limit_itself_is_a_length() -> None:
+    decoder = FrameDecoder(LIMIT)
+    decoder.feed(encode_frame(b"x" * LIMIT))
+    assert decoder.next_frame() == b"x" * LIMIT
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+def test_an_end_inside_a_frame_is_bad(size: int) -> None:
+    decoder = FrameDecoder(LIMIT)
+    decoder.feed(encode_frame(b"{}")[:size])
+    with pytest.raises(BadFrame, match=f"^the connection ended inside a frame, {size} bytes into it$"):
+        decoder.at_end()

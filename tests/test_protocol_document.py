@@ -1,0 +1,182 @@
+"""Every example in ``PROTOCOL`` is played against a live daemon, part by part, and its replies compared.
+
+How examples are written is said in the document itself, under "The examples". Each part gets a daemon of its own. An
+option in a part's text, as in ``--max-connections 1``, is one that daemon is started with.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from gm_protocol.errors import ERRORS
+from gm_protocol.framing import encode_frame
+from gm_protocol.messages import REQUESTS
+from tests.cast import Cast, cast_of
+from tests.helpers import running_daemon
+
+DOCUMENT = (Path(__file__).parent.parent / "PROTOCOL").read_text("utf-8")
+
+#: Codes without an example, and why.
+NOT_SHOWN = {
+    "wrong_phase": "chess has no phases",
+    "bad_square": "chess asks for no squares",
+    "shutting_down": "an example cannot stop its server",
+    "internal": "an example cannot break its server",
+}
+
+#: What an example leaves out, once parsed; ``...`` is not JSON, and no message holds this character.
+LEFT_OUT = "\ue000"
+
+_RULE = re.compile(r"^ *-{60,}\n", re.MULTILINE)
+_MESSAGE = re.compile(
+    r"^(?P<indent> +)(?P<peer>\w* *)(?P<arrow>->|<-) (?P<text>.*(?:\n(?P=indent) +\S.*)*)", re.MULTILINE
+)
+_BYTES = re.compile(r"[0-9a-f]{2}( [0-9a-f]{2})*")
+_OPTION = re.compile(r"--(?P<name>[a-z-]+) (?P<value>[0-9]+(?:\.[0-9]+)?)")
+_STRING_OR_DOTS = re.compile(r'"(?:[^"\\]|\\.)*"|\.\.\.')
+
+
+class Message(NamedTuple):
+    """One arrow of an example."""
+
+    peer: str
+    arrow: str
+    text: str
+
+
+class Part(NamedTuple):
+    """What stands between two rules of the document."""
+
+    title: str
+    text: str
+
+    @property
+    def messages(self) -> list[Message]:
+        """Its examples, in order."""
+        return [
+            Message(match["peer"].strip(), match["arrow"], re.sub(r"\n *", " ", match["text"]))
+            for match in _MESSAGE.finditer(self.text)
+        ]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The settings of the daemon it speaks of."""
+        return {match["name"].replace("-", "_"): json.loads(match["value"]) for match in _OPTION.finditer(self.text)}
+
+
+def parts() -> Iterator[Part]:
+    for text in _RULE.split(DOCUMENT):
+        title, _, body = text.strip().partition("\n")
+        yield Part(title, body)
+
+
+PARTS = [part for part in parts() if part.messages]
+
+
+def parse(text: str) -> Any:
+    """A reply as the document shows it, with :data:`LEFT_OUT` for what it leaves out.
+
+    As the last member of an object that is a name, as the last element of an array an element, elsewhere a value.
+    """
+
+    def stand_in(match: re.Match[str]) -> str:
+        if match[0] != "...":
+            return match[0]
+        is_name = match.string[: match.start()].rstrip()[-1] in "{," and match.string[match.end() :].lstrip()[0] == "}"
+        return f'"{LEFT_OUT}": null' if is_name else f'"{LEFT_OUT}"'
+
+    return json.loads(_STRING_OR_DOTS.sub(stand_in, text))
+
+
+def fill(shown: Any, actual: Any) -> Any:
+    """What the document shows of a reply, with what it leaves out filled in from the actual one."""
+    if shown == LEFT_OUT:
+        return actual
+    if isinstance(shown, dict) and isinstance(actual, dict):
+        filled = {name: fill(value, actual[name]) if name in actual else value for name, value in shown.items()}
+        if LEFT_OUT in filled:
+            del filled[LEFT_OUT]
+            return actual | filled
+        return filled
+    if isinstance(shown, list) and isinstance(actual, list):
+        open_end = shown[-1:] == [LEFT_OUT]
+        first = shown[:-1] if open_end else shown
+        filled_in = [fill(*pair) for pair in zip(first, actual, strict=False)]
+        return filled_in + first[len(actual) :] + (actual[len(first) :] if open_end else [])
+    return shown
+
+
+def normal(value: Any) -> str:
+    """A text that tells ``1`` from ``1.0`` and from ``true``."""
+    return json.dumps(value, indent=1, sort_keys=True)
+
+
+async def send(cast: Cast, message: Message) -> None:
+    """Send a message, on a new connection unless its client has one."""
+    client = await cast.client(message.peer)
+    if _BYTES.fullmatch(message.text):
+        await client.send_bytes(bytes.fromhex(message.text))
+        await client.end()
+    else:
+        await client.send_bytes(encode_frame(message.text.encode()))
+
+
+async def receive(cast: Cast, message: Message, *, in_session: bool) -> None:
+    """Receive a reply and compare it; outside of sessions, the daemon then closes."""
+    reply = json.loads(await cast.receive_body(message.peer))
+    assert normal(fill(parse(message.text), reply)) == normal(reply)
+    if not in_session:
+        await cast.expect_closed(message.peer)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=[part.title for part in PARTS])
+async def test_the_examples_are_true(part: Part) -> None:
+    async with running_daemon(**part.options) as daemon, cast_of(daemon.port) as cast:
+        sessions = set()
+        for message in part.messages:
+            if message.arrow == "<-":
+                await receive(cast, message, in_session=message.peer in sessions)
+                continue
+            if not cast.has(message.peer) and '"kind": "hello"' in message.text:
+                sessions.add(message.peer)
+            await send(cast, message)
+
+
+def test_no_arrow_is_overlooked() -> None:
+    arrows = re.findall(r'(?<!")(?:->|<-)', DOCUMENT)
+    assert len(arrows) == sum(len(part.messages) for part in PARTS)
+
+
+def test_every_kind_has_an_example() -> None:
+    sent = {message.text for part in PARTS for message in part.messages if message.arrow == "->"}
+    shown = {kind for kind in REQUESTS if any(f'"kind": "{kind}"' in text for text in sent)}
+    assert shown == set(REQUESTS)
+
+
+def test_every_code_has_an_example() -> None:
+    received = [parse(message.text) for part in PARTS for message in part.messages if message.arrow == "<-"]
+    shown = {reply["code"] for reply in received if "code" in reply}
+    assert shown == set(ERRORS) - set(NOT_SHOWN)
+
+
+def test_every_kind_and_code_has_a_part_that_explains_it() -> None:
+    titles = {part.title for part in parts()}
+    assert {f'kind = "{kind}"' for kind in REQUESTS} <= titles
+    assert all(f'"{code}"' in DOCUMENT for code in ERRORS)
+
+
+def test_what_is_left_out_may_be_anything() -> None:
+    shown = parse('{"a": ..., "b": [1, ...], "c": {"d": "...", ...}, ...}')
+    actual = {"a": [1], "b": [1, 2, 3], "c": {"d": "...", "e": None}, "f": 0.5}
+    assert fill(shown, actual) == actual
+
+
+@pytest.mark.parametrize("actual", [{}, {"a": 1, "b": []}, {"a": 1, "b": [2]}, {"b": [1]}, {"a": 1, "b": [1], "c": 1}])
+def test_what_is_shown_must_be_there(actual: dict[str, Any]) -> None:
+    assert fill(parse('{"a": ..., "b": [1, ...]}'), actual) != actual
