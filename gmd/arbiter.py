@@ -33,13 +33,15 @@ class Arbiter:
         self.alarms = Alarms(self._on_alarm)
         self._shelf = Shelf(log)
         self._start_seconds = start_seconds
+        #: The game of an id, if it needs no loading.
+        self.at_hand = self._shelf.at_hand
 
     async def table(self, game_id: int) -> Table:
         """The game of an id.
 
         :raises NoSuchGame: there is none.
         """
-        return self._shelf.at_hand(game_id) or await self._load(game_id)
+        return self.at_hand(game_id) or await self._load(game_id)
 
     def open(self, game: ChessGame, events: Sequence[AnyEvent], token: TokenUse | None) -> Table:
         """Take in a new game that its first events have been applied to."""
@@ -74,7 +76,8 @@ class Arbiter:
 
     def thought(self, table: Table, at: float) -> float:
         """Seconds the clock of the side to move has been running."""
-        return max(0.0, at - table.since) if table.game.ticking else 0.0
+        game = table.game
+        return max(0.0, at - table.since) if game.clock is not None and game.ticking else 0.0
 
     async def _load(self, game_id: int) -> Table:
         table = await self._shelf.load(game_id, trio.current_time())

@@ -57,7 +57,7 @@ async def open_daemon(config: Config) -> AsyncIterator[Daemon]:
     async with trio.open_nursery() as sessions:
         async with trio.open_nursery() as services:
             services.start_soon(arbiter.alarms.run)
-            services.start_soon(_accept, doorkeeper, listeners, sessions)
+            services.start_soon(doorkeeper.run, listeners, sessions)
             try:
                 yield Daemon(arbiter, doorkeeper, listeners)
             finally:
@@ -67,11 +67,6 @@ async def open_daemon(config: Config) -> AsyncIterator[Daemon]:
                         await listener.aclose()
                     await doorkeeper.stop(config.stop_timeout)
         sessions.cancel_scope.cancel()
-
-
-async def _accept(doorkeeper: Doorkeeper, listeners: list[trio.SocketListener], sessions: trio.Nursery) -> None:
-    """Accept until cancelled; the sessions live on in their own nursery."""
-    await trio.serve_listeners(doorkeeper.handle, listeners, handler_nursery=sessions)
 
 
 def limits_of(config: Config) -> Limits:

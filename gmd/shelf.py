@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf
 
@@ -37,14 +38,12 @@ class Shelf:
     def __init__(self, log: EventLog) -> None:
         self._log = log
         self._tables: dict[int, Table] = {}
+        #: The game of an id, if it is here.
+        self.at_hand: Callable[[int], Table | None] = self._tables.get
 
     def put(self, table: Table) -> None:
         """Keep a new game at hand."""
         self._tables[table.game.id] = table
-
-    def at_hand(self, game_id: int) -> Table | None:
-        """The game, if it is here."""
-        return self._tables.get(game_id)
 
     def drop(self, game_id: int) -> None:
         """Forget a game; the log has it."""

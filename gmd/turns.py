@@ -26,8 +26,9 @@ class Turns:
                 self._tell_end(player, game.id)
             return
         mover, rested = game.players[game.turn], game.players[not game.turn]
-        if rested is not None:
-            self._drop(rested, game.id)  # also where one player holds both seats: the other seat's turn is a new one
+        # Also where one player holds both seats: the other seat's turn is a new one.
+        if rested is not None and rested in self._due:
+            self._drop(rested, game.id)
         if mover is not None:
             due = self._due.get(mover)
             if due is None:

@@ -29,6 +29,12 @@ MAX_STEPS = 4_096
 _ROOK_LINES = [chess.BB_RANK_ATTACKS[square][0] | chess.BB_FILE_ATTACKS[square][0] for square in chess.SQUARES]
 _BISHOP_LINES = [chess.BB_DIAG_ATTACKS[square][0] for square in chess.SQUARES]
 
+#: By square, what a slider's attacks are looked up with: the lines that matter, and the attacks by what is on them.
+_ROOKS = list(zip(chess.BB_RANK_MASKS, chess.BB_RANK_ATTACKS, chess.BB_FILE_MASKS, chess.BB_FILE_ATTACKS, strict=True))
+_BISHOPS = list(zip(chess.BB_DIAG_MASKS, chess.BB_DIAG_ATTACKS, strict=True))
+_KNIGHTS = chess.BB_KNIGHT_ATTACKS
+_NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
+
 
 def _table(step: int) -> list[list[Lanes]]:
     """One bit for each square of a rank that is set in a byte, ``step`` bits a square: ``table[rank][byte]``."""
@@ -84,7 +90,9 @@ class _LanesOf(dict[Bitboard, Lanes]):
 
 
 _LANES = [_LanesOf(square) for square in chess.SQUARES]
-_STEPS = {step: _StepLanes(step) for step in (8, 16, 7, 9, -8, -16, -9, -7)}
+#: A pawn's steps: ahead, twice ahead, and the captures towards file a and file h.
+_WHITE_STEPS = [_StepLanes(step) for step in (8, 16, 7, 9)]
+_BLACK_STEPS = [_StepLanes(step) for step in (-8, -16, -9, -7)]
 
 
 class Access(NamedTuple):
@@ -94,7 +102,7 @@ class Access(NamedTuple):
     sources: bytes
     #: Whether the side to move is in check.
     check: bool
-    #: Whether the side to move has a move other than castling or a drop. (Who may castle can also move the king.)
+    #: Whether the side to move has a move other than castling or a drop.
     can_move: bool
 
 
@@ -137,7 +145,9 @@ class _Side:
 
     def _pinned(self, board: Board, king: Square) -> Bitboard:
         queens = board.queens
-        snipers = (_ROOK_LINES[king] & (board.rooks | queens) | _BISHOP_LINES[king] & (board.bishops | queens)) & ~self.own
+        snipers = (
+            _ROOK_LINES[king] & (board.rooks | queens) | _BISHOP_LINES[king] & (board.bishops | queens)
+        ) & ~self.own
         pinned = 0
         while snipers:
             sniper = snipers.bit_length() - 1
@@ -154,61 +164,59 @@ class _Side:
         """
         own, pinned, occupied = self.own, self.pinned, board.occupied
         targetable, queens = ~own, board.queens & own
-        attacked = _pawn_attacks(board.pawns & own, self.color)
-        free = self._pawns(board)
+        attacked = 0 if self.king is None else chess.BB_KING_ATTACKS[self.king]
+        free = 0
         pieces = board.rooks & own | queens
         while pieces:
             square = pieces.bit_length() - 1
-            bit = BB_SQUARES[square]
+            bit = 1 << square
             pieces ^= bit
-            targets = (
-                chess.BB_RANK_ATTACKS[square][occupied & chess.BB_RANK_MASKS[square]]
-                | chess.BB_FILE_ATTACKS[square][occupied & chess.BB_FILE_MASKS[square]]
-            )
+            rank_mask, rank_attacks, file_mask, file_attacks = _ROOKS[square]
+            targets = rank_attacks[occupied & rank_mask] | file_attacks[occupied & file_mask]
             attacked |= targets
             if not pinned & bit:
                 free |= _LANES[square][targets & targetable]
         pieces = board.bishops & own | queens
         while pieces:
             square = pieces.bit_length() - 1
-            bit = BB_SQUARES[square]
+            bit = 1 << square
             pieces ^= bit
-            targets = chess.BB_DIAG_ATTACKS[square][occupied & chess.BB_DIAG_MASKS[square]]
+            mask, attacks = _BISHOPS[square]
+            targets = attacks[occupied & mask]
             attacked |= targets
             if not pinned & bit:
                 free |= _LANES[square][targets & targetable]
         pieces = board.knights & own
         while pieces:
             square = pieces.bit_length() - 1
-            bit = BB_SQUARES[square]
+            bit = 1 << square
             pieces ^= bit
-            targets = chess.BB_KNIGHT_ATTACKS[square]
+            targets = _KNIGHTS[square]
             attacked |= targets
             if not pinned & bit:
                 free |= _LANES[square][targets & targetable]
-        if self.king is not None:
-            attacked |= chess.BB_KING_ATTACKS[self.king]
-        self.attacked, self.free = attacked, free
-
-    def _pawns(self, board: Board) -> Lanes:
-        """The lanes of all pawns that are not pinned, the whole set a direction at a time."""
-        pawns, empty = board.pawns & self.own & ~self.pinned, ~board.occupied
-        theirs = board.occupied_co[not self.color]
+        # Pawns: the whole set a direction at a time.
+        all_pawns = board.pawns & own
+        west, east = all_pawns & _NOT_FILE_A, all_pawns & _NOT_FILE_H
+        pawns, empty, theirs = all_pawns & ~pinned, ~occupied, board.occupied_co[not self.color]
         if self.color:
+            self.attacked = attacked | west << 7 | east << 9
             ahead = pawns << 8 & empty
             twice = (ahead & chess.BB_RANK_3) << 8 & empty
-            west, east = (pawns & ~chess.BB_FILE_A) << 7 & theirs, (pawns & ~chess.BB_FILE_H) << 9 & theirs
-            steps = ((ahead, 8), (twice, 16), (west, 7), (east, 9))
+            west, east = (west & pawns) << 7 & theirs, (east & pawns) << 9 & theirs
+            by_steps = _WHITE_STEPS
         else:
+            self.attacked = attacked | west >> 9 | east >> 7
             ahead = pawns >> 8 & empty
             twice = (ahead & chess.BB_RANK_6) >> 8 & empty
-            west, east = (pawns & ~chess.BB_FILE_A) >> 9 & theirs, (pawns & ~chess.BB_FILE_H) >> 7 & theirs
-            steps = ((ahead, -8), (twice, -16), (west, -9), (east, -7))
-        lanes = 0
-        for targets, step in steps:
-            if targets:
-                lanes |= _STEPS[step][targets]
-        return lanes
+            west, east = (west & pawns) >> 9 & theirs, (east & pawns) >> 7 & theirs
+            by_steps = _BLACK_STEPS
+        free |= by_steps[0][ahead] | by_steps[1][twice]
+        if west:
+            free |= by_steps[2][west]
+        if east:
+            free |= by_steps[3][east]
+        self.free = free
 
     def lanes(self, board: Board, other: _Side) -> Lanes:
         """All moves of this side as if it were its turn, without castling and en passant."""
@@ -261,9 +269,3 @@ def _targets(board: Board, color: Color, square: Square) -> Bitboard:
         if square >> 3 == home and not board.occupied & BB_SQUARES[square + 2 * step]:
             targets |= BB_SQUARES[square + 2 * step]
     return targets
-
-
-def _pawn_attacks(pawns: Bitboard, color: Color) -> Bitboard:
-    if color:
-        return (pawns & ~chess.BB_FILE_A) << 7 | (pawns & ~chess.BB_FILE_H) << 9 & chess.BB_ALL
-    return (pawns & ~chess.BB_FILE_A) >> 9 | (pawns & ~chess.BB_FILE_H) >> 7

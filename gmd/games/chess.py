@@ -11,10 +11,10 @@ from collections.abc import Generator, Sequence
 from functools import cache
 
 import chess
+from msgspec import Struct, structs
 
 from gm_protocol.errors import BadPgn, GameIsOver, GmError, NotAvailable, NotYourTurn, Stale
 from gm_protocol.state import FIFTY_MOVES, THREEFOLD, Termination
-from msgspec import Struct, structs
 
 from .events import AnyEvent, Created, Ended, Heard, Loaded, Moved
 from .facts import Facts, Played, facts_of
@@ -56,7 +56,7 @@ class ChessGame(Game):
         self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
         self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, "available_move")
-        self.now = structs.replace(self.now, termination=self._verdict(self.now))
+        self._stand(structs.replace(self.now, termination=self._verdict(self.now)))
 
     def turn_at(self, ply: int) -> chess.Color:
         return self.start_turn ^ bool(ply & 1)
@@ -92,20 +92,20 @@ class ChessGame(Game):
             case Hear():
                 return self.hear(command.seat)
             case Flag():
-                return self.flag(thought)
+                return Outcome(self.flag(thought))
             case Absent():
                 return self.absent()
 
     def _decide_play(self, command: Play, thought: float) -> Outcome:
         accepted = self._latest[command.seat]
         if accepted is not None and accepted.ply == command.ply and _same_move(accepted, command):
-            return Outcome(self.flag(thought).events, shown=accepted.after)
+            return Outcome(self.flag(thought), shown=accepted.after)
         if (refused := self._refuse(command, thought)) is not None:
             return refused
         if command.seat != self.turn:
             return Outcome(refusal=self._not_your_turn(command.seat))
         try:
-            played = self.facts.play(command.text)
+            played = facts_of(self.now.position).play(command.text)
         except GmError as error:
             if self.options.illegal_move == "refuse":
                 return Outcome(refusal=error)
@@ -116,7 +116,7 @@ class ChessGame(Game):
     def _decide_end(self, command: End, thought: float) -> Outcome:
         accepted = self._latest[command.seat]
         if accepted is not None and accepted.ply == command.ply and accepted.action == command.termination:
-            return Outcome(self.flag(thought).events, shown=accepted.after)
+            return Outcome(self.flag(thought), shown=accepted.after)
         if (refused := self._refuse(command, thought)) is not None:
             return refused
         if command.termination.startswith("taken_draw"):
@@ -136,17 +136,17 @@ class ChessGame(Game):
 
     def _refuse(self, command: Play | End, thought: float) -> Outcome | None:
         """The refusals that move and end_game share, after retries: game over (by now, perhaps), and stale."""
-        flagged = self.flag(thought)
-        if self.over or flagged.events:
-            termination = self.now.termination
-            for event in flagged.events:
-                assert isinstance(event, Ended)
-                termination = event.termination
-            return Outcome(flagged.events, refusal=GameIsOver(f"game {self.id} is over: {termination}"))
+        if self.over:
+            return Outcome(refusal=self._is_over(self.now.termination))
+        if self.clock is not None and (flagged := self.flag(thought)):
+            return Outcome(flagged, refusal=self._is_over(flagged[0].termination))
         if command.ply is not None and command.ply != self.now.ply:
             message = f"ply: {command.ply} is not where game {self.id} is: its ply_index is {self.now.ply}"
             return Outcome(refusal=Stale(message, expected=self.now.ply))
         return None
+
+    def _is_over(self, termination: Termination) -> GameIsOver:
+        return GameIsOver(f"game {self.id} is over: {termination}")
 
     def _not_your_turn(self, seat: chess.Color) -> NotYourTurn:
         return NotYourTurn(f"player: you hold {seat_name(seat)}'s seat, and it is {seat_name(self.turn)}'s turn")
@@ -179,7 +179,7 @@ class ChessGame(Game):
         before = self.now
         if self.clock is not None:
             self.clock.charge(self.turn, event.seconds)
-        self.now = structs.replace(before, termination=event.termination, draw_offered=False)
+        self._stand(structs.replace(before, termination=event.termination, draw_offered=False))
         if event.seat is not None and event.asked is not None:
             accepted = Accepted(before.ply, event.asked, event.offer_draw, before.position, self.now)
             self._latest[event.seat == "white"] = accepted
@@ -205,8 +205,12 @@ class ChessGame(Game):
         termination = self._verdict(after)
         if termination != "available_move":
             after = structs.replace(after, termination=termination, draw_offered=False)
-        self.now = after
+        self._stand(after)
         self.turn = not self.turn
+
+    def _stand(self, now: Snapshot) -> None:
+        self.now = now
+        self.over = now.termination != "available_move"
 
     def _write(self, san: str) -> None:
         ply = self.now.ply

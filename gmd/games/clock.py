@@ -30,7 +30,7 @@ def check_clock(option: ClockOption) -> ClockOption:
         _check_range("initial", option.initial, above=0.0)
         _check_range("increment", increment)
         return ClockOption(initial=option.initial, increment=increment)
-    if option.first_move is not UNSET and option.per_move is not UNSET and option.initial is option.increment:
+    if option.first_move is not UNSET and option.per_move is not UNSET and UNSET is option.initial is option.increment:
         _check_range("first_move", option.first_move, above=0.0)
         _check_range("per_move", option.per_move, above=0.0)
         return option

@@ -48,9 +48,9 @@ class Moved(Event, tag="moved"):
 class Ended(Event, tag="ended"):
     """The game ended otherwise than by a move.
 
-    ``seat`` and ``asked`` say who asked for it in which words (a termination, or the move text that forfeited), so
-    that the same request sent again is known (``offer_draw`` with it); a timeout has neither. ``seconds`` are charged to
-    the side to move.
+    ``seat``, ``asked`` and ``offer_draw`` say who asked for it in which words (a termination, or the move text that
+    forfeited), so that the same request sent again is known; a timeout has none. ``seconds`` are charged to the side
+    to move.
     """
 
     termination: Termination

@@ -12,8 +12,9 @@ from typing import cast
 import chess
 from chess import Board, Move
 from chess.variant import CrazyhouseBoard
-from gm_protocol.state import AccessMap, BoardRows, Pockets
 from msgspec import Raw, Struct
+
+from gm_protocol.state import AccessMap, BoardRows, Pockets
 
 from .access import access
 from .fragments import access_json, castling, placement
@@ -34,7 +35,7 @@ class Played(Struct, frozen=True, gc=False):
     uci: str
     san: str
     position: Position
-    #: Whether it resets the half-move clock: a capture or a pawn's move.
+    #: Whether it resets the half-move clock: a capture or a pawn's move, but no drop.
     zeroing: bool
 
 
@@ -43,6 +44,7 @@ class Facts:
 
     __slots__ = (
         "_actions",
+        "_board",
         "_played",
         "access_map",
         "board",
@@ -63,6 +65,8 @@ class Facts:
         self.turn = board.turn
         #: See :class:`gmd.games.access.Access`.
         self.sources, self.check, self.can_move = access(board)
+        # In Chess960 castling can be the only move: Kf1 and Rg1 change places, with nowhere else to go.
+        self.can_move = self.can_move or any(board.generate_castling_moves())
         fen, board_json = placement(position)
         white, kings = board.occupied_co[chess.WHITE], board.kings
         rights, self.castles = castling(board.castling_rights, kings & white, kings & ~white, board.chess960)
@@ -82,6 +86,8 @@ class Facts:
         self.access_map = cast(AccessMap, Raw(access_json(self.sources)))
         #: Whether it was asked for since the cache last thought of dropping it.
         self.used = False
+        #: The position as a board, for the first move to be made on.
+        self._board: Board | None = board
         self._actions: list[str] | None = None
         self._played: dict[str, Played] = {}
 
@@ -101,18 +107,19 @@ class Facts:
         """
         played = self._played.get(text)
         if played is None:
-            board = unpack(self.position)
+            board = self._board or unpack(self.position)
             move = find_move(board, self.sources, text)
             uci = move.uci()
             played = self._played.get(uci)
             if played is None:
+                self._board = None
                 played = self._played[uci] = self._push(board, move, uci)
             if text == played.san:  # the other spellings a client might send are without number
                 self._played[text] = played
         return played
 
     def _push(self, board: Board, move: Move, uci: str) -> Played:
-        zeroing = board.is_zeroing(move)
+        zeroing = not move.drop and board.is_zeroing(move)
         stem = san_stem(board, self.sources, move)
         advance(board, move)
         position = pack(board)

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import chess
 from chess import Bitboard
+
 from gm_protocol.state import BLACK_KINGSIDE, BLACK_QUEENSIDE, WHITE_KINGSIDE, WHITE_QUEENSIDE
 
 from .position import Position

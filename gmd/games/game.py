@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import chess
 from chess import BLACK, WHITE
+from msgspec import Struct
 
 from gm_protocol.errors import BadRequest, GmError, NotAPlayer
 from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import Color, Termination
-from msgspec import Struct
 
 from .clock import Clock
 from .events import AnyEvent, Created, Ended, Heard
@@ -101,9 +101,10 @@ class Game(ABC):
         self.players = (created.player_black, created.player_white)  # indexed by colour
         self.clock = None if self.options.clock is None else Clock(self.options.clock)
         self.heard = [False, False]
-        #: The game as it stands, and the side to move.
+        #: The game as it stands, the side to move, and whether it has ended.
         self.now: Snapshot
         self.turn: chess.Color
+        self.over = False
 
     @abstractmethod
     def turn_at(self, ply: int) -> chess.Color:
@@ -116,11 +117,6 @@ class Game(ABC):
     @abstractmethod
     def apply(self, event: AnyEvent) -> None:
         """Let an event of this game happen."""
-
-    @property
-    def over(self) -> bool:
-        """Whether the game has ended."""
-        return self.now.termination != "available_move"
 
     @property
     def ticking(self) -> bool:
@@ -147,6 +143,9 @@ class Game(ABC):
 
         :raises NotAPlayer: it holds no seat, or not the one it names.
         """
+        black, white = self.players
+        if named is None and black != white and player in (black, white):
+            return player == white
         seats = self.seats(player)
         if not seats:
             raise NotAPlayer(f"player: {player} has no seat in game {self.id}")
@@ -155,8 +154,6 @@ class Game(ABC):
             if seat not in seats:
                 raise NotAPlayer(f"seat: player {player} does not hold {named}'s seat in game {self.id}")
             return seat
-        if len(seats) == 1:
-            return seats[0]
         return self.turn if ply is None else self.turn_at(ply)
 
     def hear(self, seat: chess.Color) -> Outcome:
@@ -174,11 +171,11 @@ class Game(ABC):
         loser = self.turn if not self.heard[self.turn] else not self.turn
         return Outcome([timeout(loser, 0.0)])
 
-    def flag(self, thought: float) -> Outcome:
-        """Decide :class:`Flag`."""
+    def flag(self, thought: float) -> list[Ended]:
+        """The event of the flag of the side to move having fallen, if it has."""
         if self.clock is not None and self.ticking and self.clock.fallen(self.turn, thought):
-            return Outcome([timeout(self.turn, self.clock.left(self.turn))])
-        return Outcome()
+            return [timeout(self.turn, self.clock.left(self.turn))]
+        return []
 
 
 def timeout(loser: chess.Color, seconds: float) -> Ended:

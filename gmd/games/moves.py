@@ -11,6 +11,7 @@ import re
 
 import chess
 from chess import BB_SQUARES, Bitboard, Board, Move, PieceType, Square
+
 from gm_protocol.errors import AmbiguousMove, IllegalMove, quote
 
 from .access import sources_of

@@ -86,7 +86,7 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
-    """(kind, value, tag's value) of every tag, move, result and parenthesis."""
+    """(kind, value, tag's value) of every token, space and comments too: whoever counts them counts the work."""
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -99,8 +99,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
                 raise _unreadable(text, at)
             value = re.sub(r"\\(.)", r"\1", match[2])
             yield kind, match[1], value
-        elif kind in {"move", "result", "open", "close"}:
-            yield kind, match[0], ""
+        else:
+            yield str(kind), match[0], ""
         at = match.end()
 
 

@@ -20,7 +20,7 @@ async def find(game_id: int, player: int | None, call: Call) -> Table:
     :raises NoSuchGame: there is none.
     :raises Unauthorized: the player may not be acted for.
     """
-    table = await call.arbiter.table(game_id)
+    table = call.arbiter.at_hand(game_id) or await call.arbiter.table(game_id)
     authorise(player)
     if table.game.clock is not None:
         call.arbiter.look(table, call.arrived)

@@ -24,13 +24,10 @@ READ_SIZE = 65_536
 BATCH = 32
 #: Bytes sent between two looks at the clock: a peer has ``frame_seconds`` to take this much.
 SEND_SIZE = 65_536
-#: What a closing connection reads and throws away, so that the peer gets its last reply rather than a reset.
-LINGER_SECONDS = 2.0
-LINGER_BYTES = 1 << 20
 
 
 class Session:
-    """A conversation on a stream, from its first byte until it is closed."""
+    """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it."""
 
     def __init__(self, stream: trio.abc.Stream, arbiter: Arbiter, limits: Limits) -> None:
         self._stream = stream
@@ -40,7 +37,7 @@ class Session:
         self._version: int | None = None  # 1 or 2, once the first message has told
         self._ended = False  # the peer has sent all it will
         self._stopping = False
-        self._receiving = trio.CancelScope()
+        self._receiving: trio.CancelScope | None = None
         self._frame_deadline = trio.current_time() + limits.frame_seconds
 
     @property
@@ -51,20 +48,19 @@ class Session:
     def stop(self) -> None:
         """Answer what has been received, then close."""
         self._stopping = True
-        self._receiving.cancel()
+        if self._receiving is not None:
+            self._receiving.cancel()
 
     async def run(self) -> None:
-        """Converse until either side ends it. The stream is closed at the end, however it comes."""
+        """Converse until either side ends it, or the peer has its last reply.
+
+        :raises trio.BrokenResourceError: the peer is gone.
+        :raises trio.TooSlowError: the peer reads nothing.
+        """
         try:
-            try:
-                await self._converse()
-            except GmError as error:
-                await self._send([encode(error_reply(error, None, None))])
-            await close_gently(self._stream)
-        except (trio.BrokenResourceError, trio.TooSlowError):
-            pass  # the peer is gone, or reads nothing
-        finally:
-            await trio.aclose_forcefully(self._stream)
+            await self._converse()
+        except GmError as error:
+            await self._send([encode(error_reply(error, None, None))])
 
     async def _converse(self) -> None:
         """Answer request after request.
@@ -137,7 +133,8 @@ class Session:
         deadline = self._frame_deadline if in_frame else now + self._limits.idle_seconds
         with trio.CancelScope(deadline=deadline) as self._receiving:
             await self._take_bytes()
-        if not self._receiving.cancelled_caught or self._stopping:
+        timed_out, self._receiving = self._receiving.cancelled_caught, None
+        if not timed_out or self._stopping:
             return True
         if in_frame:
             seconds = self._limits.frame_seconds
@@ -155,18 +152,25 @@ class Session:
     @asynccontextmanager
     async def _attending(self, bell: Bell) -> AsyncIterator[None]:
         """Read on while a request waits, and interrupt it when another is behind it."""
+        failure: Exception | None = None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._listen, bell)
             try:
                 yield
-            finally:
-                nursery.cancel_scope.cancel()
+            except Exception as error:
+                failure = error
+            nursery.cancel_scope.cancel()
+        if failure is not None:
+            raise failure  # out here, where no nursery makes a group of it
 
     async def _listen(self, bell: Bell) -> None:
-        while not self._decoder.ready:
-            if self._ended or self._version == 1:
-                return  # the peer only listens now, or is not to say anything more
-            await self._take_bytes()
+        try:
+            while not self._decoder.ready:
+                if self._ended or self._version == 1:
+                    return  # the peer only listens now, or is not to say anything more
+                await self._take_bytes()
+        except trio.BrokenResourceError:
+            pass  # the peer is gone, as the sending of the reply will find
         bell.interrupt()
 
     async def _send(self, replies: list[bytes], commit: Commit | None = None) -> None:
@@ -177,13 +181,3 @@ class Session:
         for start in range(0, len(data), SEND_SIZE):
             with trio.fail_after(self._limits.frame_seconds):
                 await self._stream.send_all(data[start : start + SEND_SIZE])
-
-
-async def close_gently(stream: trio.abc.Stream) -> None:
-    """End what is sent, and read on for a little while: closing with input unread would destroy the last reply."""
-    if isinstance(stream, trio.abc.HalfCloseableStream):
-        await stream.send_eof()
-    left = LINGER_BYTES
-    with trio.move_on_after(LINGER_SECONDS):
-        while left > 0 and (data := await stream.receive_some(READ_SIZE)):
-            left -= len(data)

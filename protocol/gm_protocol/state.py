@@ -84,7 +84,7 @@ class Pockets(Struct, frozen=True):
     black: str
 
 
-class GameState(Struct, kw_only=True, frozen=True):
+class GameState(Struct, kw_only=True, frozen=True, gc=False):
     """A game as one viewer may see it. The first ten fields are version 1's.
 
     ``board``, ``access_map`` and ``pgn`` are left out of the replies to brief requests; ``pockets`` is there in
