@@ -13,6 +13,7 @@ def main() -> None:
         "throughput": lambda: throughput.measure(options.moves, options.rounds),
         "late": lambda: latency.late_against_early(games=20),
         "neighbours": lambda: latency.beside_neighbours(games=20),
+        "pgn": lambda: latency.beside_large_pgns(games=50),
     }
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)} (default: all)")

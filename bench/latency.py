@@ -10,7 +10,7 @@ from statistics import median
 
 from . import servers
 from .games import shuffle
-from .load import NEW_GAME, Address, frame, latencies, move
+from .load import NEW_GAME, Address, frame, latencies, move, one_shot
 
 HELLO = frame({"kind": "hello", "protocol": 2})
 IDLE_CONNECTIONS = 1_000
@@ -50,6 +50,55 @@ def beside_neighbours(games: int) -> None:
         f"latency beside {IDLE_CONNECTIONS} idle connections and a trickler: {median(crowded) * 1e6:.0f} us, "
         f"alone: {median(alone) * 1e6:.0f} us, ratio {median(crowded) / median(alone):.2f}"
     )
+
+
+def beside_large_pgns(games: int) -> None:
+    """Print the latency of a client alone, then while another loads PGNs of a mebibyte, one after the other."""
+    for name, pgn in (
+        ("a quarter of a million plies", "Nf3 Nf6 Ng1 Ng8 " * 62_500),
+        ("nested variations", "1. e4 " + "(1. d4 (1. c4 " * 62_000 + "))" * 62_000 + " e5"),
+    ):
+        request = frame({"kind": "game_from_pgn", "player_white": 1, "player_black": 2, "pgn": pgn, "brief": True})
+        with servers.gmd() as address:
+            _play(address, 1, 1)
+            alone = _look(address, games)
+            with _load_on(address, request) as loaded:
+                crowded = _look(address, games)
+        print(
+            f"latency beside PGNs of {len(request):,} bytes ({name}, {len(loaded)} loaded): "
+            f"median {median(crowded) * 1e6:.0f} us, 99th percentile {_percentile(crowded) * 1e3:.1f} ms, "
+            f"alone: {median(alone) * 1e6:.0f} us, {_percentile(alone) * 1e3:.1f} ms"
+        )
+
+
+def _percentile(times: list[float]) -> float:
+    return sorted(times)[len(times) * 99 // 100]
+
+
+def _look(address: Address, games: int) -> list[float]:
+    """The latencies of ``state``, for as many requests as those games have moves: here their ids are not foreseen."""
+    frames = [HELLO, *([frame({"kind": "state", "game_id": 1})] * 100)]
+    return [time for _ in range(games) for time in latencies(address, frames)[1:]]
+
+
+@contextmanager
+def _load_on(address: Address, request: bytes) -> Iterator[list[None]]:
+    """Send a request again and again, each in a session of its own; the list grows with each that was answered."""
+    done = threading.Event()
+    answered: list[None] = []
+
+    def load() -> None:
+        while not done.is_set():
+            one_shot(address, [iter([request])], 1)
+            answered.append(None)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    try:
+        yield answered
+    finally:
+        done.set()
+        thread.join()
 
 
 def _play(address: Address, first_id: int, games: int) -> list[float]:

@@ -35,6 +35,8 @@ class Accepted(Struct, frozen=True, gc=False):
     """A seat's latest move or ending: what its retry must equal, and what it is shown again."""
 
     ply: int
+    #: Whether it was asked for with ``move``: a forfeit by an illegal move is an ending that was.
+    by_move: bool
     #: The move in UCI, or the words an ending was asked in.
     action: str
     offer_draw: bool
@@ -98,7 +100,7 @@ class ChessGame(Game):
 
     def _decide_play(self, command: Play, thought: float) -> Outcome:
         accepted = self._latest[command.seat]
-        if accepted is not None and accepted.ply == command.ply and _same_move(accepted, command):
+        if accepted is not None and accepted.ply == command.ply and _is_retried_move(accepted, command):
             return Outcome(self.flag(thought), shown=accepted.after)
         if (refused := self._refuse(command, thought)) is not None:
             return refused
@@ -115,7 +117,7 @@ class ChessGame(Game):
 
     def _decide_end(self, command: End, thought: float) -> Outcome:
         accepted = self._latest[command.seat]
-        if accepted is not None and accepted.ply == command.ply and accepted.action == command.termination:
+        if accepted is not None and accepted.ply == command.ply and _is_retried_ending(accepted, command):
             return Outcome(self.flag(thought), shown=accepted.after)
         if (refused := self._refuse(command, thought)) is not None:
             return refused
@@ -173,7 +175,7 @@ class ChessGame(Game):
             self.clock.charge(seat, event.seconds)
             self.clock.press(seat)
         self._push(facts_of(before.position).play(event.move), event.offer_draw)
-        self._latest[seat] = Accepted(before.ply, event.move, event.offer_draw, before.position, self.now)
+        self._latest[seat] = Accepted(before.ply, True, event.move, event.offer_draw, before.position, self.now)
 
     def _apply_ended(self, event: Ended) -> None:
         before = self.now
@@ -181,7 +183,14 @@ class ChessGame(Game):
             self.clock.charge(self.turn, event.seconds)
         self._stand(structs.replace(before, termination=event.termination, draw_offered=False))
         if event.seat is not None and event.asked is not None:
-            accepted = Accepted(before.ply, event.asked, event.offer_draw, before.position, self.now)
+            accepted = Accepted(
+                before.ply,
+                event.termination.startswith("forfeit"),
+                event.asked,
+                event.offer_draw,
+                before.position,
+                self.now,
+            )
             self._latest[event.seat == "white"] = accepted
 
     def _push(self, played: Played, draw_offered: bool) -> None:
@@ -261,9 +270,13 @@ def load_moves(game: ChessGame, moves: Sequence[str]) -> Generator[None, None, l
     return events
 
 
-def _same_move(accepted: Accepted, command: Play) -> bool:
+def _is_retried_ending(accepted: Accepted, command: End) -> bool:
+    return not accepted.by_move and accepted.action == command.termination
+
+
+def _is_retried_move(accepted: Accepted, command: Play) -> bool:
     """Whether a command is the accepted one again, however its move is spelt."""
-    if accepted.offer_draw != command.offer_draw:
+    if not accepted.by_move or accepted.offer_draw != command.offer_draw:
         return False
     if accepted.action == command.text:
         return True

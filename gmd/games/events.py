@@ -37,7 +37,7 @@ class Heard(Event, tag="heard"):
     seat: Color
 
 
-class Moved(Event, tag="moved"):
+class Moved(Event, tag="moved", gc=False):
     """The side to move made a move (UCI), having thought for ``seconds`` of its clock's time."""
 
     move: str

@@ -5,7 +5,6 @@ Every table here forgets all it has when it is full: what is in use comes back a
 
 from __future__ import annotations
 
-import re
 import struct
 from functools import lru_cache
 from typing import TypeVar
@@ -28,7 +27,7 @@ _FEN_SYMBOLS = ["", *"pnbrqk", "", "", *"PNBRQK", ""]
 _FEN_SYMBOLS = [symbol or "1" for symbol in _FEN_SYMBOLS + [symbol + "~" for symbol in _FEN_SYMBOLS]]
 _JSON_SYMBOLS = [b"null", *(b'"b%c"' % piece for piece in b"pNBRQK"), b"null"]
 _JSON_SYMBOLS = 2 * (_JSON_SYMBOLS + [symbol.replace(b'"b', b'"w') for symbol in _JSON_SYMBOLS])
-_EMPTY_FILES = re.compile("1+")
+_EMPTY_RUNS = [("1" * count, str(count)) for count in range(8, 1, -1)]
 _ACCESS_MAP = b"[%b]" % b",".join([b"[%b]" % b",".join([b"%b"] * 8)] * 8)
 _UNPACK_LANES = struct.Struct("<64Q").unpack
 
@@ -49,7 +48,10 @@ class _Ranks(dict[bytes, tuple[str, bytes]]):
     def __missing__(self, rank: bytes) -> tuple[str, bytes]:
         codes = sum([_FILE_BYTES[squares] * weight for squares, weight in zip(rank, _WEIGHTS, strict=True) if squares])
         pieces = codes.to_bytes(8, "little")
-        fen = _EMPTY_FILES.sub(lambda empty: str(len(empty[0])), "".join([_FEN_SYMBOLS[code] for code in pieces]))
+        fen = "".join([_FEN_SYMBOLS[code] for code in pieces])
+        if "11" in fen:
+            for run, count in _EMPTY_RUNS:
+                fen = fen.replace(run, count)
         return _keep(self, rank, (fen, b"[%b]" % b",".join([_JSON_SYMBOLS[code] for code in pieces])))
 
 

@@ -100,9 +100,12 @@ def advance(board: Board, move: Move) -> None:
     step = abs(move.to_square - move.from_square)
     castles = source & kings and (target & own or step == 2)
     passing = source & board.pawns and step & 1 and not target & other
-    if castles or passing or move.promotion or isinstance(board, CrazyhouseBoard):
+    drops = isinstance(board, CrazyhouseBoard)
+    if castles or passing or move.promotion or drops:
         board.push(move)
         board.clear_stack()
+        if not drops:
+            board.promoted = 0  # elsewhere nothing clears it, and a king on a promoted square would be taken for none
         return
     both = source | target
     if target & other:

@@ -141,8 +141,8 @@ def _board_of(fen: str, variant: Variant) -> Board:
     :raises BadPosition: it does not parse, or is no position of the variant.
     """
     board = _parse(fen, _family(variant, None))
-    if variant == "crazyhouse" and board.status() & chess.STATUS_BAD_CASTLING_RIGHTS:
-        board = _parse(fen, Family.CRAZYHOUSE960)  # a start of the 960: rooks and kings from other squares
+    if variant == "crazyhouse" and _castles_as_chess960(fen, board):
+        board = _parse(fen, Family.CRAZYHOUSE960)
     problems = board.status()
     if problems:
         names = ", ".join(str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag & problems)
@@ -154,6 +154,13 @@ def _board_of(fen: str, variant: Variant) -> Board:
         raise BadPosition(f"fen: {quote(fen)}: {message}")
     pack(board)
     return board
+
+
+def _castles_as_chess960(fen: str, board: Board) -> bool:
+    """Whether a crazyhouse FEN comes from a start of the 960: it names its rooks' files, or its rights need them."""
+    fields = fen.split()
+    names_files = len(fields) > 2 and not set(fields[2]) <= set("KQkq-")
+    return names_files or bool(board.status() & chess.STATUS_BAD_CASTLING_RIGHTS)
 
 
 def _parse(fen: str, family: Family) -> Board:

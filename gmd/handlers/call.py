@@ -35,7 +35,7 @@ class Call:
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
 
 
-class Answer(Struct, frozen=True):
+class Answer(Struct, frozen=True, gc=False):
     """A reply, and the commit that must be durable before it may leave."""
 
     reply: Reply

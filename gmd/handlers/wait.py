@@ -14,7 +14,7 @@ from gm_protocol.messages import StateReply, Wait
 from gmd.shelf import Table
 from gmd.watchers import Bell
 
-from .call import Answer, Call, handles, player_of
+from .call import Answer, Call, authorise, handles, player_of
 from .show import actions_of, find, state_answer
 
 #: Looks whether there is something to answer, and gives that answer.
@@ -116,6 +116,7 @@ async def _as_spectator(request: Wait, game_id: int, call: Call) -> tuple[Look, 
 
 def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
     """Due is the game that has waited longest for the player, but those it excepts."""
+    authorise(player)
     excepted = frozenset(request.except_)
 
     async def look() -> Answer | None:

@@ -102,7 +102,7 @@ class Doorkeeper:
 
     async def _refuse(self, stream: trio.abc.Stream) -> None:
         limit = self._limits.max_connections
-        error = TooMany(f"the server has all {limit} connections it may have; try again later", RETRY_AFTER)
+        error = TooMany(f"max_connections: {limit} of {limit} are open; try again later", RETRY_AFTER)
         try:
             # It fits into the buffer of a new connection: a client that does not read it keeps nobody waiting.
             with trio.move_on_after(REFUSAL_SECONDS):

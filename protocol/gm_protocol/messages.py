@@ -104,7 +104,7 @@ class GameFromPgn(NewGame, tag="game_from_pgn", kw_only=True):
     pgn: str
 
 
-class MakeMove(Request, tag="move", kw_only=True):
+class MakeMove(Request, tag="move", kw_only=True, gc=False):
     """A move in SAN or UCI."""
 
     game_id: GameId
@@ -222,7 +222,7 @@ class NewGameReply(Reply, kw_only=True):
     error: None = None
 
 
-class StateReply(Reply, kw_only=True):
+class StateReply(Reply, kw_only=True, gc=False):
     """The reply of move, end_game, state and wait. The last two may carry ``game_id`` and the actions."""
 
     game_id: int | UnsetType = UNSET
