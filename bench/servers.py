@@ -24,7 +24,7 @@ def server(*arguments: str) -> Iterator[tuple[str, int]]:
 @contextmanager
 def gmd() -> Iterator[tuple[str, int]]:
     """A daemon with an empty memory."""
-    with server("gmd", "serve", "--port", "0") as address:
+    with server("gmd", "serve", "--port", "0", "--data", ":memory:") as address:
         yield address
 
 

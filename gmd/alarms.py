@@ -27,6 +27,14 @@ class Alarms:
         self._heap: list[tuple[float, int]] = []
         self._sleep = trio.CancelScope()
 
+    def __len__(self) -> int:
+        """How many entries it holds, outdated ones among them."""
+        return len(self._heap)
+
+    def deadline(self, game_id: int) -> float | None:
+        """A game's deadline, also one that has come, until it is set anew or cleared."""
+        return self._deadlines.get(game_id)
+
     def set(self, game_id: int, deadline: float) -> None:
         """Set a game's deadline in place of the one it had."""
         self._deadlines[game_id] = deadline
@@ -36,6 +44,7 @@ class Alarms:
     def clear(self, game_id: int) -> None:
         """Forget a game's deadline, if it has one."""
         self._deadlines.pop(game_id, None)
+        self._queued.pop(game_id, None)
 
     async def run(self) -> None:
         """Ring for every deadline as it comes, until cancelled."""
@@ -59,7 +68,6 @@ class Alarms:
         if deadline > now:
             self._queue(game_id, deadline)
             return
-        del self._deadlines[game_id]
         self._ring(game_id)
 
     def _queue(self, game_id: int, deadline: float) -> None:

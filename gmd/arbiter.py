@@ -9,39 +9,64 @@ from math import inf
 import structlog
 import trio
 
-from gm_protocol.errors import Internal
+from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.alarms import Alarms
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
 from gmd.games.game import Absent, Command, Flag, Hear, Outcome
-from gmd.log.interface import EventLog, TokenUse
+from gmd.log.interface import Commit, EventLog, TokenUse
 from gmd.shelf import Shelf, Table
 from gmd.turns import Turns
 from gmd.watchers import Watchers
 
 logger = structlog.get_logger(__name__)
 
+#: Seconds until a game that is due but cannot be loaded is tried again.
+RETRY_SECONDS = 1.0
+
 
 class Arbiter:
     """Every change of every game goes through here. Times are trio's (:func:`trio.current_time`), in seconds."""
 
-    def __init__(self, log: EventLog, start_seconds: float) -> None:
-        """:param start_seconds: how long a seat of a game with a clock may stay unheard."""
+    def __init__(self, log: EventLog, start_seconds: float, idle_seconds: float) -> None:
+        """:param start_seconds: how long a seat of a game with a clock may stay unheard.
+        :param idle_seconds: how long a game that nobody asks for stays in memory, or twice that.
+        """
         self.log = log
         self.watchers = Watchers()
-        self.turns = Turns()
+        self.turns = Turns(log)
         self.alarms = Alarms(self._on_alarm)
-        self._shelf = Shelf(log)
+        self._shelf = Shelf(log, self._resume)
         self._start_seconds = start_seconds
-        #: The game of an id, if it needs no loading.
+        self._idle_seconds = idle_seconds
+        #: Games to be loaded for their clocks' sake.
+        self._wanted, self._to_load = trio.open_memory_channel[int](inf)
+        #: The game of an id, if it needs no looking for.
         self.at_hand = self._shelf.at_hand
+
+    async def start(self) -> None:
+        """Let the clocks of all games in the log run, from now: what time has passed while nobody served is forgiven.
+
+        :raises GmError: the log cannot be read.
+        """
+        now = trio.current_time()
+        for game_id, seconds_left in await self.log.deadlines():
+            self.alarms.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
+
+    async def run(self) -> None:
+        """Watch the clocks, and let idle games go, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.alarms.run)
+            nursery.start_soon(self._load_wanted)
+            nursery.start_soon(self._shelf.age, self._idle_seconds, self._is_needed)
 
     async def table(self, game_id: int) -> Table:
         """The game of an id.
 
         :raises NoSuchGame: there is none.
+        :raises LogFailed: the log cannot be read.
         """
-        return self.at_hand(game_id) or await self._load(game_id)
+        return self._shelf.find(game_id) or await self._shelf.load(game_id)
 
     def open(self, game: ChessGame, events: Sequence[AnyEvent], token: TokenUse | None) -> Table:
         """Take in a new game that its first events have been applied to."""
@@ -79,52 +104,111 @@ class Arbiter:
         game = table.game
         return max(0.0, at - table.since) if game.clock is not None and game.ticking else 0.0
 
-    async def _load(self, game_id: int) -> Table:
-        table = await self._shelf.load(game_id, trio.current_time())
-        self._set_alarm(table)
-        return table
+    # --- The log ------------------------------------------------------------------------------------------------
 
     def _append(self, table: Table, events: Sequence[AnyEvent], token: TokenUse | None = None) -> None:
         game = table.game
         table.since = inf
         try:
-            table.commit = self.log.append(game.id, table.seq, events, table.row, token)
+            commit = self.log.append(game.id, table.seq, events, game.standing, token)
         except Exception as error:
-            # What was applied is not in the log: the game in memory is wrong, the log is right.
-            self._shelf.drop(game.id)
             logger.exception("append failed", game_id=game.id)
+            self._lose(table)
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
-        if table.commit.done:
+        if commit.done:
             self._durable(table)
-        else:
-            table.commit.then(partial(self._durable, table))
+        elif commit is not table.commit:
+            table.commit = commit
+            commit.then(partial(self._settled, table, commit))
+
+    def _settled(self, table: Table, commit: Commit, error: GmError | None) -> None:
+        """A commit is durable or has failed. If it is not the game's latest any more, there is another to wait for."""
+        if error is not None:
+            self._lose(table)
+        elif table.commit is commit and self._shelf.find(table.game.id) is table:
+            self._durable(table)
 
     def _durable(self, table: Table) -> None:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
         game = table.game
+        table.commit = None
         table.since = trio.current_time()
         self.turns.update(game)
         if game.clock is not None:
             self._set_alarm(table)
         self.watchers.ring(game.id, game.players)
 
-    def _set_alarm(self, table: Table) -> None:
+    def _lose(self, table: Table) -> None:
+        """What was applied is not in the log: the game in memory is wrong, the log is right.
+
+        A clock starts anew from what it showed before: nobody loses on time for what the log failed to take.
+        """
+        game = table.game
+        if self._shelf.find(game.id) is table:
+            self._shelf.drop(game.id)
+            self.alarms.clear(game.id)
+            if game.clock is not None:
+                self._wanted.send_nowait(game.id)
+
+    # --- Clocks -------------------------------------------------------------------------------------------------
+
+    def _resume(self, table: Table) -> None:
+        """A game has come out of the log: its clock runs as its alarm says, or from now."""
+        game = table.game
+        if game.clock is None:
+            return
+        deadline = self.alarms.deadline(game.id)
+        if game.ticking:
+            table.since = trio.current_time() if deadline is None else deadline - game.clock.left(game.turn)
+        elif deadline is not None:
+            table.opened = deadline - self._start_seconds
+        self._set_alarm(table)
+
+    def _deadline(self, table: Table) -> float | None:
+        """When the game ends if nobody does anything; None where it does not."""
         game = table.game
         if game.clock is not None and game.ticking:
-            self.alarms.set(game.id, table.since + game.clock.left(game.turn))
-        elif game.awaited:
-            self.alarms.set(game.id, table.opened + self._start_seconds)
+            return table.since + game.clock.left(game.turn)
+        return table.opened + self._start_seconds if game.awaited else None
+
+    def _set_alarm(self, table: Table) -> None:
+        deadline = self._deadline(table)
+        if deadline is None:
+            self.alarms.clear(table.game.id)
         else:
-            self.alarms.clear(game.id)
+            self.alarms.set(table.game.id, deadline)
 
     def _on_alarm(self, game_id: int) -> None:
-        table = self._shelf.at_hand(game_id)
+        table = self._shelf.find(game_id)
         if table is None:
-            return
-        if table.game.awaited:
-            self.act(table, Absent(), trio.current_time())
+            self._wanted.send_nowait(game_id)
         else:
-            self.look(table, trio.current_time())
+            self._judge(table)
+
+    def _judge(self, table: Table) -> None:
+        """End the game if its time has come; else see to it that it is looked at again."""
+        now = trio.current_time()
+        deadline = self._deadline(table)
+        try:
+            if deadline is not None and deadline <= now:
+                self.act(table, Absent() if table.game.awaited else Flag(), now)
+        except Internal:
+            return  # it has been logged, and the game is to be loaded again
         if not table.game.over:
             self._set_alarm(table)
+
+    async def _load_wanted(self) -> None:
+        """Load games whose clocks nobody watches, or that are due, one after the other."""
+        async for game_id in self._to_load:
+            try:
+                self._judge(await self.table(game_id))
+            except NoSuchGame:
+                self.alarms.clear(game_id)
+            except GmError:
+                self._wanted.send_nowait(game_id)
+                await trio.sleep(RETRY_SECONDS)
+
+    def _is_needed(self, table: Table) -> bool:
+        """Whether a game is to stay in memory though nobody has asked for it of late."""
+        return table.commit is not None or self.watchers.watched(table.game.id)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
+from platformdirs import user_data_dir
 
 from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
 
@@ -27,8 +28,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
     data: Annotated[
         str,
-        Meta(description="Where games are kept. Only :memory: so far: they end with the daemon."),
-    ] = ":memory:"
+        Meta(description="Directory that games are kept in; with :memory: they end with the daemon."),
+    ] = user_data_dir("gmd", appauthor=False)
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
     # Ten thousand idle sessions cost some 200 MB; beyond that an operator should mean it.
     max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
@@ -43,6 +44,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     start_timeout: Annotated[
         float, Meta(gt=0, description="Seconds for both seats of a game with a clock to be heard from.")
     ] = 300.0
+    # A game replays in milliseconds; five minutes is a long thought, or a client that has gone.
+    idle_games: Annotated[float, Meta(gt=0, description="Seconds a game that nobody asks for stays in memory.")] = 300.0
     # SIGTERM to exit within five seconds: four for what is in hand, the rest to close.
     stop_timeout: Annotated[
         float, Meta(ge=0, description="Seconds for the requests in hand when the daemon is told to stop.")

@@ -14,7 +14,7 @@ from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.games.chess import MAX_PLIES
-from gmd.log.memory import MemoryLog
+from gmd.log.opening import open_log
 from gmd.tcp.listener import Doorkeeper
 
 logger = structlog.get_logger(__name__)
@@ -49,23 +49,40 @@ async def open_daemon(config: Config) -> AsyncIterator[Daemon]:
 
     On leaving it stops accepting, finishes the requests in hand for up to ``config.stop_timeout`` seconds, and closes.
 
+    :raises gmd.log.directory.DataError: the data directory cannot be used.
     :raises OSError: the address cannot be listened on.
     """
-    arbiter = Arbiter(MemoryLog(), config.start_timeout)
-    doorkeeper = Doorkeeper(arbiter, limits_of(config))
-    listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
+    with open_log(config.data) as log:
+        arbiter = Arbiter(log, config.start_timeout, config.idle_games)
+        await arbiter.start()
+        doorkeeper = Doorkeeper(arbiter, limits_of(config))
+        listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
+        async with trio.open_nursery() as writing:
+            writing.start_soon(log.run)
+            try:
+                async with _serving(arbiter, doorkeeper, listeners, config.stop_timeout):
+                    yield Daemon(arbiter, doorkeeper, listeners)
+            finally:
+                log.stop()
+
+
+@asynccontextmanager
+async def _serving(
+    arbiter: Arbiter, doorkeeper: Doorkeeper, listeners: list[trio.SocketListener], patience: float
+) -> AsyncIterator[None]:
+    """Play games and answer clients; at the end, what is in hand gets ``patience`` seconds."""
     async with trio.open_nursery() as sessions:
         async with trio.open_nursery() as services:
-            services.start_soon(arbiter.alarms.run)
+            services.start_soon(arbiter.run)
             services.start_soon(doorkeeper.run, listeners, sessions)
             try:
-                yield Daemon(arbiter, doorkeeper, listeners)
+                yield
             finally:
                 services.cancel_scope.cancel()
                 with trio.CancelScope(shield=True):
                     for listener in listeners:
                         await listener.aclose()
-                    await doorkeeper.stop(config.stop_timeout)
+                    await doorkeeper.stop(patience)
         sessions.cancel_scope.cancel()
 
 

@@ -2,68 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from itertools import islice
 from math import inf
 
+import chess
+import trio
+
 from gm_protocol.errors import NoSuchGame
-from gmd.games import views
 from gmd.games.chess import ChessGame
-from gmd.games.events import Created
+from gmd.games.events import AnyEvent, Created
+from gmd.keyed import KeyedLocks
 from gmd.log.interface import Commit, EventLog
+
+#: Events replayed before the others get a turn: a few milliseconds of positions never seen.
+EVENTS_A_STEP = 32
+#: Idle games looked at before the others get a turn: some hundred microseconds.
+GAMES_A_STEP = 500
+#: Games asked for within one period of idleness that make it end early. Some three kilobytes each.
+CROWD = 100_000
 
 
 class Table:
     """A game being played, and what this process knows of it beside its events."""
 
-    __slots__ = ("commit", "game", "opened", "row", "seq", "since")
+    __slots__ = ("commit", "game", "opened", "seq", "since", "told")
 
     def __init__(self, game: ChessGame, seq: int, opened: float) -> None:
         self.game = game
-        #: Makes the game's row in listings.
-        self.row = partial(views.game_row, game)
         #: How many of its events the log has, or is being given.
         self.seq = seq
-        #: The latest append; None where all came out of the log. No reply that shows the game leaves before it.
+        #: The latest append, until it is durable. No reply that shows the game leaves before it.
         self.commit: Commit | None = None
         #: When the side to move's clock began to run, in trio's time; never, while the move before is not durable.
         self.since = inf
-        #: When the game was made or loaded, in trio's time.
+        #: When the game was made, or its seats were first waited for, in trio's time.
         self.opened = opened
+        #: The seats whose players have been shown the end.
+        self.told: tuple[chess.Color, ...] = ()
 
 
 class Shelf:
-    """Every game asked for, loaded from the log by replay when it is not here."""
+    """Every game asked for, loaded from the log by replay when it is not here.
 
-    def __init__(self, log: EventLog) -> None:
+    A game that nobody asks for ages, and is let go of. So that asking costs no more than a look into a dictionary,
+    all games age together: who is among the older ones when the next period ends was idle for a whole one.
+    """
+
+    def __init__(self, log: EventLog, resume: Callable[[Table], None]) -> None:
+        """:param resume: called with every table loaded, before anybody else sees it."""
         self._log = log
-        self._tables: dict[int, Table] = {}
-        #: The game of an id, if it is here.
-        self.at_hand: Callable[[int], Table | None] = self._tables.get
+        self._resume = resume
+        self._recent: dict[int, Table] = {}
+        self._older: dict[int, Table] = {}
+        self._loading = KeyedLocks()
+        self._crowded = trio.Event()
+        #: The game of an id, if it was asked for lately.
+        self.at_hand: Callable[[int], Table | None] = self._recent.get
+
+    def __len__(self) -> int:
+        return len(self._recent) + len(self._older)
+
+    def find(self, game_id: int) -> Table | None:
+        """The game of an id, if it is here."""
+        table = self._recent.get(game_id)
+        if table is None and (table := self._older.pop(game_id, None)) is not None:
+            self.put(table)
+        return table
 
     def put(self, table: Table) -> None:
-        """Keep a new game at hand."""
-        self._tables[table.game.id] = table
+        """Keep a game at hand."""
+        self._recent[table.game.id] = table
+        if len(self._recent) > CROWD:
+            self._crowded.set()
 
     def drop(self, game_id: int) -> None:
         """Forget a game; the log has it."""
-        self._tables.pop(game_id, None)
+        self._recent.pop(game_id, None)
+        self._older.pop(game_id, None)
 
-    async def load(self, game_id: int, now: float) -> Table:
-        """The game out of the log.
+    async def load(self, game_id: int) -> Table:
+        """The game out of the log; once for all who ask for it at the same time.
 
         :raises NoSuchGame: the log has none of that id.
         """
-        events = await self._log.load(game_id)
-        if not events:
-            raise NoSuchGame(f"game_id: there is no game {game_id}")
-        created, *others = events
-        assert isinstance(created, Created)
-        game = ChessGame(created)
-        game.id = game_id
-        for event in others:
-            game.apply(event)
-        table = self._tables[game_id] = Table(game, len(events), now)
-        if game.ticking:
-            table.since = now
+        async with self._loading.hold(game_id):
+            table = self.find(game_id)
+            if table is None:
+                events = await self._log.load(game_id)
+                if not events:
+                    raise NoSuchGame(f"game_id: there is no game {game_id}")
+                game = await _replayed(game_id, events)
+                table = Table(game, len(events), trio.current_time())
+                self._resume(table)
+                self.put(table)
         return table
+
+    async def age(self, seconds: float, needed: Callable[[Table], bool]) -> None:
+        """Let go of games that nobody has asked for in one to two periods, until cancelled.
+
+        :param seconds: a period, unless so many games are asked for that it ends early.
+        :param needed: whether to keep a table all the same.
+        """
+        while True:
+            with trio.move_on_after(seconds):
+                await self._crowded.wait()
+            self._crowded = trio.Event()
+            while some := list(islice(self._older.values(), GAMES_A_STEP)):
+                for table in some:
+                    del self._older[table.game.id]
+                    if needed(table):
+                        self._recent[table.game.id] = table
+                await trio.lowlevel.checkpoint()
+            self._older.update(self._recent)
+            self._recent.clear()
+
+
+async def _replayed(game_id: int, events: Sequence[AnyEvent]) -> ChessGame:
+    created, *others = events
+    assert isinstance(created, Created)
+    game = ChessGame(created)
+    game.id = game_id
+    for number, event in enumerate(others, 1):
+        game.apply(event)
+        if number % EVENTS_A_STEP == 0:
+            await trio.lowlevel.checkpoint()
+    return game

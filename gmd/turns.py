@@ -1,61 +1,107 @@
-"""Whose turn it is, over all games: what ``wait`` with ``any`` asks."""
+"""Whose turn it is, over all games: what ``wait`` with ``any`` asks.
+
+The log knows. What it says of a player is kept, and kept current, while that player goes on asking: the players of most
+games never do, and cost nothing.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Container
 
-from gmd.games.game import Game
+from gmd.games.game import Game, seat_name
+from gmd.keyed import KeyedLocks
+from gmd.log.interface import EventLog
+from gmd.shelf import Table
 
-#: How many ended games are remembered whose end some player has not been shown yet.
-MAX_UNSEEN_ENDS = 10_000
+#: Players whose turns are kept, and games that are kept for one of them; beyond that the log is asked again.
+MAX_PLAYERS = 10_000
+MAX_GAMES = 20_000
+
+
+class _Known:
+    """One player's games that are due, oldest first."""
+
+    __slots__ = ("due", "touched")
+
+    def __init__(self) -> None:
+        self.due: dict[int, None] = {}
+        #: The games that changed while the log was being asked: what it says of them is old. None once it has said.
+        self.touched: set[int] | None = set()
+
+    def note(self, game_id: int, *, due: bool) -> None:
+        if self.touched is not None:
+            self.touched.add(game_id)
+        if due:
+            self.due[game_id] = None
+        else:
+            self.due.pop(game_id, None)
+
+    def learn(self, game_ids: list[int]) -> None:
+        assert self.touched is not None
+        older = {game_id: None for game_id in game_ids if game_id not in self.touched}
+        self.due = older | self.due
+        self.touched = None
 
 
 class Turns:
     """For every player, the live games where it is to act and the ended ones it does not know of, oldest first."""
 
-    def __init__(self) -> None:
-        self._due: dict[int, dict[int, None]] = {}
-        self._unseen: OrderedDict[tuple[int, int], None] = OrderedDict()
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._players: OrderedDict[int, _Known] = OrderedDict()
+        self._asking = KeyedLocks()
 
     def update(self, game: Game) -> None:
-        """A game has changed: it is another side's turn, or over."""
-        if game.over:
-            for player in set(game.players) - {None}:
-                assert player is not None
-                self._tell_end(player, game.id)
+        """A game has changed, durably: it is another side's turn, or over."""
+        if self._players:
+            mover, rested = game.players[game.turn], game.players[not game.turn]
+            # First the one that rests: where one player holds both seats, the other seat's turn is a new one.
+            self._note(rested, game.id, due=game.over)
+            self._note(mover, game.id, due=True)
+
+    def shown(self, player: int, table: Table) -> None:
+        """A reply shows the player the end of a game."""
+        game = table.game
+        seats = [seat for seat in game.seats(player) if seat not in table.told]
+        if not seats:
             return
-        mover, rested = game.players[game.turn], game.players[not game.turn]
-        # Also where one player holds both seats: the other seat's turn is a new one.
-        if rested is not None and rested in self._due:
-            self._drop(rested, game.id)
-        if mover is not None:
-            due = self._due.get(mover)
-            if due is None:
-                self._due[mover] = {game.id: None}
-            else:
-                due[game.id] = None
 
-    def shown(self, player: int | None, game: Game) -> None:
-        """A reply shows the player the game as it is now."""
-        if player is not None and game.over and (player, game.id) in self._unseen:
-            del self._unseen[player, game.id]
-            self._drop(player, game.id)
+        def durable(error: Exception | None = None) -> None:
+            if error is None:
+                self._note(player, game.id, due=False)
+                for seat in seats:
+                    self._log.told(game.id, seat_name(seat))
 
-    def longest_due(self, player: int, without: Container[int]) -> int | None:
+        table.told = (*table.told, *seats)
+        if table.commit is None:
+            durable()
+        else:
+            table.commit.then(durable)
+
+    async def longest_due(self, player: int, without: Container[int]) -> int | None:
         """The game that has waited longest for the player, but those in ``without``."""
-        return next((game_id for game_id in self._due.get(player, ()) if game_id not in without), None)
+        known = self._players.get(player)
+        if known is None or known.touched is not None:
+            known = await self._ask(player)
+        self._players.move_to_end(player)
+        return next((game_id for game_id in known.due if game_id not in without), None)
 
-    def _tell_end(self, player: int, game_id: int) -> None:
-        self._due.setdefault(player, {})[game_id] = None
-        self._unseen[player, game_id] = None
-        if len(self._unseen) > MAX_UNSEEN_ENDS:
-            (forgotten, ended_id), _ = self._unseen.popitem(last=False)
-            self._drop(forgotten, ended_id)
+    async def _ask(self, player: int) -> _Known:
+        """Learn from the log what waits for a player."""
+        async with self._asking.hold(player):
+            known = self._players.get(player)
+            if known is not None and known.touched is None:
+                return known
+            known = self._players[player] = _Known()
+            known.learn(await self._log.due(player))
+            self._players[player] = known  # it may have been forgotten meanwhile
+        if len(self._players) > MAX_PLAYERS:
+            self._players.popitem(last=False)
+        return known
 
-    def _drop(self, player: int, game_id: int) -> None:
-        due = self._due.get(player)
-        if due is not None and game_id in due:
-            del due[game_id]
-            if not due:
-                del self._due[player]
+    def _note(self, player: int | None, game_id: int, *, due: bool) -> None:
+        if player is not None and (known := self._players.get(player)) is not None:
+            known.note(game_id, due=due)
+            if len(known.due) > MAX_GAMES:
+                del self._players[player]

@@ -54,6 +54,10 @@ class Watchers:
         with self._hung(self._by_player, [player]) as bell:
             yield bell
 
+    def watched(self, game_id: int) -> bool:
+        """Whether somebody waits for this very game."""
+        return game_id in self._by_game
+
     def ring(self, game_id: int, players: Iterable[int | None]) -> None:
         """A game of these players has changed, durably."""
         if self._by_game:

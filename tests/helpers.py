@@ -98,7 +98,7 @@ class Client:
 @asynccontextmanager
 async def running_daemon(**settings: Any) -> AsyncIterator[Daemon]:
     """A daemon on a free port of the loopback address."""
-    async with open_daemon(Config(**{"port": 0, **settings})) as daemon:
+    async with open_daemon(Config(**{"port": 0, "data": ":memory:", **settings})) as daemon:
         yield daemon
 
 
@@ -138,8 +138,12 @@ class MemoryDaemon:
 async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIterator[MemoryDaemon]:
     """A :class:`MemoryDaemon`, on a log of its own unless one is given."""
     config = Config(**settings)
-    arbiter = Arbiter(log or MemoryLog(), config.start_timeout)
+    log = log or MemoryLog()
+    arbiter = Arbiter(log, config.start_timeout, config.idle_games)
+    await arbiter.start()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(arbiter.alarms.run)
+        nursery.start_soon(log.run)
+        nursery.start_soon(arbiter.run)
         yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config)), nursery)
         nursery.cancel_scope.cancel()
+        log.stop()

@@ -15,6 +15,8 @@ import trio
 from gmd import __version__
 from gmd.config import Config, ConfigError, load_config
 from gmd.daemon import Daemon, open_daemon, prepare_process
+from gmd.log.directory import DataError
+from gmd.log.opening import IN_MEMORY
 
 logger = structlog.get_logger(__name__)
 
@@ -53,10 +55,10 @@ def serve(file: Path | None, **settings: Any) -> None:
         config = load_config(flags, os.environ, file)
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
-    if config.data != ":memory:":
-        raise click.UsageError(f"data: {config.data!r}: this version keeps games in memory only; leave it out")
     try:
         trio.run(_serve, config)
+    except DataError as error:
+        raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"cannot listen on {config.host}:{config.port}: {error.strerror}") from None
 
@@ -65,14 +67,17 @@ async def _serve(config: Config) -> None:
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with open_daemon(config) as daemon:
             prepare_process()
-            _announce(daemon)
+            _announce(daemon, config)
             async for number in signals:
                 click.echo(f"gmd: {signal.Signals(number).name}: finishing the requests in hand", err=True)
                 break
 
 
-def _announce(daemon: Daemon) -> None:
+def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
         click.echo(f"gmd {__version__} listening on {f'[{host}]' if ':' in host else host}:{port}")
-    click.echo("Games are kept in memory: they end with the daemon.")
+    if config.data == IN_MEMORY:
+        click.echo("Games are kept in memory: they end with the daemon.")
+    else:
+        click.echo(f"Games are kept in {config.data}")
     click.echo(f"Try: {_FIRST_COMMAND.format(port=daemon.port)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import chess
 from chess import BLACK, WHITE
@@ -85,6 +86,16 @@ class Outcome(Struct, frozen=True, gc=False):
     refusal: GmError | None = None
 
 
+class Standing(NamedTuple):
+    """How a game stands: all of a listing's row that changes, and what its clock is to be wound to."""
+
+    turn: Color
+    ply_index: int
+    termination: Termination
+    #: What the side to move has left at the start of its turn; None while no clock runs.
+    seconds_left: float | None
+
+
 def seat_name(seat: chess.Color) -> Color:
     """The wire's word for a side."""
     return "white" if seat else "black"
@@ -127,6 +138,11 @@ class Game(ABC):
     def awaited(self) -> bool:
         """Whether the game has a clock that waits for a seat to be heard from."""
         return self.clock is not None and not all(self.heard) and not self.over
+
+    def standing(self) -> Standing:
+        """How the game stands."""
+        left = self.clock.left(self.turn) if self.clock is not None and self.ticking else None
+        return Standing(seat_name(self.turn), self.now.ply, self.now.termination, left)
 
     def holds(self, player: int, seat: chess.Color) -> bool:
         """Whether a player has that seat."""

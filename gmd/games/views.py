@@ -5,12 +5,11 @@ from __future__ import annotations
 import chess
 from msgspec import UNSET
 
-from gm_protocol.messages import GameRow
 from gm_protocol.state import RESULTS, GameState
 
 from .chess import ChessGame
 from .facts import facts_of
-from .game import Game, Snapshot, seat_name
+from .game import Snapshot, seat_name
 from .notation import write_pgn
 from .setup import is_usual_start
 
@@ -54,22 +53,6 @@ def game_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool)
 def actions(game: ChessGame, seat: chess.Color) -> list[str] | None:
     """The moves a seat may make now, in UCI; None off its turn and after the end."""
     return game.facts.actions if seat == game.turn and not game.over else None
-
-
-def game_row(game: Game) -> GameRow:
-    """The game as a listing shows it."""
-    return GameRow(
-        game_id=game.id,
-        variant=game.options.variant,
-        player_white=game.players[chess.WHITE],
-        player_black=game.players[chess.BLACK],
-        status="over" if game.over else "live",
-        turn=seat_name(game.turn),
-        ply_index=game.now.ply,
-        termination=game.now.termination,
-        result=RESULTS[game.now.termination],
-        created=game.created.created,
-    )
 
 
 _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse"}

@@ -18,11 +18,12 @@ _HANDLERS = load_handlers()
 
 async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None]:
     """The encoded reply to a request, and the commit it must wait for."""
+    call.table = None
     try:
         answered = await _HANDLERS[type(request)](request, call)
         return encode(answered.reply), answered.commit
     except GmError as error:
-        return refusal(error, request), None
+        return refusal(error, request), None if call.table is None else call.table.commit
     except Exception:
         logger.exception("request failed", kind=kind_of(request), player=call.player)
         return refusal(Internal("the server failed on this request; its log says why"), request), None

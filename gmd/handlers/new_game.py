@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Generator
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TypeVar
 
 import msgspec
@@ -43,7 +44,7 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     if token is not None and (table := await _made_before(token, call)) is not None:
         return _answer(request, table, player, call)
     game, events = await _build(request, call)
-    if token is not None and (table := await _made_before(token, call)) is not None:
+    if token is not None and request.pgn and (table := await _made_before(token, call)) is not None:
         return _answer(request, table, player, call)  # made while this one was being loaded
     return _answer(request, call.arbiter.open(game, events, token), player, call)
 
@@ -70,7 +71,7 @@ def _token_use(request: NewGame, player: int | None) -> TokenUse | None:
     if request.token is None:
         return None
     content = structs.replace(request, id=None, token=None, brief=False, player=UNSET)
-    return TokenUse(player, request.token, msgspec.json.encode(content))
+    return TokenUse(player, request.token, sha256(msgspec.json.encode(content)).digest())
 
 
 async def _made_before(token: TokenUse, call: Call) -> Table | None:

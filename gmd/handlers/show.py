@@ -20,7 +20,7 @@ async def find(game_id: int, player: int | None, call: Call) -> Table:
     :raises NoSuchGame: there is none.
     :raises Unauthorized: the player may not be acted for.
     """
-    table = call.arbiter.at_hand(game_id) or await call.arbiter.table(game_id)
+    table = call.table = call.arbiter.at_hand(game_id) or await call.arbiter.table(game_id)
     authorise(player)
     if table.game.clock is not None:
         call.arbiter.look(table, call.arrived)
@@ -34,8 +34,8 @@ def state_of(table: Table, player: int | None, call: Call, *, brief: bool, shown
     game = table.game
     if shown is None:
         shown = game.now
-        if game.over:
-            call.arbiter.turns.shown(player, game)
+        if game.over and player is not None:
+            call.arbiter.turns.shown(player, table)
     return views.game_state(game, shown, call.arbiter.thought(table, call.arrived), brief=brief)
 
 

@@ -50,6 +50,7 @@ async def _patiently(look: Look, watching: AbstractContextManager[Bell], request
     answer = None
     if seconds > 0:
         with watching as bell, trio.move_on_after(seconds):
+            answer = await look()  # again, for a game may have been loaded since something was looked at
             async with call.attending(bell):
                 while answer is None and not bell.interrupted:
                     await bell.wait()
@@ -120,7 +121,7 @@ def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractCon
     excepted = frozenset(request.except_)
 
     async def look() -> Answer | None:
-        game_id = call.arbiter.turns.longest_due(player, excepted)
+        game_id = await call.arbiter.turns.longest_due(player, excepted)
         return None if game_id is None else _show(request, await find(game_id, player, call), player, call)
 
     return look, call.arbiter.watchers.watching_player(player)

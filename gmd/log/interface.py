@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import GameRow, GameStatus, Variant
+from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
+from gmd.games.game import Standing
+
+#: How long the end of a game waits to be told to its players, in seconds: whoever has not asked in a day never will.
+UNTOLD_SECONDS = 86_400.0
 
 
-class SequenceConflict(Exception):
+class LogFailed(Internal):
+    """The log could not be written or read. Nothing was written; the daemon's own log says why."""
+
+
+class SequenceConflict(Internal):
     """Events were appended behind another sequence number than the log has. Nothing was written."""
 
     def __init__(self, game_id: int, expected: int, actual: int) -> None:
@@ -20,14 +30,14 @@ class SequenceConflict(Exception):
 
 
 class Commit(Protocol):
-    """An append on its way to durability."""
+    """An append on its way to durability. Appends of one game that will be durable together may share one."""
 
     @property
     def done(self) -> bool:
         """Whether it is durable already."""
 
-    def then(self, callback: Callable[[], None]) -> None:
-        """Call back once it is durable: at once if it is so already, never if it fails."""
+    def then(self, callback: Callable[[GmError | None], None]) -> None:
+        """Call back once it is settled, at once if it is so already: with None if it is durable, else with why not."""
 
     async def wait(self) -> None:
         """Return once it is durable.
@@ -41,7 +51,7 @@ class TokenUse(NamedTuple):
 
     player: int | None
     token: str
-    #: What was asked for, as canonical bytes: other content under the same token is another request.
+    #: Digest of what was asked for: other content under the same token is another request.
     content: bytes
 
 
@@ -56,8 +66,21 @@ class GameQuery(NamedTuple):
     limit: int = 100
 
 
+class Deadline(NamedTuple):
+    """A live game with a clock, and how many seconds its side to move has left; None where a seat is unheard."""
+
+    game_id: int
+    seconds_left: float | None
+
+
 class EventLog(Protocol):
     """An append-only log of every game's events."""
+
+    async def run(self) -> None:
+        """Write what is appended, until stopped. Where nothing runs this, nothing becomes durable."""
+
+    def stop(self) -> None:
+        """Let :meth:`run` return once all that was appended is settled."""
 
     def next_game_id(self) -> int:
         """An id no game has had."""
@@ -67,22 +90,39 @@ class EventLog(Protocol):
         game_id: int,
         expected_seq: int,
         events: Sequence[AnyEvent],
-        row: Callable[[], GameRow],
+        standing: Callable[[], Standing],
         token: TokenUse | None = None,
     ) -> Commit:
-        """Append a game's next events, all or none, and replace its row.
+        """Append a game's next events, all or none, and note how it stands.
 
-        :param row: makes the game's row with all events appended so far; called when it is needed.
+        If it fails, so does every later append to the game that was made before the failure was known.
 
-        :param expected_seq: how many events the game has in the log so far.
-        :raises SequenceConflict: it has another number of them.
+        :param expected_seq: how many events the game has in the log so far. A game's first is its ``Created``.
+        :param standing: how the game stands with all events appended so far; called when it is needed.
+        :raises SequenceConflict: it has another number of them, and that is known already; else the commit fails with
+            this.
         """
 
+    def told(self, game_id: int, seat: Color) -> None:
+        """Note, by and by, that a seat's player has been shown the end of a game: a crash may lose it."""
+
     async def load(self, game_id: int) -> list[AnyEvent]:
-        """All events of a game, in order; none if there is no such game."""
+        """All durable events of a game, in order; none if there is no such game."""
 
     async def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
-        """The game made under a token, and what was asked for then."""
+        """The game made under a token, be it durable or on its way, and its :attr:`TokenUse.content`.
+
+        No append can come between its answer and what the caller does next without waiting.
+        """
 
     async def rows(self, query: GameQuery) -> list[GameRow]:
-        """A page of games, newest first."""
+        """A page of games, newest first, with everything appended before it was asked for."""
+
+    async def deadlines(self) -> list[Deadline]:
+        """Every live game with a clock."""
+
+    async def due(self, player: int) -> list[int]:
+        """The live games where a player is to act, and those ended lately without its having been told.
+
+        The one that has waited longest comes first; everything appended before is taken into account.
+        """

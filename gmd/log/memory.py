@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 
 import trio
 
+from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
-from gmd.games.events import AnyEvent
+from gm_protocol.state import RESULTS, Color
+from gmd.games.events import AnyEvent, Created
+from gmd.games.game import Standing
 
-from .interface import GameQuery, SequenceConflict, TokenUse
+from .interface import Deadline, GameQuery, SequenceConflict, TokenUse
 
-#: Rows a listing looks at before it lets others run: some hundred microseconds.
-ROWS_A_STEP = 1_000
+#: Games a listing looks at before it lets others run: some hundred microseconds.
+GAMES_A_STEP = 1_000
 
 
 class Durable:
@@ -20,8 +25,8 @@ class Durable:
 
     done = True
 
-    def then(self, callback: Callable[[], None]) -> None:
-        callback()
+    def then(self, callback: Callable[[GmError | None], None]) -> None:
+        callback(None)
 
     async def wait(self) -> None:
         return
@@ -30,14 +35,40 @@ class Durable:
 _DURABLE = Durable()
 
 
+@dataclass(slots=True)
+class _Logged:
+    """A game: its events, how it stands, and when that last changed, counted in appends to the log."""
+
+    created: Created
+    standing: Callable[[], Standing]
+    events: list[AnyEvent] = field(default_factory=list)
+    changed: int = 0
+    told: set[Color] = field(default_factory=set)
+
+    def waits_for(self, player: int) -> bool:
+        """Whether the player is to act, or to be told the end."""
+        standing = self.standing()
+        seats: dict[Color, int | None] = {"white": self.created.player_white, "black": self.created.player_black}
+        if standing.termination == "available_move":
+            return seats[standing.turn] == player
+        return any(seats[seat] == player and seat not in self.told for seat in seats)
+
+
 class MemoryLog:
     """Every event in a list."""
 
     def __init__(self) -> None:
-        self._events: dict[int, list[AnyEvent]] = {}
-        self._rows: dict[int, Callable[[], GameRow]] = {}
+        self._games: dict[int, _Logged] = {}
         self._tokens: dict[tuple[int | None, str], tuple[int, bytes]] = {}
+        self._played_by: dict[int | None, list[int]] = {}
         self._last_id = 0
+        self._appends = count(1)
+
+    async def run(self) -> None:
+        """Everything is durable at once."""
+
+    def stop(self) -> None:
+        """Nothing runs."""
 
     def next_game_id(self) -> int:
         self._last_id += 1
@@ -48,43 +79,91 @@ class MemoryLog:
         game_id: int,
         expected_seq: int,
         events: Sequence[AnyEvent],
-        row: Callable[[], GameRow],
+        standing: Callable[[], Standing],
         token: TokenUse | None = None,
     ) -> Durable:
-        logged = self._events.get(game_id)
-        if logged is None:
-            logged = self._events[game_id] = []
-        if len(logged) != expected_seq:
-            raise SequenceConflict(game_id, expected_seq, len(logged))
-        logged.extend(events)
-        self._rows[game_id] = row
+        game = self._games.get(game_id)
+        logged = 0 if game is None else len(game.events)
+        if logged != expected_seq:
+            raise SequenceConflict(game_id, expected_seq, logged)
+        if game is None:
+            game = self._begin(game_id, events[0], standing)
+        game.events.extend(events)
+        game.standing = standing
+        game.changed = next(self._appends)
         if token is not None:
             self._tokens[token.player, token.token] = (game_id, token.content)
         return _DURABLE
 
+    def told(self, game_id: int, seat: Color) -> None:
+        self._games[game_id].told.add(seat)
+
     async def load(self, game_id: int) -> list[AnyEvent]:
-        return list(self._events.get(game_id, ()))
+        game = self._games.get(game_id)
+        return [] if game is None else list(game.events)
 
     async def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
         return self._tokens.get((player, token))
 
     async def rows(self, query: GameQuery) -> list[GameRow]:
         found: list[GameRow] = []
-        newest = self._last_id if query.before is None else min(query.before - 1, self._last_id)
-        for looked_at, game_id in enumerate(range(newest, 0, -1), 1):
-            make_row = self._rows.get(game_id)
-            if make_row is not None and _matches(row := make_row(), query):
+        for looked_at, game_id in enumerate(self._newest_first(query), 1):
+            game = self._games.get(game_id)
+            if game is not None and _matches(row := make_row(game_id, game.created, game.standing()), query):
                 found.append(row)
                 if len(found) == query.limit:
                     break
-            if looked_at % ROWS_A_STEP == 0:
+            if looked_at % GAMES_A_STEP == 0:
                 await trio.lowlevel.checkpoint()
         return found
 
+    async def deadlines(self) -> list[Deadline]:
+        return [
+            Deadline(game_id, standing.seconds_left)
+            for game_id, game in self._games.items()
+            if game.created.options.clock is not None and (standing := game.standing()).termination == "available_move"
+        ]
+
+    async def due(self, player: int) -> list[int]:
+        game_ids = [game_id for game_id in self._of(player) if self._games[game_id].waits_for(player)]
+        return sorted(game_ids, key=lambda game_id: self._games[game_id].changed)
+
+    def _begin(self, game_id: int, created: AnyEvent, standing: Callable[[], Standing]) -> _Logged:
+        assert isinstance(created, Created)
+        game = self._games[game_id] = _Logged(created, standing)
+        for player in {created.player_white, created.player_black}:
+            self._played_by.setdefault(player, []).append(game_id)
+        return game
+
+    def _of(self, player: int | None) -> list[int]:
+        return self._played_by.get(player, [])
+
+    def _newest_first(self, query: GameQuery) -> Iterator[int]:
+        newest = self._last_id if query.before is None else min(query.before - 1, self._last_id)
+        if query.player is None:
+            return iter(range(newest, 0, -1))
+        return _below(reversed(self._of(query.player)), newest)
+
+
+def _below(game_ids: Iterable[int], newest: int) -> Iterator[int]:
+    return (game_id for game_id in game_ids if game_id <= newest)
+
+
+def make_row(game_id: int, created: Created, standing: Standing) -> GameRow:
+    """A game as a listing shows it."""
+    return GameRow(
+        game_id=game_id,
+        variant=created.options.variant,
+        player_white=created.player_white,
+        player_black=created.player_black,
+        status="live" if standing.termination == "available_move" else "over",
+        turn=standing.turn,
+        ply_index=standing.ply_index,
+        termination=standing.termination,
+        result=RESULTS[standing.termination],
+        created=created.created,
+    )
+
 
 def _matches(row: GameRow, query: GameQuery) -> bool:
-    return (
-        (query.player is None or query.player in (row.player_white, row.player_black))
-        and query.status in (None, row.status)
-        and query.variant in (None, row.variant)
-    )
+    return query.status in (None, row.status) and query.variant in (None, row.variant)

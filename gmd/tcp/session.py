@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from math import inf
+from typing import NamedTuple
 
 import trio
 
@@ -24,6 +25,14 @@ READ_SIZE = 65_536
 BATCH = 32
 #: Bytes sent between two looks at the clock: a peer has ``frame_seconds`` to take this much.
 SEND_SIZE = 65_536
+
+
+class _Held(NamedTuple):
+    """A reply, by its place in a batch, that may not leave before a commit is durable."""
+
+    place: int
+    request: AnyRequest
+    commit: Commit
 
 
 class Session:
@@ -90,23 +99,24 @@ class Session:
         :raises BadFrame: there is no frame behind it; what came before has been answered.
         """
         replies: list[bytes] = []
-        last: Commit | None = None
+        held: list[_Held] = []
         try:
             while body is not None:
                 request = self._read(body, replies)
                 if isinstance(request, Wait) and replies:
-                    await self._send(replies, last)
-                    replies, last = [], None
+                    await self._send(replies, held)
+                    replies, held = [], []
                 if request is not None:
                     reply, commit = await dispatch.answer(request, self._call)
+                    if commit is not None and not commit.done:
+                        held.append(_Held(len(replies), request, commit))
                     replies.append(reply)
-                    last = commit or last
                 if self._version == 1 or len(replies) >= BATCH:
                     break
                 body = self._decoder.next_frame()
         finally:
             self._frame_deadline = inf
-            await self._send(replies, last)
+            await self._send(replies, held)
 
     def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
         """The request in a frame; or None, with its refusal among the replies. The first tells the version."""
@@ -173,10 +183,13 @@ class Session:
             pass  # the peer is gone, as the sending of the reply will find
         bell.interrupt()
 
-    async def _send(self, replies: list[bytes], commit: Commit | None = None) -> None:
-        """Send replies, each a frame, once what they tell is durable."""
-        if commit is not None and not commit.done:
-            await commit.wait()
+    async def _send(self, replies: list[bytes], held: Sequence[_Held] = ()) -> None:
+        """Send replies, each a frame, once what they tell is durable, or an error in place of what never will be."""
+        for place, request, commit in held:
+            try:
+                await commit.wait()
+            except GmError as error:
+                replies[place] = dispatch.refusal(error, request)
         data = memoryview(b"".join(map(encode_frame, replies)))
         for start in range(0, len(data), SEND_SIZE):
             with trio.fail_after(self._limits.frame_seconds):

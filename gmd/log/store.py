@@ -1,0 +1,72 @@
+"""What a database must do for the event log. Its calls block; :mod:`gmd.log.batching` makes them in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from gm_protocol.messages import GameRow
+from gm_protocol.state import Color
+from gmd.games.events import AnyEvent
+from gmd.games.game import Standing
+
+from .interface import Deadline, GameQuery, TokenUse
+
+
+class Conflicts(Exception):
+    """Some games of a batch have other numbers of events in the log than it expects. Nothing of it was written.
+
+    :ivar actual: how many each of them has.
+    """
+
+    def __init__(self, actual: Mapping[int, int]) -> None:
+        super().__init__(f"the log is not where these games are expected to be: {dict(actual)}")
+        self.actual = actual
+
+
+class GameAppend(NamedTuple):
+    """A game's next events, and how it stands with them."""
+
+    game_id: int
+    expected: int
+    events: Sequence[AnyEvent]
+    standing: Standing
+    token: TokenUse | None
+
+
+class Told(NamedTuple):
+    """A seat's player has been shown the end of a game."""
+
+    game_id: int
+    seat: Color
+
+
+class Store(Protocol):
+    """A database of games. ``write`` is called by one thread at a time; the others may be called beside it."""
+
+    def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
+        """Make all of it durable in one transaction, or nothing; no two appends are to one game.
+
+        :raises Conflicts: nothing was written because of these games.
+        """
+
+    def newest_game_id(self) -> int:
+        """The highest id of a game; 0 where there is none."""
+
+    def load(self, game_id: int) -> list[AnyEvent]:
+        """A game's events, in order."""
+
+    def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
+        """The game made under a token, and the token's content."""
+
+    def rows(self, query: GameQuery) -> list[GameRow]:
+        """A page of games, newest first."""
+
+    def deadlines(self) -> list[Deadline]:
+        """Every live game with a clock."""
+
+    def due(self, player: int) -> list[int]:
+        """The games that wait for a player, as :meth:`gmd.log.interface.EventLog.due` has them."""
+
+    def close(self) -> None:
+        """Let go of the database."""
