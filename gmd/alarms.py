@@ -27,6 +27,10 @@ class Alarms:
         self._heap: list[tuple[float, int]] = []
         self._sleep = trio.CancelScope()
 
+    def __len__(self) -> int:
+        """How many entries it holds, outdated ones among them."""
+        return len(self._heap)
+
     def set(self, game_id: int, deadline: float) -> None:
         """Set a game's deadline in place of the one it had."""
         self._deadlines[game_id] = deadline
@@ -36,6 +40,7 @@ class Alarms:
     def clear(self, game_id: int) -> None:
         """Forget a game's deadline, if it has one."""
         self._deadlines.pop(game_id, None)
+        self._queued.pop(game_id, None)
 
     async def run(self) -> None:
         """Ring for every deadline as it comes, until cancelled."""

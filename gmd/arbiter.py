@@ -122,9 +122,9 @@ class Arbiter:
         table = self._shelf.at_hand(game_id)
         if table is None:
             return
-        if table.game.awaited:
-            self.act(table, Absent(), trio.current_time())
-        else:
-            self.look(table, trio.current_time())
+        try:
+            self.act(table, Absent() if table.game.awaited else Flag(), trio.current_time())
+        except Internal:
+            return  # it has been logged, and the game dropped: its clock runs again once it is asked for
         if not table.game.over:
             self._set_alarm(table)
