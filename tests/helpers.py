@@ -9,8 +9,8 @@ from typing import Any
 
 import trio
 import trio.testing
-from gm_protocol.framing import FrameDecoder, encode_frame
 
+from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.daemon import Daemon, limits_of, open_daemon
@@ -123,10 +123,14 @@ class MemoryDaemon:
         self.doorkeeper = doorkeeper
         self._nursery = nursery
 
+    def serve(self, stream: trio.abc.Stream) -> None:
+        """Begin a session on the daemon's end of a stream."""
+        self._nursery.start_soon(self.doorkeeper.handle, stream)
+
     async def connect(self, *, hello: bool = True, player: int | None = None) -> Client:
         """A connection; with ``hello``, a version 2 session begun on it."""
         ours, theirs = trio.testing.memory_stream_pair()
-        self._nursery.start_soon(self.doorkeeper.handle, theirs)
+        self.serve(theirs)
         client = Client(ours)
         if hello:
             reply = await client.ask("hello", protocol=2, player=player)

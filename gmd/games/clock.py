@@ -48,7 +48,7 @@ def _check_range(name: str, seconds: float, above: float = -1.0) -> None:
 class Clock:
     """Both sides' time in one game."""
 
-    __slots__ = ("_first", "_increment", "_left", "_per_move")
+    __slots__ = ("_increment", "_left", "_per_move")
 
     def __init__(self, option: ClockOption) -> None:
         if option.initial is not UNSET:

@@ -7,11 +7,12 @@ from bisect import bisect_left
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from gm_protocol.codec import InvalidRequest, decode_request, echo_id, encode, error_reply, kind_of
 from gm_protocol.errors import ERRORS, GmError, Stale, TooMany
 from gm_protocol.messages import REQUESTS, AnyRequest, NewGame, Ping, Pong
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 #: Codes that a body which is no request may be refused with.
 CODES = {"bad_json", "bad_request", "unknown_kind"}
@@ -32,7 +33,9 @@ json_values = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8)
     | st.sampled_from([*REQUESTS, "white", "claimed", "chess960", "live", "draw_agreed"]),
-    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(max_size=8) | field_names, values, max_size=3),
+    lambda values: (
+        st.lists(values, max_size=3) | st.dictionaries(st.text(max_size=8) | field_names, values, max_size=3)
+    ),
     max_leaves=6,
 )
 pairs = st.lists(st.tuples(field_names, json_values), max_size=8)
@@ -60,14 +63,20 @@ def of_pairs(members: list[tuple[str, Any]]) -> bytes:
 
 def check_is_request_or_refusal(body: bytes, strict: bool) -> None:
     try:
-        request = decode_request(body, strict=strict)
-    except InvalidRequest as invalid:
-        assert invalid.error.code in CODES
-        assert 0 < len(str(invalid.error)) <= MAX_SENTENCE
-        encode(error_reply(invalid.error, invalid.kind, invalid.id))
-    else:
-        assert REQUESTS[kind_of(request)] is type(request)
-        assert json.loads(encode(Pong(id=echo_id(request)))).get("id") == request.id
+        check_request(decode_request(body, strict=strict))
+    except InvalidRequest as refused:
+        check_refusal(refused)
+
+
+def check_request(request: AnyRequest) -> None:
+    assert REQUESTS[kind_of(request)] is type(request)
+    assert json.loads(encode(Pong(id=echo_id(request)))).get("id") == request.id
+
+
+def check_refusal(refused: InvalidRequest) -> None:
+    assert refused.error.code in CODES
+    assert 0 < len(str(refused.error)) <= MAX_SENTENCE
+    encode(error_reply(refused.error, refused.kind, refused.id))
 
 
 @given(st.binary(), st.booleans())
@@ -115,7 +124,9 @@ def test_nul_bytes_elsewhere_are_not(body: bytes) -> None:
     assert refusal_of(body).error.code == "bad_json"
 
 
-@pytest.mark.parametrize("body", [b"[]", b"1", b'"ping"', b"null", b'[{"kind":"ping"}]', b'{"kind":"ping"}{}', b"{", b""])
+@pytest.mark.parametrize(
+    "body", [b"[]", b"1", b'"ping"', b"null", b'[{"kind":"ping"}]', b'{"kind":"ping"}{}', b"{", b""]
+)
 def test_what_is_not_one_object_is_bad_json(body: bytes) -> None:
     assert refusal_of(body).error.code == "bad_json"
 
@@ -196,7 +207,9 @@ def test_numbers_beyond_a_double_are_refused_by_name(number: str) -> None:
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30, 10**4000])
 def test_players_beyond_64_bits_are_refused_by_name(number: int) -> None:
     for name in ("player", "player_white", "player_black"):
-        refused = refusal_of(json.dumps({"kind": "new_game", "player_white": 1, "player_black": 2, name: number}).encode())
+        refused = refusal_of(
+            json.dumps({"kind": "new_game", "player_white": 1, "player_black": 2, name: number}).encode()
+        )
         assert refused.error.code == "bad_request"
         assert str(refused.error).startswith(f"{name}: {str(number)[:80]}")
 

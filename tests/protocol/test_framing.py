@@ -8,11 +8,12 @@ import tracemalloc
 from collections.abc import Iterable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gm_protocol import framing
 from gm_protocol.errors import BadFrame
 from gm_protocol.framing import FrameDecoder, encode_frame
-from hypothesis import given
-from hypothesis import strategies as st
 
 LIMIT = 40
 

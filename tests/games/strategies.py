@@ -1,0 +1,124 @@
+"""Boards for property tests: reached by play, scattered at random, and such as only blind chess can reach."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+from chess import Board, Color, Square
+from chess.variant import CrazyhouseBoard
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from tests.games.playing import STYLES, choose
+
+MEN = [chess.Piece.from_symbol(symbol) for symbol in "PNBRQpnbrq"]
+IN_HAND = "pnbrq"
+#: Longest random play before a position is looked at.
+MAX_PLIES = 120
+
+squares = st.sampled_from(chess.SQUARES)
+
+
+def new_board(*, crazyhouse: bool, chess960: bool, fen: str | None = None) -> Board:
+    """A board of one of the four families; empty unless a FEN is given."""
+    return CrazyhouseBoard(fen, chess960=chess960) if crazyhouse else Board(fen, chess960=chess960)
+
+
+@st.composite
+def played_boards(draw: st.DrawFn) -> Board:
+    """Positions that play has led to, not over yet."""
+    board = new_board(crazyhouse=draw(st.booleans()), chess960=draw(st.booleans()))
+    if board.chess960:
+        board.set_chess960_pos(draw(st.integers(0, 959)))
+    else:
+        board.reset()
+    style = draw(st.sampled_from(list(STYLES)))
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    for _ in range(draw(st.integers(0, MAX_PLIES))):
+        if not any(board.legal_moves):
+            board.pop()
+            break
+        board.push(choose(board, style, rng))
+    return board
+
+
+@st.composite
+def scattered_boards(draw: st.DrawFn) -> Board:
+    """Valid positions with pieces anywhere: many queens, pawns that never moved so, checks, pins, rights to castle."""
+    crazyhouse = draw(st.booleans())
+    board = new_board(crazyhouse=crazyhouse, chess960=draw(st.booleans()))
+    _scatter(draw, board, max_men=14)
+    white, black = draw(st.tuples(_kings(board, chess.WHITE), _kings(board, chess.BLACK)))
+    assume(white != black)
+    board.set_piece_at(white, chess.Piece(chess.KING, chess.WHITE))
+    board.set_piece_at(black, chess.Piece(chess.KING, chess.BLACK))
+    board.turn = draw(st.booleans())
+    _give_rights(draw, board)
+    board.ep_square = draw(st.sampled_from([None, *_passed_squares(board)]))
+    if isinstance(board, CrazyhouseBoard):
+        for color in chess.COLORS:
+            board.pockets[color] = chess.variant.CrazyhousePocket(draw(st.text(IN_HAND, max_size=4)))
+    if not board.is_valid():
+        board.ep_square, board.turn = None, not board.turn
+    assume(board.is_valid())
+    return board
+
+
+@st.composite
+def lawless_boards(draw: st.DrawFn) -> Board:
+    """Positions blind chess can reach: a king missing or left in check by the side that moved, kings side by side."""
+    board = new_board(crazyhouse=False, chess960=False)
+    _scatter(draw, board, max_men=20)
+    for color in chess.COLORS:
+        if draw(st.integers(0, 4)):
+            square = draw(squares)
+            if board.piece_type_at(square) != chess.KING:
+                board.set_piece_at(square, chess.Piece(chess.KING, color))
+    board.turn = draw(st.booleans())
+    return board
+
+
+boards = played_boards() | scattered_boards()
+
+
+def _scatter(draw: st.DrawFn, board: Board, max_men: int) -> None:
+    men = draw(st.dictionaries(squares, st.sampled_from(MEN), max_size=max_men))
+    for square, man in men.items():
+        if man.piece_type != chess.PAWN or 0 < chess.square_rank(square) < 7:
+            board.set_piece_at(square, man)
+
+
+def _kings(board: Board, color: Color) -> st.SearchStrategy[Square]:
+    """Anywhere; often where castling begins."""
+    home = chess.BB_RANK_1 if color else chess.BB_RANK_8
+    return squares | st.sampled_from(list(chess.scan_forward(home)))
+
+
+def _give_rights(draw: st.DrawFn, board: Board) -> None:
+    """Castling rights of some of the rooks that could have them, after putting some there."""
+    rights = 0
+    for color, home in ((chess.WHITE, chess.BB_RANK_1), (chess.BLACK, chess.BB_RANK_8)):
+        king = board.king(color)
+        assert king is not None
+        if not chess.BB_SQUARES[king] & home:
+            continue
+        corners = [chess.lsb(home), chess.msb(home)]
+        rook = draw(st.sampled_from(list(chess.scan_forward(home)) if board.chess960 else corners))
+        if draw(st.booleans()) and board.piece_type_at(rook) != chess.KING:
+            board.set_piece_at(rook, chess.Piece(chess.ROOK, color))
+            rights |= chess.BB_SQUARES[rook]
+    board.castling_rights = rights
+    board.castling_rights = board.clean_castling_rights()
+
+
+def _passed_squares(board: Board) -> list[Square]:
+    """The squares that a pawn of the side that has just moved may have passed over."""
+    rank, back, ahead = (5, 8, -8) if board.turn else (2, -8, 8)
+    pawns = board.pieces_mask(chess.PAWN, not board.turn)
+    return [
+        square
+        for square in chess.scan_forward(chess.BB_RANKS[rank])
+        if chess.BB_SQUARES[square + ahead] & pawns
+        and not (chess.BB_SQUARES[square] | chess.BB_SQUARES[square + back]) & board.occupied
+    ]

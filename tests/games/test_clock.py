@@ -1,0 +1,299 @@
+"""Clocks that are told what was used, and the games that tell them. No test here waits: time is an argument."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from chess import BLACK, WHITE
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET, UnsetType
+
+from gm_protocol.errors import BadRequest, GameIsOver, IllegalMove, NotYourTurn
+from gm_protocol.messages import ClockOption, NewGame
+from gm_protocol.state import ClockState
+from gmd.games.chess import ChessGame
+from gmd.games.clock import MAX_SECONDS, TICK, Clock, check_clock
+from gmd.games.events import Created, Ended, Heard, Moved
+from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play
+from gmd.games.setup import resolve
+
+FISCHER = ClockOption(initial=60.0, increment=2.0)
+PER_MOVE = ClockOption(first_move=1.0, per_move=0.1)
+
+
+# --- The option -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "resolved"),
+    [
+        (ClockOption(initial=60.0), ClockOption(initial=60.0, increment=0.0)),
+        (ClockOption(initial=60.0, increment=0.0), ClockOption(initial=60.0, increment=0.0)),
+        (ClockOption(initial=0.5, increment=MAX_SECONDS), ClockOption(initial=0.5, increment=MAX_SECONDS)),
+        (ClockOption(initial=MAX_SECONDS), ClockOption(initial=MAX_SECONDS, increment=0.0)),
+        (PER_MOVE, PER_MOVE),
+    ],
+)
+def test_an_option_that_is_taken(option: ClockOption, resolved: ClockOption) -> None:
+    assert check_clock(option) == resolved
+
+
+numbers: st.SearchStrategy[float | UnsetType] = st.just(UNSET) | st.sampled_from([0.0, 1.0, 5.0])
+
+
+@given(numbers, numbers, numbers, numbers)
+def test_an_option_is_one_kind_or_the_other(
+    initial: float | UnsetType,
+    increment: float | UnsetType,
+    first_move: float | UnsetType,
+    per_move: float | UnsetType,
+) -> None:
+    option = ClockOption(initial=initial, increment=increment, first_move=first_move, per_move=per_move)
+    given_fields = {name for name in option.__struct_fields__ if getattr(option, name) is not UNSET}
+    kinds = [{"initial"}, {"initial", "increment"}, {"first_move", "per_move"}]
+    positive = 0.0 not in (initial, first_move, per_move)
+    if given_fields in kinds and positive:
+        check_clock(option)
+    else:
+        with pytest.raises(BadRequest, match=r"^clock"):
+            check_clock(option)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (ClockOption(initial=0.0), "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"),
+        (ClockOption(initial=1e8), "clock.initial: 100000000.0 is not from more than 0 to 10000000 seconds"),
+        (ClockOption(initial=math.inf), "clock.initial: inf is not from more than 0 to 10000000 seconds"),
+        (ClockOption(initial=math.nan), "clock.initial: nan is not from more than 0 to 10000000 seconds"),
+        (ClockOption(initial=1.0, increment=1e8), "clock.increment: 100000000.0 is not from 0 to 10000000 seconds"),
+        (
+            ClockOption(first_move=0.0, per_move=1.0),
+            "clock.first_move: 0.0 is not from more than 0 to 10000000 seconds",
+        ),
+        (ClockOption(first_move=1.0, per_move=0.0), "clock.per_move: 0.0 is not from more than 0 to 10000000 seconds"),
+        (
+            ClockOption(),
+            'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}',
+        ),
+    ],
+)
+def test_an_option_that_is_refused(option: ClockOption, message: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        check_clock(option)
+    assert str(caught.value) == message
+
+
+# --- The clock --------------------------------------------------------------------------------------------------
+
+
+def test_an_increment_is_added_after_each_of_ones_own_moves() -> None:
+    clock = Clock(FISCHER)
+    assert (clock.left(WHITE), clock.left(BLACK)) == (60.0, 60.0)
+    clock.charge(WHITE, 10.0)
+    clock.press(WHITE)
+    assert (clock.left(WHITE), clock.left(BLACK)) == (52.0, 60.0)
+    clock.charge(BLACK, 0.5)
+    clock.press(BLACK)
+    assert (clock.left(WHITE), clock.left(BLACK)) == (52.0, 61.5)
+
+
+def test_each_move_has_its_own_budget() -> None:
+    clock = Clock(PER_MOVE)
+    assert (clock.left(WHITE), clock.left(BLACK)) == (1.0, 1.0)
+    clock.charge(WHITE, 0.9)
+    clock.press(WHITE)
+    assert (clock.left(WHITE), clock.left(BLACK)) == (0.1, 1.0)
+    clock.charge(WHITE, 0.01)
+    clock.press(WHITE)
+    assert clock.left(WHITE) == 0.1  # what was not used is lost
+
+
+def test_a_clock_without_increment_only_runs_down() -> None:
+    clock = Clock(ClockOption(initial=3.0))
+    for left in (2.0, 1.0, 0.0, 0.0):
+        clock.charge(BLACK, 1.0)
+        clock.press(BLACK)
+        assert clock.left(BLACK) == left
+
+
+def test_the_flag_falls_when_the_time_is_used_up() -> None:
+    clock = Clock(ClockOption(initial=3.0))
+    assert not clock.fallen(WHITE, 0.0)
+    assert not clock.fallen(WHITE, 3.0 - 2 * TICK)
+    assert clock.fallen(WHITE, 3.0)
+    assert clock.fallen(WHITE, math.inf)
+    clock.charge(WHITE, 1.0)
+    assert clock.fallen(WHITE, 2.0)
+    assert not clock.fallen(BLACK, 2.0)
+
+
+def test_a_clock_is_shown_to_the_millisecond_and_never_below_nothing() -> None:
+    clock = Clock(ClockOption(initial=3.0))
+    assert clock.show(WHITE, 0.0) == ClockState(white=3.0, black=3.0)
+    assert clock.show(WHITE, 1.23456) == ClockState(white=1.765, black=3.0)
+    assert clock.show(BLACK, 1.23456) == ClockState(white=3.0, black=1.765)
+    assert clock.show(BLACK, 5.0) == ClockState(white=3.0, black=0.0)
+    assert (clock.left(WHITE), clock.left(BLACK)) == (3.0, 3.0)  # showing charges nothing
+
+
+times = st.floats(0, 1e6, allow_nan=False)
+
+
+@given(
+    st.sampled_from([FISCHER, PER_MOVE, ClockOption(initial=0.001), ClockOption(initial=1e6, increment=30.0)]),
+    st.lists(st.tuples(st.booleans(), times)),
+)
+def test_no_clock_is_ever_negative_or_touches_the_other(option: ClockOption, moves: list[tuple[bool, float]]) -> None:
+    clock = Clock(option)
+    for color, thought in moves:
+        other = clock.left(not color)
+        clock.charge(color, thought)
+        assert clock.left(color) >= 0
+        clock.press(color)
+        assert clock.left(color) >= 0
+        assert clock.left(not color) == other
+
+
+# --- Games with a clock -----------------------------------------------------------------------------------------
+
+
+def new_game(option: ClockOption | None = FISCHER, *, black: int = 2) -> ChessGame:
+    request = NewGame(player_white=1, player_black=black, clock=option)
+    return ChessGame(Created(1, black, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z"))
+
+
+def ticking_game(option: ClockOption = FISCHER) -> ChessGame:
+    game = new_game(option)
+    for seat in (WHITE, BLACK):
+        happen(game, Hear(seat))
+    return game
+
+
+def happen(game: ChessGame, command: Command, thought: float = 0.0) -> Outcome:
+    outcome = game.decide(command, thought)
+    for event in outcome.events:
+        game.apply(event)
+    return outcome
+
+
+def is_nothing(outcome: Outcome) -> bool:
+    return not outcome.events and outcome.shown is None and outcome.refusal is None
+
+
+def left(game: ChessGame) -> tuple[float, float]:
+    assert game.clock is not None
+    return game.clock.left(WHITE), game.clock.left(BLACK)
+
+
+def test_clocks_wait_for_both_seats() -> None:
+    game = new_game()
+    assert (game.awaited, game.ticking) == (True, False)
+    assert happen(game, Hear(BLACK)) == Outcome([Heard("black")])
+    assert is_nothing(happen(game, Hear(BLACK)))  # once is enough
+    assert (game.awaited, game.ticking) == (True, False)
+    assert happen(game, Hear(WHITE)) == Outcome([Heard("white")])
+    assert (game.awaited, game.ticking) == (False, True)
+
+
+def test_who_has_both_seats_is_heard_in_both() -> None:
+    game = new_game(black=1)
+    assert happen(game, Hear(WHITE)) == Outcome([Heard("white"), Heard("black")])
+    assert game.ticking
+
+
+def test_a_game_without_a_clock_waits_for_nobody() -> None:
+    game = new_game(None)
+    assert (game.awaited, game.ticking) == (False, False)
+    for command in (Hear(WHITE), Flag(), Absent()):
+        assert is_nothing(happen(game, command, 1e9))
+
+
+@pytest.mark.parametrize(("heard", "loser"), [([], "white"), ([WHITE], "black"), ([BLACK], "white")])
+def test_who_is_not_heard_from_loses(heard: list[bool], loser: str) -> None:
+    game = new_game()
+    for seat in heard:
+        happen(game, Hear(seat))
+    [event] = happen(game, Absent()).events
+    assert event == Ended("timeout_white" if loser == "white" else "timeout_black", 0.0)
+    assert game.over
+    assert left(game) == (60.0, 60.0)
+
+
+def test_nobody_is_absent_once_both_are_heard_from() -> None:
+    assert is_nothing(happen(ticking_game(), Absent()))
+
+
+def test_thinking_is_charged_to_the_mover() -> None:
+    game = ticking_game()
+    assert happen(game, Play(WHITE, "e4"), 10.0).events == [Moved("e2e4", 10.0)]
+    assert left(game) == (52.0, 60.0)
+    happen(game, Play(BLACK, "e5"), 0.25)
+    assert left(game) == (52.0, 61.75)
+
+
+@pytest.mark.parametrize("thought", [60.0, 61.0, 1e9])
+def test_a_move_behind_the_flag_is_refused_and_the_game_is_lost(thought: float) -> None:
+    game = ticking_game()
+    outcome = happen(game, Play(WHITE, "e4"), thought)
+    assert outcome.events == [Ended("timeout_white", 60.0)]
+    assert isinstance(outcome.refusal, GameIsOver)
+    assert str(outcome.refusal) == "game 0 is over: timeout_white"
+    assert (game.now.ply, game.now.termination, left(game)) == (0, "timeout_white", (0.0, 60.0))
+
+
+def test_a_move_just_in_time_is_played() -> None:
+    game = ticking_game()
+    outcome = happen(game, Play(WHITE, "e4"), 59.999)
+    assert outcome.refusal is None
+    assert left(game)[0] == pytest.approx(2.001)
+
+
+@pytest.mark.parametrize(
+    "command", [Flag(), End(WHITE, "resignation_white"), End(BLACK, "resignation_black"), Play(BLACK, "e5")]
+)
+def test_whatever_arrives_behind_the_flag_finds_the_game_lost(command: Command) -> None:
+    game = ticking_game()
+    happen(game, command, 60.0)
+    assert game.now.termination == "timeout_white"
+
+
+def test_the_flag_of_the_side_that_waits_does_not_fall() -> None:
+    game = ticking_game(ClockOption(initial=10.0))
+    happen(game, Play(WHITE, "e4"), 9.0)
+    assert is_nothing(happen(game, Flag(), 5.0))  # White has 1 second, and Black thinks
+    assert happen(game, Flag(), 10.0).events == [Ended("timeout_black", 10.0)]
+
+
+def test_a_refused_move_costs_no_time_of_its_own() -> None:
+    game = ticking_game()
+    outcome = happen(game, Play(WHITE, "Ke2"), 10.0)
+    assert (list(outcome.events), type(outcome.refusal)) == ([], IllegalMove)
+    assert left(game) == (60.0, 60.0)  # the clock goes on running
+    assert isinstance(happen(game, Play(BLACK, "e5"), 10.0).refusal, NotYourTurn)
+
+
+def test_the_clock_stops_with_the_game() -> None:
+    game = ticking_game()
+    happen(game, End(BLACK, "resignation_black"), 10.0)
+    assert (game.ticking, left(game)) == (False, (50.0, 60.0))
+    assert is_nothing(happen(game, Flag(), 1e9))
+
+
+def test_a_retry_is_shown_again_and_charged_nothing() -> None:
+    game = ticking_game()
+    happen(game, Play(WHITE, "e4", ply=0), 10.0)
+    after = game.now
+    assert happen(game, Play(WHITE, "e2e4", ply=0), 5.0) == Outcome([], shown=after)
+    assert left(game) == (52.0, 60.0)
+
+
+def test_a_retry_behind_the_other_sides_flag_ends_the_game_and_is_shown_again() -> None:
+    game = ticking_game()
+    happen(game, Play(WHITE, "e4", ply=0), 10.0)
+    after = game.now
+    outcome = happen(game, Play(WHITE, "e4", ply=0), 60.0)
+    assert outcome == Outcome([Ended("timeout_black", 60.0)], shown=after)
+    assert happen(game, Play(WHITE, "e4", ply=0), 60.0) == Outcome([], shown=after)

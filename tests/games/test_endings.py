@@ -1,0 +1,297 @@
+"""How games end otherwise than by a draw of the rules: mate, stalemate, by will, by length, by a forfeit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.games.talk import Table, new_table
+from tests.helpers import START_FEN, Client, Json
+from tests.oracle import MAX_PLIES
+
+FOOLS_MATE = ("f3", "e5", "g4", "Qh4#")
+KNIGHTS_OUT_AND_BACK = ("Nf3", "Nf6", "Ng1", "Ng8")
+
+
+def ending(state: Json) -> tuple[str, str, str]:
+    return state["termination"], state["result"], state["phase"]
+
+
+# --- Mate and stalemate -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draws", ["claimed", "automatic"])
+async def test_checkmate(client: Client, draws: str) -> None:
+    table = await new_table(client, draws=draws)
+    state = await table.play(*FOOLS_MATE)
+    assert ending(state) == ("victory_black", "0-1", "over")
+    assert (state["in_check"], state["turn"], state["draws"]) == (True, "white", 0)
+    assert (await table.refuse("e4"))["code"] == "game_over"
+    assert (await table.end("resignation_white", 1))["code"] == "game_over"
+
+
+async def test_white_mates_too(client: Client) -> None:
+    state = await (await new_table(client)).play("e4", "e5", "Bc4", "Nc6", "Qh5", "Nf6", "Qxf7")
+    assert ending(state) == ("victory_white", "1-0", "over")
+    assert state["pgn"].endswith(" 4.Qxf7#")
+
+
+async def test_check_is_not_mate(client: Client) -> None:
+    state = await (await new_table(client)).play("e4", "f5", "Qh5")
+    assert (state["in_check"], *ending(state)) == (True, "available_move", "*", "move")
+    assert state["pgn"] == "1.e4 f5 2.Qh5+"
+
+
+async def test_double_check_leaves_the_king_alone_to_move(client: Client) -> None:
+    table = await new_table(client, fen="4k3/8/8/1b6/4N3/8/8/4R1K1 w - - 0 1")
+    await table.play("Nf6+")
+    assert await table.actions() == ["e8d8", "e8f7", "e8f8"]
+
+
+@pytest.mark.parametrize("draws", ["claimed", "automatic"])
+async def test_stalemate(client: Client, draws: str) -> None:
+    table = await new_table(client, fen="7k/8/4Q3/6K1/8/8/7P/8 w - - 0 1", draws=draws)
+    state = await table.play("Qf7")
+    assert ending(state) == ("stalemate", "1/2-1/2", "over")
+    assert (state["in_check"], state["pgn"]) == (False, "1.Qf7")
+    assert (await table.refuse("Kh7"))["code"] == "game_over"
+
+
+# --- Positions that are over from the start ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fen", "termination", "result"),
+    [
+        ("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3", "victory_black", "0-1"),
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 1 30", "victory_white", "1-0"),
+        ("7k/5Q2/8/8/8/8/8/K7 b - - 0 1", "stalemate", "1/2-1/2"),
+    ],
+)
+@pytest.mark.parametrize("draws", ["claimed", "automatic"])
+async def test_a_start_position_can_be_the_end(
+    client: Client, fen: str, termination: str, result: str, draws: str
+) -> None:
+    table = await new_table(client, fen=fen, draws=draws)
+    assert ending(table.state) == (termination, result, "over")
+    assert (table.state["ply_index"], table.state["pgn"], table.state["last_move"]) == (0, "", None)
+    assert (await table.refuse("Kb1"))["code"] == "game_over"
+    assert (await client.ask("history", game_id=table.id))["moves"] == []
+
+
+# --- By will ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plies", [0, 1, 2])
+@pytest.mark.parametrize(("color", "player", "result"), [("white", 1, "0-1"), ("black", 2, "1-0")])
+async def test_either_side_resigns_at_any_time(
+    client: Client, plies: int, color: str, player: int, result: str
+) -> None:
+    table = await new_table(client)
+    await table.play(*KNIGHTS_OUT_AND_BACK[:plies])
+    state = (await table.end(f"resignation_{color}", player))["state"]
+    assert ending(state) == (f"resignation_{color}", result, "over")
+    assert state["ply_index"] == plies
+    assert (await table.end(f"resignation_{color}", player))["code"] == "game_over"
+
+
+@pytest.mark.parametrize("termination", ["resignation_white", "taken_draw_white"])
+async def test_nobody_ends_the_game_for_the_other_side(client: Client, termination: str) -> None:
+    table = await new_table(client)
+    await table.play(*KNIGHTS_OUT_AND_BACK * 2)
+    assert (await table.end(termination, 2))["code"] == "not_a_player"
+    assert (await table.end(termination, 3))["code"] == "not_a_player"
+
+
+async def test_a_draw_is_taken_on_ones_own_turn_only(client: Client) -> None:
+    table = await new_table(client)
+    await table.play(*KNIGHTS_OUT_AND_BACK * 2)
+    reply = await table.end("taken_draw_black", 2)
+    assert reply["code"] == "not_your_turn"
+    state = (await table.end("taken_draw_white", 1))["state"]
+    assert ending(state) == ("taken_draw_white", "1/2-1/2", "over")
+    assert state["draws"] == 0
+
+
+async def test_no_draw_is_taken_where_none_is_available(client: Client) -> None:
+    table = await new_table(client)
+    reply = await table.end("taken_draw_white", 1)
+    assert reply == {
+        "state": None,
+        "code": "not_available",
+        "error": "termination: 'taken_draw_white': no draw can be taken now: the position has occurred 1 times, "
+        "0 half-moves without capture or pawn move",
+    }
+
+
+@pytest.mark.parametrize("termination", ["stalemate", "victory_white", "timeout_black", "draw_material", ""])
+async def test_other_endings_cannot_be_asked_for(client: Client, termination: str) -> None:
+    table = await new_table(client)
+    assert (await table.end(termination, 1))["code"] == "bad_request"
+
+
+# --- Draws by agreement -----------------------------------------------------------------------------------------
+
+
+async def test_an_offer_stands_until_the_opponents_move(client: Client) -> None:
+    table = await new_table(client)
+    assert (await table.play("e4", offer_draw=True))["draw_offered"] is True
+    assert (await table.look())["draw_offered"] is True
+    assert (await table.play("e5"))["draw_offered"] is False
+    assert (await table.end("draw_agreed", 1))["code"] == "not_available"
+    assert (await table.end("draw_agreed", 2))["code"] == "not_available"
+
+
+@pytest.mark.parametrize("draws", ["claimed", "automatic"])
+async def test_the_opponent_agrees(client: Client, draws: str) -> None:
+    table = await new_table(client, draws=draws)
+    await table.play("e4", offer_draw=True)
+    assert (await table.end("draw_agreed", 1))["code"] == "not_available"
+    state = (await table.end("draw_agreed", 2))["state"]
+    assert ending(state) == ("draw_agreed", "1/2-1/2", "over")
+    assert (state["draw_offered"], state["ply_index"]) == (False, 1)
+
+
+async def test_an_offer_can_be_answered_with_an_offer(client: Client) -> None:
+    table = await new_table(client)
+    await table.play("e4", "e5", offer_draw=True)
+    assert (await table.end("draw_agreed", 2))["code"] == "not_available"
+    assert (await table.end("draw_agreed", 1))["state"]["termination"] == "draw_agreed"
+
+
+async def test_a_refused_move_offers_nothing(client: Client) -> None:
+    table = await new_table(client)
+    await table.refuse("e5", offer_draw=True)
+    assert (await table.end("draw_agreed", 2))["code"] == "not_available"
+
+
+async def test_a_move_that_ends_the_game_offers_nothing(client: Client) -> None:
+    table = await new_table(client)
+    await table.play(*FOOLS_MATE[:-1])
+    assert (await table.play(FOOLS_MATE[-1], offer_draw=True))["draw_offered"] is False
+
+
+async def test_a_resignation_withdraws_the_offer(client: Client) -> None:
+    table = await new_table(client)
+    await table.play("e4", offer_draw=True)
+    assert (await table.end("resignation_white", 1))["state"]["draw_offered"] is False
+
+
+# --- By length --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draws", ["claimed", "automatic"])
+@pytest.mark.parametrize("max_moves", [1, 2])
+async def test_max_moves_are_counted_for_each_player(client: Client, max_moves: int, draws: str) -> None:
+    table = await new_table(client, max_moves=max_moves, draws=draws)
+    state = await table.play(*KNIGHTS_OUT_AND_BACK[: 2 * max_moves - 1])
+    assert ending(state) == ("available_move", "*", "move")
+    state = await table.play(KNIGHTS_OUT_AND_BACK[2 * max_moves - 1])
+    assert ending(state) == ("draw_move_limit", "1/2-1/2", "over")
+
+
+async def test_max_moves_count_from_the_start_position(client: Client) -> None:
+    table = await new_table(client, fen="4k3/8/8/8/8/8/4P3/4K3 b - - 10 77", max_moves=1)
+    assert (await table.play("Kd8"))["termination"] == "available_move"
+    assert (await table.play("e4"))["termination"] == "draw_move_limit"
+
+
+async def test_checkmate_outranks_max_moves(client: Client) -> None:
+    table = await new_table(client, max_moves=2)
+    assert (await table.play(*FOOLS_MATE))["termination"] == "victory_black"
+
+
+async def test_repetition_outranks_max_moves(client: Client) -> None:
+    table = await new_table(client, max_moves=4, draws="automatic")
+    assert (await table.play(*KNIGHTS_OUT_AND_BACK * 2))["termination"] == "draw_repetition"
+
+
+async def long_game(client: Client, plies: int, **options: str) -> Table:
+    moves = " ".join(KNIGHTS_OUT_AND_BACK * (plies // 4))
+    return await new_table(client, pgn=moves, **options)
+
+
+async def test_a_game_ends_at_the_length_limit(client: Client) -> None:
+    table = await long_game(client, MAX_PLIES - 4)
+    state = await table.play(*KNIGHTS_OUT_AND_BACK[:3])
+    assert (state["ply_index"], *ending(state)) == (MAX_PLIES - 1, "available_move", "*", "move")
+    state = await table.play(KNIGHTS_OUT_AND_BACK[3])
+    assert (state["ply_index"], *ending(state)) == (MAX_PLIES, "draw_move_limit", "1/2-1/2", "over")
+    assert state["fen"] == START_FEN.replace("0 1", f"{MAX_PLIES} {MAX_PLIES // 2 + 1}")
+    assert state["pgn"].endswith(f" {MAX_PLIES // 2}.Ng1 Ng8")
+    assert (await table.refuse("e4"))["code"] == "game_over"
+
+
+@pytest.mark.parametrize("max_moves", [MAX_PLIES, 1_000_000])
+async def test_max_moves_cannot_lift_the_length_limit(client: Client, max_moves: int) -> None:
+    table = await new_table(client, pgn=" ".join(KNIGHTS_OUT_AND_BACK * (MAX_PLIES // 4)), max_moves=max_moves)
+    assert table.state["termination"] == "draw_move_limit"
+
+
+async def test_a_longer_pgn_is_loaded_up_to_the_length_limit(client: Client) -> None:
+    table = await long_game(client, MAX_PLIES + 8)
+    assert (table.state["ply_index"], table.state["termination"]) == (MAX_PLIES, "draw_move_limit")
+    assert len((await client.ask("history", game_id=table.id))["moves"]) == MAX_PLIES
+
+
+# --- By a move that cannot be played ----------------------------------------------------------------------------
+
+UNPLAYABLE = [
+    "e5",
+    "Ke2",
+    "e2e5",
+    "e1e2",
+    "Nd2",
+    "--",
+    "0000",
+    "Z0",
+    "@@@@",
+    "",
+    " ",
+    "e4 ",
+    "pawn to king four",
+    "O-O",
+    "\0",
+]
+
+
+@pytest.mark.parametrize("text", UNPLAYABLE)
+async def test_unplayable_moves_are_refused_and_cost_nothing(client: Client, text: str) -> None:
+    table = await new_table(client)
+    assert (await table.refuse(text))["code"] == "illegal_move"
+    assert (await table.play("e4"))["ply_index"] == 1
+
+
+@pytest.mark.parametrize("text", UNPLAYABLE)
+async def test_unplayable_moves_lose_where_that_is_the_rule(client: Client, text: str) -> None:
+    table = await new_table(client, illegal_move="lose")
+    before = table.state
+    state = await table.play(text)
+    assert ending(state) == ("forfeit_white", "0-1", "over")
+    shown = {"termination", "result", "phase"}
+    assert {name: state[name] for name in state.keys() - shown} == {
+        name: before[name] for name in before.keys() - shown
+    }
+
+
+async def test_an_ambiguous_move_loses_as_well(client: Client) -> None:
+    table = await new_table(client, illegal_move="lose", fen="4k3/8/8/8/8/8/4K3/R6R w - - 0 1")
+    assert ending(await table.play("Rd1")) == ("forfeit_white", "0-1", "over")
+
+
+async def test_black_forfeits_to_white(client: Client) -> None:
+    table = await new_table(client, illegal_move="lose")
+    assert ending(await table.play("e4", "e4")) == ("forfeit_black", "1-0", "over")
+
+
+async def test_only_the_side_to_move_can_lose_by_a_move(client: Client) -> None:
+    table = await new_table(client, illegal_move="lose")
+    assert (await table.refuse("nonsense", player=2))["code"] == "not_your_turn"
+    assert (await table.refuse("nonsense", player=3))["code"] == "not_a_player"
+    assert (await table.play("e4"))["termination"] == "available_move"
+
+
+async def test_a_move_of_the_wrong_type_is_a_bad_request_and_loses_nothing(client: Client) -> None:
+    table = await new_table(client, illegal_move="lose")
+    reply = await client.ask("move", game_id=table.id, player=1, move=None)
+    assert reply["code"] == "bad_request"
+    assert await table.look() == table.state

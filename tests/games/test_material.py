@@ -1,0 +1,76 @@
+"""Insufficient material: exactly the list in ``PROTOCOL``, with automatic draws only."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.games.talk import new_table
+from tests.helpers import Client
+
+DRAWN = {
+    "bare kings": "4k3/8/8/8/8/8/8/4K3",
+    "a knight": "4k3/8/8/8/8/8/8/4K1N1",
+    "the other side's knight": "4k1n1/8/8/8/8/8/8/4K3",
+    "a bishop": "4k3/8/8/8/8/8/8/4KB2",
+    "the other side's bishop": "4kb2/8/8/8/8/8/8/4K3",
+    "a bishop each, on dark squares": "4kb2/8/8/8/8/8/8/2B1K3",
+    "a bishop each, on light squares": "2b1k3/8/8/8/8/8/8/4KB2",
+}
+
+PLAYED_ON = {
+    "a bishop each, on squares of both colours": "2b1k3/8/8/8/8/8/8/2B1K3",
+    "two knights": "4k3/8/8/8/8/8/8/1N2K1N1",
+    "a knight each": "4k1n1/8/8/8/8/8/8/4K1N1",
+    "a knight against a bishop": "4kb2/8/8/8/8/8/8/4K1N1",
+    "two bishops of one side on squares of one colour": "4k3/8/8/8/8/8/1B6/2B1K3",
+    "two bishops of one side on squares of both colours": "4k3/8/8/8/8/8/8/2B1KB2",
+    "two bishops against one, all on squares of one colour": "4kb2/8/8/8/8/8/1B6/2B1K3",
+    "a bishop and a knight": "4k3/8/8/8/8/8/8/4KBN1",
+    "a pawn": "4k3/8/8/8/8/8/4P3/4K3",
+    "a pawn that is blocked for good": "4k3/8/8/8/4p3/4P3/8/4K3",
+    "a rook": "4k3/8/8/8/8/8/8/4K2R",
+    "a queen": "4k2q/8/8/8/8/8/4P3/4K3",
+}
+
+
+@pytest.mark.parametrize("turn", ["w", "b"])
+@pytest.mark.parametrize("name", DRAWN)
+async def test_drawn(client: Client, name: str, turn: str) -> None:
+    state = (await new_table(client, fen=f"{DRAWN[name]} {turn} - - 0 1", draws="automatic")).state
+    assert (state["termination"], state["result"], state["phase"]) == ("draw_material", "1/2-1/2", "over")
+
+
+@pytest.mark.parametrize("turn", ["w", "b"])
+@pytest.mark.parametrize("name", PLAYED_ON)
+async def test_played_on(client: Client, name: str, turn: str) -> None:
+    state = (await new_table(client, fen=f"{PLAYED_ON[name]} {turn} - - 0 1", draws="automatic")).state
+    assert (state["termination"], state["result"], state["phase"]) == ("available_move", "*", "move")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+async def test_claimed_draws_know_nothing_of_material(client: Client, name: str) -> None:
+    table = await new_table(client, fen=f"{DRAWN[name]} w - - 0 1")
+    assert (table.state["termination"], table.state["draws"]) == ("available_move", 0)
+    assert (await table.end("taken_draw_white", 1))["code"] == "not_available"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+async def test_crazyhouse_is_never_short_of_material(client: Client, name: str) -> None:
+    fen = f"{DRAWN[name]}[] w - - 0 1"
+    state = (await new_table(client, variant="crazyhouse", fen=fen, draws="automatic")).state
+    assert state["termination"] == "available_move"
+
+
+async def test_the_capture_that_takes_the_last_piece_ends_the_game(client: Client) -> None:
+    table = await new_table(client, fen="4k3/8/8/8/8/8/3pK3/8 w - - 0 1", draws="automatic")
+    assert (await table.play("Kxd2"))["termination"] == "draw_material"
+
+
+async def test_a_promotion_to_a_bishop_can_end_the_game(client: Client) -> None:
+    table = await new_table(client, fen="8/P7/8/8/8/8/8/k1K5 w - - 0 1", draws="automatic")
+    assert (await table.play("a8=B"))["termination"] == "draw_material"
+
+
+async def test_stalemate_outranks_insufficient_material(client: Client) -> None:
+    table = await new_table(client, fen="7k/8/7K/8/2p5/8/8/5B2 w - - 0 1", draws="automatic")
+    assert (await table.play("Bxc4"))["termination"] == "stalemate"

@@ -1,0 +1,294 @@
+"""Reading PGN: what loads, what does not, and what the refusal says."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.games.playing import STYLES, choose
+from tests.games.talk import new_table, refused_game
+from tests.helpers import START_FEN, Client, memory_daemon
+from tests.helpers_proof import proof_size
+from tests.oracle import start_board
+
+OPENING = ["e2e4", "e7e5", "g1f3", "b8c6"]
+
+TEXTS = {
+    "plain": "1. e4 e5 2. Nf3 Nc6",
+    "no spaces behind numbers": "1.e4 e5 2.Nf3 Nc6",
+    "no numbers": "e4 e5 Nf3 Nc6",
+    "numbers without dots": "1 e4 e5 2 Nf3 Nc6",
+    "black numbers": "1. e4 1... e5 2. Nf3 2... Nc6",
+    "dots apart": "1 . e4 ... e5 2 . Nf3 .. Nc6",
+    "wrong numbers": "7. e4 e5 7. Nf3 Nc6 9.",
+    "a result": "1. e4 e5 2. Nf3 Nc6 1-0",
+    "a short draw": "1. e4 e5 2. Nf3 Nc6 1/2",
+    "an open result": "1. e4 e5 2. Nf3 Nc6 *",
+    "a result and a comment": "1. e4 e5 2. Nf3 Nc6 0-1 {White resigned}\n; so it was\n",
+    "headers": '[Event "A"]\n[Site "B \\"C\\" \\\\"]\n[White "D"]\n\n1. e4 e5 2. Nf3 Nc6 *\n',
+    "headers that take a line with the moves": '[Event "A"] [Site "B"] 1. e4 e5 2. Nf3 Nc6',
+    "quotes not escaped in a header": '[Event "A "B" C"]\n\n1. e4 e5 2. Nf3 Nc6',
+    "a bracket in a header": '[Event "A [B]"]\n\n1. e4 e5 2. Nf3 Nc6',
+    "braces": "{Ruy Lopez?} 1. e4 {best by test} e5 {also (good) ; 1-0 [x]} 2. Nf3{x}Nc6",
+    "comments of many lines": "1. e4 {one\ntwo\n%three\n} e5 2. Nf3 Nc6",
+    "comments to the line's end": "1. e4 ; best { by ( test\ne5 2. Nf3;x\nNc6 ; the end",
+    "clock tags": "1. e4 {[%clk 0:10:00]} e5 {[%clk 0:09:58] [%eval 0.3]} 2. Nf3 {[%emt 0.1]} Nc6",
+    "annotation glyphs": "1. e4 $1 e5 $14$139 2. Nf3! Nc6!?",
+    "signs in a row": "1. e4!! e5?? 2. Nf3!?Nc6?!",
+    "a variation": "1. e4 e5 (1... c5 2. Nf3) 2. Nf3 Nc6",
+    "nested variations": "1. e4 (1. d4 d5 (1... Nf6 (1... f5) 2. c4)) e5 2. Nf3 (2. f4 {King's (} exf4) Nc6",
+    "a variation that is not legal": "1. e4 (1. Ke8 nonsense 0-1) e5 2. Nf3 Nc6",
+    "a variation before the first move": "(1. d4) 1. e4 e5 2. Nf3 Nc6",
+    "no spaces around": "1.e4(1.d4)1...e5{x}2.Nf3$1Nc6",
+    "escaped lines": "% made by hand\n1. e4 e5\n% more ( { \n2. Nf3 Nc6\n%",
+    "check signs": "1. e4+ e5# 2. Nf3 Nc6",
+    "UCI": "1. e2e4 e7e5 2. g1f3 b8c6",
+    "long notation": "1. e2-e4 e7-e5 2. Ng1-f3 Nb8-c6",
+    "more than is needed": "1. e2e4 e5 2. Ngf3 Nb8c6",
+    "Windows line ends": '[Event "A"]\r\n\r\n1. e4 e5\r\n% x\r\n2. Nf3 ; y\r\nNc6\r\n',
+    "a byte-order mark": '\ufeff[Event "A"]\n\n1. e4 e5 2. Nf3 Nc6',
+    "tabs and more": "\t1.\te4\v e5\f\n\n\n2. Nf3\n\nNc6  \n\n",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+async def test_the_main_line_loads(client: Client, name: str) -> None:
+    table = await new_table(client, pgn=TEXTS[name])
+    assert table.state["pgn"] == "1.e4 e5 2.Nf3 Nc6"
+    assert (await client.ask("history", game_id=table.id))["moves"] == OPENING
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "\n\n", "*", "1-0", "{nothing}", "; nothing", '[Event "A"]\n', '[Event "A"]\n\n*\n', "\ufeff", "1.", "%"],
+)
+async def test_a_text_without_moves_is_a_game_without_moves(client: Client, text: str) -> None:
+    table = await new_table(client, pgn=text)
+    assert (table.state["ply_index"], table.state["fen"], table.state["pgn"]) == (0, START_FEN, "")
+    assert table.state["termination"] == "available_move"
+
+
+# --- Refused ----------------------------------------------------------------------------------------------------
+
+NOT_LEGAL = "is not legal for white in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -"
+
+BAD = {
+    "1. e4 e5 2. Ke3": f"pgn: at 2. (ply 2): move: 'Ke3' {NOT_LEGAL}",
+    "1. e4 e5 2. --": f"pgn: at 2. (ply 2): move: '--' {NOT_LEGAL}",
+    "1. e4 e5 2. Z0": f"pgn: at 2. (ply 2): move: 'Z0' {NOT_LEGAL}",
+    "1. e4 e5 2. 0000": f"pgn: at 2. (ply 2): move: '0000' {NOT_LEGAL}",
+    "1. e4 Qh5": "pgn: at 1... (ply 1): move: 'Qh5' is not legal for black in "
+    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
+    "1.e4e5": "pgn: at 1. (ply 0): move: 'e4e5' is not legal for white in "
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+    "1. e4 e5 2. Nf3Nc6": "pgn: at 2. (ply 2): move: 'Nf3Nc6' is neither SAN (Nf3) nor UCI (g1f3)",
+    "1. e4 e5 2. castles": "pgn: at 2. (ply 2): move: 'castles' is neither SAN (Nf3) nor UCI (g1f3)",
+    "1. e4 { e5": "pgn: the comment that begins in line 1 is not closed: a '}' is missing",
+    "1. e4\ne5 {\n2. Nf3 ( ": "pgn: the comment that begins in line 2 is not closed: a '}' is missing",
+    "1. e4 (1. d4 e5": "pgn: 1 variation is not closed: a ')' is missing",
+    "1. e4 (1. d4 (1. c4) (1. f4 e5": "pgn: 2 variations are not closed: a ')' is missing",
+    "1. e4 e5)": "pgn: a ')' closes no variation",
+    "1. e4 e5}": "pgn: line 1: '}' is neither a move nor anything else of PGN",
+    "1. e4 é5": "pgn: line 1: 'é5' is neither a move nor anything else of PGN",
+    "1. e4\n\n\0": "pgn: line 3: '\\x00' is neither a move nor anything else of PGN",
+    "1. e4 <e5>": "pgn: line 1: '<e5>' is neither a move nor anything else of PGN",
+    "[Event A]\n1. e4": "pgn: line 1: '[Event A]' is no tag pair such as [White \"name\"]",
+    '[Event "A\n\n1. e4': 'pgn: line 1: \'[Event "A\' is no tag pair such as [White "name"]',
+    "1. e4 1-0 1. d4 0-1": "pgn: holds 2 games; send one game at a time",
+    '1. e4 *\n[Event "B"]\n*': "pgn: holds 2 games; send one game at a time",
+    '1. e4\n[Event "B"]\n1. d4\n[Event "C"]\n1. c4': "pgn: holds 3 games; send one game at a time",
+    '[Variant "Atomic"]\n1. e4': "pgn: its Variant header 'Atomic' is none of standard, chess960, crazyhouse",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+@pytest.mark.parametrize("kind", ["game_from_pgn", "new_game"])
+async def test_what_does_not_load_is_refused_with_the_reason(client: Client, text: str, kind: str) -> None:
+    reply = await client.ask(kind, player_white=1, player_black=2, pgn=text)
+    assert reply == {"game_id": None, "state": None, "code": "bad_pgn", "error": BAD[text]}
+    assert (await client.ask("games"))["games"] == []
+
+
+async def test_an_ambiguous_move_is_a_bad_pgn(client: Client) -> None:
+    reply = await refused_game(client, pgn='[FEN "4k3/8/8/8/8/8/4K3/R6R w - - 0 1"]\n\n1. Rd1')
+    assert reply["code"] == "bad_pgn"
+    assert reply["error"].startswith("pgn: at 1. (ply 0): move: 'Rd1' could be several moves")
+
+
+async def test_a_move_behind_mate_is_a_bad_pgn(client: Client) -> None:
+    reply = await refused_game(client, pgn="1. f3 e5 2. g4 Qh4# 3. a3")
+    assert reply["code"] == "bad_pgn"
+    assert reply["error"].startswith("pgn: at 3. (ply 4): move: 'a3' is not legal")
+
+
+async def test_a_numbered_error_counts_from_the_fen(client: Client) -> None:
+    reply = await refused_game(client, pgn='[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 40"]\n\n40... Kd7 41. e4 Kd3')
+    assert reply["error"].startswith("pgn: at 41... (ply 2): move: 'Kd3'")
+
+
+# --- Headers ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "variant"),
+    [
+        ("Standard", "standard"),
+        ("chess", "standard"),
+        ("From Position", "standard"),
+        ("Chess960", "chess960"),
+        ("Fischerandom", "chess960"),
+        ("FISCHER RANDOM", "chess960"),
+        ("Crazyhouse", "crazyhouse"),
+        ("zh", "crazyhouse"),
+    ],
+)
+async def test_the_variant_header_names_the_variant(client: Client, header: str, variant: str) -> None:
+    pgn = f'[Variant "{header}"]\n\n1. e4 e5'
+    assert (await new_table(client, pgn=pgn)).options["variant"] == variant
+    assert (await new_table(client, pgn=pgn, variant=variant)).options["variant"] == variant
+
+
+async def test_a_variant_that_contradicts_the_header_is_refused(client: Client) -> None:
+    reply = await refused_game(client, pgn='[Variant "Crazyhouse"]', variant="standard")
+    assert reply["code"] == "bad_request"
+    assert reply["error"] == "variant: 'standard' contradicts the PGN's Variant header 'Crazyhouse'"
+
+
+async def test_the_request_may_name_the_variant_alone(client: Client) -> None:
+    table = await new_table(client, variant="crazyhouse", pgn="1. e4 d5 2. exd5 Qxd5 3. P@e4")
+    assert table.state["pgn"] == "1.e4 d5 2.exd5 Qxd5 3.@e4"
+
+
+async def test_the_fen_header_is_the_start(client: Client) -> None:
+    start = "4k3/8/8/8/8/8/4P3/4K3 b - - 5 40"
+    for setup in ("", '[SetUp "1"]\n'):
+        table = await new_table(client, pgn=f'{setup}[FEN "{start}"]\n\n40... Kd7 41. e4')
+        assert (table.state["start_fen"], table.state["pgn"]) == (start, "40...Kd7 41.e4")
+    assert (await new_table(client, pgn=f'[FEN "{start}"]')).state["fen"] == start
+    assert (await new_table(client, pgn=f'[FEN "{start}"]', fen=start)).state["fen"] == start
+
+
+async def test_a_fen_that_contradicts_the_header_is_refused(client: Client) -> None:
+    start = "4k3/8/8/8/8/8/4P3/4K3 b - - 5 40"
+    reply = await refused_game(client, pgn=f'[FEN "{start}"]', fen=start.replace("5 40", "0 1"))
+    assert reply["code"] == "bad_request"
+    reply = await refused_game(client, pgn='[FEN "nonsense"]')
+    assert reply["code"] == "bad_position"
+
+
+async def test_a_chess960_header_needs_its_fen_for_another_start(client: Client) -> None:
+    table = await new_table(client, pgn='[Variant "Chess960"]\n\n1. e4 e5')
+    assert table.state["start_fen"] == START_FEN.replace("KQkq", "HAha")
+    fen = "nrbkqbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN w KQkq - 0 1"
+    table = await new_table(client, pgn=f'[Variant "Chess960"]\n[FEN "{fen}"]\n\n1. e4 e5')
+    assert table.state["start_fen"] == fen.replace("KQkq", "GBgb")
+
+
+async def test_other_headers_decide_nothing(client: Client) -> None:
+    table = await new_table(
+        client, pgn='[White "Kasparov"]\n[Black "2"]\n[Result "0-1"]\n[Termination "x"]\n\n1. e4 0-1'
+    )
+    assert (table.state["player_white"], table.state["player_black"]) == (1, 2)
+    assert (table.state["result"], table.state["termination"]) == ("*", "available_move")
+
+
+async def test_the_result_header_is_kept_for_history_until_the_game_has_its_own(client: Client) -> None:
+    table = await new_table(client, pgn='[Result "0-1"]\n\n1. e4 0-1')
+    assert '[Result "0-1"]' in (await client.ask("history", game_id=table.id))["pgn"]
+    await table.end("resignation_black", 2)
+    assert '[Result "1-0"]' in (await client.ask("history", game_id=table.id))["pgn"]
+
+
+# --- What a loaded game is --------------------------------------------------------------------------------------
+
+
+async def test_a_loaded_game_whose_last_position_ends_it_is_over(client: Client) -> None:
+    table = await new_table(client, pgn="1.f3 e5 2.g4 Qh4# *")
+    assert (table.state["termination"], table.state["result"]) == ("victory_black", "0-1")
+    shuffle = "Nf3 Nf6 Ng1 Ng8 " * 2
+    assert (await new_table(client, pgn=shuffle, draws="automatic")).state["termination"] == "draw_repetition"
+    assert (await new_table(client, pgn=shuffle)).state["draws"] == 2
+
+
+async def test_a_draw_that_was_passed_over_in_the_pgn_is_past(client: Client) -> None:
+    table = await new_table(client, pgn="Nf3 Nf6 Ng1 Ng8 " * 2 + "e4", draws="automatic")
+    assert (table.state["ply_index"], table.state["termination"]) == (9, "available_move")
+
+
+async def test_a_pgn_longer_than_max_moves_is_a_drawn_game(client: Client) -> None:
+    table = await new_table(client, pgn="1. e4 e5 2. Nf3 Nc6", max_moves=1)
+    assert (table.state["ply_index"], table.state["termination"]) == (4, "draw_move_limit")
+
+
+# --- Any text ---------------------------------------------------------------------------------------------------
+
+pieces_of_pgn = st.sampled_from(
+    [
+        *("e4", "e5", "Nf3", "Nc6", "O-O", "0-0", "--", "e.p.", "1.", "1...", "12", "*", "1-0", "1/2-1/2", "1/2"),
+        *("(", ")", "{", "}", "[", "]", ";", "%", "$", "$1", "!?", '"', "\\", '[Event "x"]', '[FEN "', '"]'),
+        *(" ", "\n", "\r\n", "\ufeff", "é", "\0"),
+    ]
+)
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=150, full=10_000))
+@given(st.text(max_size=60) | st.lists(pieces_of_pgn, max_size=40).map("".join) | st.lists(pieces_of_pgn).map(" ".join))
+async def test_any_text_makes_a_game_or_is_refused_for_what_it_is(text: str) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        reply = await client.ask("game_from_pgn", player_white=1, player_black=2, pgn=text)
+        assert reply.get("code") in (None, "bad_pgn", "bad_position")
+
+
+def decorated(board: chess.Board, moves: list[chess.Move], rng: random.Random) -> str:
+    """A game's PGN with everything between its moves that may be there."""
+    words: list[str] = []
+    board = board.copy()
+    for move in moves:
+        if rng.random() < 0.6:
+            words.append(f"{board.fullmove_number}{'.' if board.turn else '...'}")
+        words.append(rng.choice([board.san(move), board.san(move), board.san(move).rstrip("+#"), board.uci(move)]))
+        while rng.random() < 0.3:
+            words.append(rng.choice(_BETWEEN))
+        board.push(move)
+    return (
+        rng.choice(["", "\ufeff"])
+        + rng.choice(["", '[Round "3"]\n'])
+        + rng.choice([" ", "\n", "\r\n", "  "]).join(words)
+    )
+
+
+_BETWEEN = [
+    "$1",
+    "!",
+    "?!",
+    "{a comment}",
+    "{ [%clk 0:00:01] }",
+    "(Nf3 (e4) {)})",
+    "; to the end\n",
+    "\n% not read\n",
+    "\n",
+]
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])
+async def test_the_main_line_is_found_whatever_stands_between(client: Client, variant: str) -> None:
+    rng = random.Random(f"decorated {variant}")
+    for _ in range(proof_size(small=20, full=2_000)):
+        position = None if variant == "standard" else rng.randrange(960)
+        start = start_board(variant, position=position)
+        board = start.copy()
+        style = rng.choice(list(STYLES))
+        while len(board.move_stack) < 60 and any(board.legal_moves):
+            board.push(choose(board, style, rng))
+        given = {} if position is None else {"position": position}
+        pgn = decorated(start, board.move_stack, rng)
+        table = await new_table(client, variant=variant, pgn=pgn, **given)
+        moves = (await client.ask("history", game_id=table.id))["moves"]
+        assert moves == [move.uci() for move in board.move_stack], pgn

@@ -1,0 +1,139 @@
+"""What a position says about itself, for positions of every kind, is what python-chess says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import chess
+import msgspec
+import pytest
+from chess import Board
+from chess.variant import CrazyhouseBoard
+from hypothesis import given, settings
+
+from gmd.games.access import access
+from gmd.games.chess import decode_move, encode_move
+from gmd.games.facts import Facts, facts_of
+from gmd.games.fragments import access_json
+from gmd.games.position import pack, unpack
+from tests import oracle
+from tests.games.strategies import boards, lawless_boards, played_boards
+from tests.helpers_proof import proof_size
+
+
+def decoded(raw: Any) -> Any:
+    return json.loads(msgspec.json.encode(raw))
+
+
+def looks(board: Board) -> tuple[Any, ...]:
+    """All that a key must keep of a board."""
+    pockets = board.pockets if isinstance(board, CrazyhouseBoard) else []
+    return (
+        type(board),
+        board.chess960,
+        oracle.fen(board).split()[:4],
+        sorted(board.piece_map().items(), key=lambda item: item[0]),
+        [str(pocket) for pocket in pockets],
+        board.castling_rights,
+        board.ep_square,
+        board.promoted,
+        board.occupied,
+        board.occupied_co,
+    )
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=300, full=30_000))
+@given(boards)
+def test_the_access_map_is_what_trying_every_move_gives(board: Board) -> None:
+    pack(board)
+    assert json.loads(access_json(access(board).sources)) == oracle.access_map(board)
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=300, full=30_000))
+@given(lawless_boards())
+def test_the_access_map_is_right_without_kings_and_with_kings_to_take(board: Board) -> None:
+    found = access(board)
+    assert json.loads(access_json(found.sources)) == oracle.access_map(board)
+    assert found.check is (board.king(board.turn) is not None and board.is_check())
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=300, full=20_000))
+@given(boards)
+def test_facts_are_python_chesss(board: Board) -> None:
+    facts = facts_of(pack(board.copy(stack=False)))
+    assert facts.turn == board.turn
+    assert facts.check == board.is_check()
+    assert facts.can_move == any(board.legal_moves)
+    assert facts.castles == oracle.castles(board)
+    assert facts.passant_file == oracle.passant_file(board)
+    assert facts.fen_stem == " ".join(oracle.fen(board).split()[:4])
+    assert decoded(facts.board) == oracle.board_rows(board)
+    assert sorted(facts.actions) == oracle.actions(board)
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=60, full=5_000))
+@given(boards)
+def test_every_legal_move_is_played_and_written_as_python_chess_does(board: Board) -> None:
+    position = pack(board.copy(stack=False))
+    shared = Facts(position, unpack(position))  # one that plays all the moves, and a new one for each
+    for move in list(board.legal_moves):
+        uci, san = board.uci(move), board.san(move)
+        board.push(move)
+        for facts in (shared, Facts(position, unpack(position))):
+            played = facts.play(uci)
+            assert (played.uci, played.san) == (uci, san)
+            assert played.zeroing == (board.halfmove_clock == 0)
+            assert " ".join(oracle.fen(unpack(played.position)).split()[:4]) == " ".join(oracle.fen(board).split()[:4])
+            assert played.position == pack(board.copy(stack=False))
+            assert facts.play(san).uci == uci
+        board.pop()
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=300, full=20_000))
+@given(boards)
+def test_unpacking_a_key_gives_the_board_back(board: Board) -> None:
+    key = pack(board)  # takes an en passant square that is of no use from the board
+    assert board.ep_square is None or board.has_legal_en_passant()
+    again = unpack(key)
+    if not isinstance(board, CrazyhouseBoard):
+        board.promoted = 0  # python-chess remembers it in chess too, where it means nothing
+    assert looks(again) == looks(board)
+    assert pack(again) == key
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=100, full=10_000))
+@given(played_boards())
+def test_keys_are_equal_exactly_when_positions_repeat(board: Board) -> None:
+    """All positions of a game, each with each: python-chess's own key is equal when ours is."""
+    ours, theirs = [], []
+    while True:
+        ours.append(pack(board.copy(stack=False)))
+        theirs.append(board._transposition_key())
+        if not board.move_stack:
+            break
+        board.pop()
+    classes = dict(zip(ours, theirs, strict=True))
+    assert [classes[key] for key in ours] == theirs
+    assert len(set(ours)) == len(set(theirs))
+
+
+def test_move_codes_hold_every_move() -> None:
+    moves = [
+        chess.Move(source, target, promotion).uci()
+        for source in chess.SQUARES
+        for target in chess.SQUARES
+        if source != target
+        for promotion in (None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
+    ]
+    moves += [chess.Move(square, square, drop=piece).uci() for square in chess.SQUARES for piece in range(1, 6)]
+    codes = [encode_move(uci) for uci in moves]
+    assert all(0 <= code < 2**16 for code in codes)
+    assert len(set(codes)) == len(moves)
+    assert [decode_move(code) for code in codes] == moves

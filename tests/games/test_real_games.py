@@ -1,0 +1,106 @@
+"""Real games, of players in the world: loaded at once, and played again move by move."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import chess.pgn
+import pytest
+
+from tests.games.talk import new_table, refused_game
+from tests.helpers import Client
+from tests.oracle import Oracle, start_board
+
+PGN = Path(__file__).parent.parent / "data" / "pgn"
+
+SIX_GAMES = (PGN / "kasparov-deep-blue-1997.pgn").read_text()
+
+
+def split(text: str) -> list[str]:
+    """The games of a PGN file: each begins with its Event header."""
+    return ["[Event " + game for game in text.split("[Event ")[1:]]
+
+
+GAMES = {
+    "karpov-kasparov": (PGN / "karpov-kasparov.pgn").read_text(),
+    "kasparov-topalov": (PGN / "kasparov-topalov.pgn").read_text(),
+    **{f"kasparov-deep-blue-{number}": game for number, game in enumerate(split(SIX_GAMES), 1)},
+}
+
+#: Plies as the files' own PlyCount headers have them; and the first board field of the end, where a file gives it.
+PLIES = {
+    "karpov-kasparov": 80,
+    "kasparov-topalov": 87,
+    "kasparov-deep-blue-1": 89,
+    "kasparov-deep-blue-2": 89,
+    "kasparov-deep-blue-3": 95,
+    "kasparov-deep-blue-4": 111,
+    "kasparov-deep-blue-5": 98,
+    "kasparov-deep-blue-6": 37,
+}
+END = {"karpov-kasparov": "8/5pk1/7p/8/1p4P1/1P1R2P1/3N1qBP/3Nr2K w"}
+
+
+def read(text: str) -> chess.pgn.Game:
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None
+    assert not game.errors
+    return game
+
+
+@pytest.mark.parametrize("name", GAMES)
+async def test_a_real_game_loads_to_its_end(client: Client, name: str) -> None:
+    game = read(GAMES[name])
+    oracle = Oracle(start_board("standard"))
+    for move in game.mainline_moves():
+        oracle.push(move)
+    table = await new_table(client, pgn=GAMES[name])
+    assert table.state == oracle.state(table.id)
+    assert table.state["ply_index"] == PLIES[name]
+    assert " ".join(table.state["fen"].split()[:2]) == END.get(name, " ".join(game.end().board().fen().split()[:2]))
+    history = await client.ask("history", game_id=table.id)
+    assert history["moves"] == oracle.ucis
+    assert list(read(history["pgn"]).mainline_moves()) == list(game.mainline_moves())
+    if "Result" in game.headers and "[Result " in GAMES[name]:
+        assert f'[Result "{game.headers["Result"]}"]' in history["pgn"]
+
+
+@pytest.mark.parametrize("notation", ["san", "uci"])
+@pytest.mark.parametrize("name", GAMES)
+async def test_a_real_game_is_played_move_by_move(client: Client, name: str, notation: str) -> None:
+    table = await new_table(client)
+    oracle = Oracle(start_board("standard"))
+    for node in read(GAMES[name]).mainline():
+        state = await table.play(node.san() if notation == "san" else node.uci())
+        oracle.push(node.move)
+        assert state == oracle.state(table.id)
+    loaded = await new_table(client, pgn=GAMES[name])
+    own = {"game_id"}
+    assert {key: loaded.state[key] for key in loaded.state.keys() - own} == {
+        key: table.state[key] for key in table.state.keys() - own
+    }
+
+
+@pytest.mark.parametrize("name", GAMES)
+async def test_a_loaded_game_goes_on(client: Client, name: str) -> None:
+    """None of them ended on the board: whatever the Result header says, there is a next move."""
+    table = await new_table(client, pgn=GAMES[name])
+    assert (table.state["termination"], table.state["result"]) == ("available_move", "*")
+    state = await table.play((await table.actions())[0])
+    assert state["ply_index"] == PLIES[name] + 1
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("newline", ["\r\n", "\n\n", " \n "])
+async def test_line_ends_and_a_byte_order_mark_change_nothing(client: Client, name: str, newline: str) -> None:
+    plain = await new_table(client, pgn=GAMES[name])
+    dressed = await new_table(client, pgn="\ufeff" + GAMES[name].replace("\n", newline))
+    assert dressed.state["pgn"] == plain.state["pgn"]
+    assert dressed.state["fen"] == plain.state["fen"]
+
+
+async def test_a_file_of_six_games_is_refused_and_counted(client: Client) -> None:
+    reply = await refused_game(client, pgn=SIX_GAMES)
+    assert (reply["code"], reply["error"]) == ("bad_pgn", "pgn: holds 6 games; send one game at a time")
+    assert (await client.ask("games"))["games"] == []

@@ -1,0 +1,174 @@
+"""A game is the fold of its events: whoever replays them has the same game, to the last retry."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import chess
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gm_protocol.messages import ClockOption, NewGame
+from gmd.games.chess import ChessGame, load_moves
+from gmd.games.events import AnyEvent, Created
+from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play
+from gmd.games.setup import resolve
+from gmd.games.views import actions, full_pgn, game_row, game_state
+from gmd.log.memory import MemoryLog
+from tests.games.playing import STYLES, choose, spell
+from tests.helpers import Client, Json, memory_daemon
+from tests.helpers_proof import proof_size
+from tests.oracle import Oracle, start_board
+
+ENDINGS = ["taken_draw_white", "taken_draw_black", "resignation_white", "resignation_black", "draw_agreed"]
+
+seats = st.sampled_from(chess.COLORS)
+seconds = st.sampled_from([0.0, 0.001, 1.5, 30.0, 1000.0])
+
+#: What is asked of a game; -1 stands for its present ply, and a number for a legal move, by that index.
+asked_moves = st.tuples(
+    st.integers(0, 60) | st.sampled_from(["e4", "nonsense", "", "--"]),
+    seats | st.none(),
+    st.sampled_from([None, None, -1, 0, 3]),
+    st.booleans(),
+)
+asked_endings = st.builds(End, seats, st.sampled_from(ENDINGS), st.sampled_from([None, 0, 3]))
+asked = st.one_of(
+    *[asked_moves] * 6, asked_endings, st.builds(Hear, seats), st.just(Flag()), st.sampled_from([Flag(), Absent()])
+)
+
+options = st.builds(
+    NewGame,
+    player_white=st.just(1),
+    player_black=st.sampled_from([1, 2]),
+    variant=st.sampled_from(["standard", "chess960", "crazyhouse"]),
+    draws=st.sampled_from([None, "claimed", "automatic"]),
+    max_moves=st.none() | st.integers(1, 10),
+    clock=st.sampled_from(
+        [
+            None,
+            ClockOption(initial=60.0),
+            ClockOption(initial=5.0, increment=2.5),
+            ClockOption(first_move=10.0, per_move=0.5),
+        ]
+    ),
+    illegal_move=st.sampled_from(["refuse", "lose"]),
+)
+
+
+def new_game(request: NewGame, pgn_moves: list[str]) -> tuple[ChessGame, list[AnyEvent]]:
+    """A game and the events it has had."""
+    created = Created(1, request.player_black, resolve(request, {}, 342, strict=True), "2026-11-21T04:41:00Z")
+    game = ChessGame(created)
+    loading = load_moves(game, pgn_moves)
+    while True:
+        try:
+            next(loading)
+        except StopIteration as stop:
+            return game, [created, *stop.value]
+
+
+def replayed(events: list[AnyEvent]) -> ChessGame:
+    """A new game out of the events, as bytes hold them."""
+    written = msgspec.json.encode(events)
+    created, *others = msgspec.json.decode(written, type=list[AnyEvent])
+    assert isinstance(created, Created)
+    game = ChessGame(created)
+    for event in others:
+        game.apply(event)
+    return game
+
+
+def command_of(what: Any, game: ChessGame) -> Command:
+    if not isinstance(what, tuple):
+        assert isinstance(what, Command)
+        return what
+    move, seat, ply, offer = what
+    legal = game.facts.actions
+    text = legal[move % len(legal)] if isinstance(move, int) and legal else str(move)
+    return Play(game.turn if seat is None else seat, text, game.now.ply if ply == -1 else ply, offer)
+
+
+def everything(game: ChessGame) -> list[Any]:
+    """All that a game shows of itself."""
+    return [
+        game.now,
+        game.turn,
+        game.over,
+        game.moves,
+        game.ticking,
+        game.awaited,
+        None if game.clock is None else [game.clock.left(seat) for seat in chess.COLORS],
+        msgspec.json.encode(game_state(game, game.now, 0.25, brief=False)),
+        msgspec.json.encode(game_row(game)),
+        full_pgn(game),
+        [actions(game, seat) for seat in chess.COLORS],
+    ]
+
+
+def answer(outcome: Outcome) -> tuple[Any, ...]:
+    """An outcome as values that can be compared."""
+    refusal = outcome.refusal
+    return list(outcome.events), outcome.shown, refusal and (type(refusal), str(refusal))
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=150, full=20_000))
+@given(options, st.integers(0, 6), st.lists(st.tuples(asked, seconds), max_size=40))
+def test_replaying_the_events_gives_the_same_game(
+    request: NewGame, loaded: int, commands: list[tuple[Any, float]]
+) -> None:
+    knights = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"] if request.variant != "chess960" else []
+    game, events = new_game(request, knights[:loaded])
+    given_commands = []
+    for what, thought in commands:
+        command = command_of(what, game)
+        given_commands.append(command)
+        before = everything(game)
+        outcome = game.decide(command, thought)
+        assert everything(game) == before, "deciding changes nothing"
+        for event in outcome.events:
+            game.apply(event)
+        events += outcome.events
+    again = replayed(events)
+    assert everything(again) == everything(game)
+    # Retries among them: the same questions at the same plies get the same answers.
+    for command in given_commands:
+        for thought in (0.0, 100.0):
+            assert answer(again.decide(command, thought)) == answer(game.decide(command, thought))
+
+
+@pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])
+async def test_a_game_goes_on_after_any_restart(variant: str) -> None:
+    """Each daemon has the log of the one before, and nothing else."""
+    rng = random.Random(f"restart {variant}")
+    log = MemoryLog()
+    position = None if variant == "standard" else 17
+    fields: Json = {} if position is None else {"position": position}
+    oracle = Oracle(start_board(variant, position=position), variant, draws="claimed")
+    async with memory_daemon(log) as daemon:
+        reply = await (await daemon.connect()).new_game(variant=variant, draws="claimed", **fields)
+    game_id, shown = reply["game_id"], reply["state"]
+    for style in [*STYLES, *STYLES]:
+        async with memory_daemon(log) as daemon:
+            client = await daemon.connect()
+            assert (await client.ask("state", game_id=game_id))["state"] == shown == oracle.state(game_id)
+            shown = await play_some(client, oracle, game_id, style, rng) or shown
+
+
+async def play_some(client: Client, oracle: Oracle, game_id: int, style: str, rng: random.Random) -> Json | None:
+    """Up to twenty moves, some with an offer; the last state, if there was a move."""
+    shown: Json | None = None
+    for _ in range(rng.randrange(20)):
+        if oracle.termination != "available_move":
+            break
+        move = choose(oracle.board, style, rng)
+        text, offer = spell(oracle.board, move, rng), rng.random() < 0.3
+        player = 1 if oracle.board.turn else 2
+        reply = await client.ask("move", game_id=game_id, player=player, move=text, offer_draw=offer)
+        oracle.push(move, offer_draw=offer)
+        shown = reply["state"]
+    return shown

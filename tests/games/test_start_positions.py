@@ -1,0 +1,213 @@
+"""Where a game may start: FENs, start numbers, seeds; and what is refused."""
+
+from __future__ import annotations
+
+import chess
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.games.talk import new_table, refused_game
+from tests.helpers import START_FEN, Client, memory_daemon
+from tests.helpers_proof import proof_size
+from tests.oracle import Oracle, start_board
+
+VARIANTS = ["standard", "chess960", "crazyhouse"]
+
+
+# --- FENs that are taken ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fen", "shown"),
+    [
+        pytest.param(START_FEN, START_FEN, id="the usual start"),
+        pytest.param("4k3/8/8/8/8/8/4P3/4K3 b - - 7 33", "4k3/8/8/8/8/8/4P3/4K3 b - - 7 33", id="counters"),
+        pytest.param("4k3/8/8/8/8/8/4P3/4K3", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", id="the board alone"),
+        pytest.param("4k3/8/8/8/8/8/4P3/4K3 b", "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1", id="no castling field"),
+        pytest.param("4k3/8/8/8/8/8/4P3/4K3 w - -", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", id="no counters"),
+        pytest.param("  4k3/8/8/8/8/8/4P3/4K3   w  -  -  0  1 ", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", id="spaces"),
+        pytest.param("4k3/8/8/8/8/8/4P3/4K3 w - - 0 0", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", id="move 0 is move 1"),
+        pytest.param("r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1", "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", id="Shredder-FEN"),
+        pytest.param("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", id="en passant"),
+        pytest.param("4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1", "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1", id="no such capture"),
+        pytest.param("3rk3/8/8/8/3pP3/8/8/3RK3 b - e3 0 1", "3rk3/8/8/8/3pP3/8/8/3RK3 b - e3 0 1", id="on its file"),
+        pytest.param("8/8/8/8/k2pP2R/8/8/4K3 b - e3 0 1", "8/8/8/8/k2pP2R/8/8/4K3 b - - 0 1", id="an illegal capture"),
+        pytest.param("4k3/8/8/8/8/8/4P3/4K3 w - - 1000 100000", "4k3/8/8/8/8/8/4P3/4K3 w - - 1000 100000", id="limits"),
+    ],
+)
+async def test_a_fen_that_is_taken(client: Client, fen: str, shown: str) -> None:
+    table = await new_table(client, fen=fen)
+    assert (table.state["fen"], table.state["start_fen"], table.options["fen"]) == (shown, shown, shown)
+    assert table.state == Oracle(start_board("standard", fen=shown)).state(table.id)
+
+
+async def test_the_start_is_shown_for_the_whole_game(client: Client) -> None:
+    start = "4k3/8/8/8/8/8/4P3/4K3 w - - 3 9"
+    state = await (await new_table(client, fen=start)).play("e4", "Kd7")
+    assert (state["start_fen"], state["fen"]) == (start, "8/3k4/8/8/4P3/8/8/4K3 w - - 1 10")
+
+
+async def test_move_numbers_go_on_from_the_fen(client: Client) -> None:
+    table = await new_table(client, fen="4k3/8/8/8/8/8/4P3/4K3 b - - 0 41")
+    state = await table.play("Kd7", "e4", "Kd6")
+    assert (state["pgn"], state["fen"].split()[-1]) == ("41...Kd7 42.e4 Kd6", "43")
+
+
+# --- FENs that are not ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fen", "why"),
+    [
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "no white king, no black king, empty"),
+        ("4k3/8/8/8/8/8/8/8 w - - 0 1", "no white king"),
+        ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", "too many kings"),
+        ("4k3/8/8/8/8/8/8/P3K3 w - - 0 1", "pawns on backrank"),
+        ("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1", "opposite check"),
+        ("4k3/4K3/8/8/8/8/8/8 w - - 0 1", "opposite check"),
+        ("4k3/8/8/8/8/8/8/4K3 w KQ - 0 1", "bad castling rights"),
+        ("4k3/8/8/8/8/8/8/R3K1R1 w KQ - 0 1", "bad castling rights"),
+        ("4k3/8/8/8/8/8/8/4K3 w - e6 0 1", "invalid ep square"),
+        ("4k3/8/8/3pP3/8/8/8/4K3 b - d6 0 1", "invalid ep square"),
+        ("4k3/pppppppp/p7/8/8/8/8/4K3 w - - 0 1", "too many black pawns"),
+        ("4k3/8/8/8/QQQQQQQQ/QQQQQQQQ/8/4K3 w - - 0 1", "too many white pieces"),
+    ],
+)
+async def test_positions_that_cannot_be(client: Client, fen: str, why: str) -> None:
+    reply = await refused_game(client, fen=fen)
+    assert reply["code"] == "bad_position"
+    assert reply["error"].startswith(f"fen: '{fen}' is no standard position: ")
+    assert why in reply["error"].rpartition(": ")[2].split(", ") or why in reply["error"]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "",
+        " ",
+        "startpos",
+        "x",
+        "/",
+        "8/8/8/8/8/8/8 w - - 0 1",
+        "9/8/8/8/8/8/8/8 w - - 0 1",
+        "4k3/8/8/8/8/8/8/4K3 white - - 0 1",
+        "4k3/8/8/8/8/8/8/4K3 w X - 0 1",
+        "4k3/8/8/8/8/8/8/4K3 w - e9 0 1",
+        "4k3/8/8/8/8/8/8/4K3 w - - x 1",
+        "4k3/8/8/8/8/8/8/4K3 w - - -1 1",
+        "4k3/8/8/8/8/8/8/4K3 w - - 0 -1",
+        "4k3/8/8/8/8/8/8/4K3 w - - 1001 1",
+        "4k3/8/8/8/8/8/8/4K3 w - - 0 100001",
+        "4k3/8/8/8/8/8/8/4K3 w - - 0 1 0",
+        f"4k3/8/8/8/8/8/8/4K3 w - - {'9' * 5000} 1",
+        "4k3/8/8/8/8/8/8/4Ké3 w - - 0 1",
+        "4k3/8/8/8/8/8/8/4K\0\0\0 w - - 0 1",
+    ],
+)
+async def test_texts_that_are_no_fen(client: Client, variant: str, fen: str) -> None:
+    reply = await refused_game(client, variant=variant, fen=fen)
+    assert reply["code"] == "bad_position"
+    assert reply["error"].startswith("fen: ")
+    assert len(reply["error"]) < 400
+
+
+@given(
+    st.text(max_size=90)
+    | st.from_regex(r"\A[pnbrqkPNBRQK1-8/\[\]~ ]{0,80}( [wb] [-KQkqA-Ha-h]{0,5} [-a-h1-8]{0,3})?\Z")
+)
+async def test_any_text_as_fen_makes_a_game_or_is_a_bad_position(fen: str) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        for variant in VARIANTS:
+            reply = await client.ask("new_game", player_white=1, player_black=2, variant=variant, fen=fen)
+            assert reply.get("code") in (None, "bad_position")
+
+
+# --- Start numbers and seeds ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])
+@pytest.mark.parametrize(("seed", "number"), [(0, 0), (518, 518), (960, 0), (-1, 959), (10**15, 10**15 % 960)])
+async def test_a_seed_picks_a_start_reproducibly(client: Client, variant: str, seed: int, number: int) -> None:
+    by_seed = await new_table(client, variant=variant, seed=seed)
+    by_number = await new_table(client, variant=variant, position=number)
+    assert by_seed.options["position"] == number
+    assert by_seed.options == by_number.options
+    assert by_seed.state["fen"] == by_number.state["fen"]
+
+
+async def test_chess960_draws_a_start_and_says_which(client: Client) -> None:
+    numbers = set()
+    for _ in range(20):
+        table = await new_table(client, variant="chess960")
+        numbers.add(table.options["position"])
+        board = chess.Board.from_chess960_pos(table.options["position"])
+        assert table.options["fen"] == table.state["fen"] == board.fen(shredder=True)
+    assert len(numbers) > 1
+
+
+@pytest.mark.parametrize("field", ["position", "seed"])
+async def test_standard_chess_has_no_start_numbers(client: Client, field: str) -> None:
+    reply = await refused_game(client, **{field: 518})
+    assert reply["code"] == "bad_request"
+    assert reply["error"].startswith(f"{field}: ")
+
+
+@pytest.mark.parametrize("position", [-1, 960, 1.5, "518", True])
+async def test_start_numbers_out_of_range(client: Client, position: object) -> None:
+    reply = await refused_game(client, variant="chess960", position=position)
+    assert reply["code"] == "bad_request"
+    assert reply["error"].startswith("position: ")
+
+
+@pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"position": 518, "seed": 518},
+        {"position": 518, "fen": "4k3/8/8/8/8/8/8/4K3 w - - 0 1"},
+        {"seed": 518, "fen": "4k3/8/8/8/8/8/8/4K3 w - - 0 1"},
+        {"position": 518, "pgn": '[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]'},
+    ],
+)
+async def test_a_start_is_given_only_once(client: Client, variant: str, options: dict[str, object]) -> None:
+    assert (await refused_game(client, variant=variant, **options))["code"] == "bad_request"
+
+
+@pytest.mark.parametrize("variant", ["Standard", "chess", "rbc2", "", None, 3])
+async def test_unknown_variants(client: Client, variant: object) -> None:
+    if variant is None:
+        assert (await new_table(client, variant=None)).options["variant"] == "standard"
+    else:
+        assert (await refused_game(client, variant=variant))["code"] == "bad_request"
+
+
+# --- Round trips ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_every_fen_a_game_shows_starts_the_same_position(client: Client, variant: str) -> None:
+    """The FEN of any state, given to ``new_game``, makes a game that shows the same board, access map and FEN."""
+    import random
+
+    from tests.games.playing import STYLES, choose
+
+    rng = random.Random(f"round trip {variant}")
+    same = ("board", "access_map", "available_castles", "passant_file", "in_check", "turn", "fen")
+    for _ in range(proof_size(small=10, full=500)):
+        position = None if variant == "standard" else rng.choice([518, rng.randrange(960)])
+        board = start_board(variant, position=position)
+        style = rng.choice(list(STYLES))
+        table = await new_table(client, variant=variant, **({} if position is None else {"position": position}))
+        for _ in range(rng.randrange(200)):
+            if table.state["termination"] != "available_move":
+                break
+            move = choose(board, style, rng)
+            await table.play(board.uci(move))
+            board.push(move)
+        again = await new_table(client, variant=variant, fen=table.state["fen"])
+        assert {name: again.state[name] for name in same} == {name: table.state[name] for name in same}
+        assert again.state.get("pockets") == table.state.get("pockets")

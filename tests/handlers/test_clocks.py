@@ -1,0 +1,333 @@
+"""Clocks run by themselves, in the jumping clock's time: what a game has used is known to the millisecond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+from gm_protocol.framing import encode_frame
+from trio.testing import MockClock
+
+from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
+
+TEN_SECONDS: Json = {"initial": 10, "increment": 0}
+
+
+async def begun(daemon: MemoryDaemon, **options: Any) -> tuple[Client, Client]:
+    """Sessions of both players of game 1, whose clocks have just started."""
+    white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+    await white.new_game(**options)
+    for client in (white, black):
+        assert (await client.ask("state", game_id=1))["error"] is None
+    return white, black
+
+
+async def clock_of(client: Client, game_id: int = 1) -> tuple[float, float]:
+    """White's and Black's seconds, as an onlooker is shown them."""
+    clock = (await client.ask("state", game_id=game_id, player=None))["state"]["clock"]
+    return clock["white"], clock["black"]
+
+
+async def test_no_clock_runs_before_both_players_are_heard_from(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+        reply = await white.new_game(clock=TEN_SECONDS)
+        assert reply["state"]["clock"] == {"white": 10.0, "black": 10.0}
+        await trio.sleep(100)
+        await white.ask("state", game_id=1)
+        await trio.sleep(100)
+        assert await clock_of(white) == (10, 10)
+        await black.ask("state", game_id=1)
+        await trio.sleep(4)
+        assert await clock_of(white) == (6, 10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("state", {}),
+        ("wait", {"timeout": 0}),
+        ("wait", {"timeout": 0, "game_id": None, "game_ids": [1]}),
+        ("actions", {}),
+        ("history", {}),
+        ("move", {"move": "e5"}),
+        ("end_game", {"termination": "draw_agreed"}),
+    ],
+    ids=str,
+)
+async def test_any_request_of_a_players_that_names_the_game_is_heard(
+    kind: str, fields: Json, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+        await white.new_game(clock=TEN_SECONDS)
+        await white.ask("state", game_id=1)
+        await black.ask(kind, **{"game_id": 1, **fields})
+        await trio.sleep(4)
+        assert await clock_of(white) == (6, 10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [("state", {"player": None}), ("state", {"player": 3}), ("games", {}), ("ping", {}), ("actions", {"player": 3})],
+    ids=str,
+)
+async def test_requests_of_others_or_of_no_game_are_not(kind: str, fields: Json, autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+        await white.new_game(clock=TEN_SECONDS)
+        await white.ask("state", game_id=1)
+        await black.ask(kind, **{"game_id": 1, **fields})
+        await trio.sleep(4)
+        assert await clock_of(white) == (10, 10)
+
+
+async def test_one_request_is_enough_from_who_has_both_seats(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        await client.new_game(1, 1, clock=TEN_SECONDS)
+        await client.ask("state", game_id=1)
+        await trio.sleep(4)
+        assert await clock_of(client) == (6, 10)
+        await client.ask("move", game_id=1, move="e4")
+        await trio.sleep(1)
+        assert await clock_of(client) == (6, 9)
+
+
+async def test_moves_before_the_clocks_start_are_free(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+        await white.new_game(clock={"initial": 10, "increment": 3})
+        await trio.sleep(100)
+        assert (await white.ask("move", game_id=1, move="e4"))["state"]["clock"] == {"white": 13.0, "black": 10.0}
+        await trio.sleep(100)
+        assert (await black.ask("state", game_id=1))["state"]["clock"] == {"white": 13.0, "black": 10.0}
+        await trio.sleep(2)
+        assert await clock_of(white) == (13, 8)  # the first clock to run is that of the side to move
+
+
+async def test_a_side_is_charged_from_the_move_before_to_its_own(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await begun(daemon, clock={"initial": 60, "increment": 2.5})
+        await trio.sleep(4.25)
+        assert (await white.ask("move", game_id=1, move="e4"))["state"]["clock"] == {"white": 58.25, "black": 60.0}
+        await trio.sleep(10)
+        assert (await black.ask("move", game_id=1, move="e5"))["state"]["clock"] == {"white": 58.25, "black": 52.5}
+        await trio.sleep(0.001)
+        assert (await white.ask("move", game_id=1, move="Nf3"))["state"]["clock"] == {"white": 60.749, "black": 52.5}
+        await trio.sleep(0.5)
+        assert await clock_of(white) == (60.749, 52)
+
+
+async def test_refused_moves_and_looks_cost_nothing_but_time(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await begun(daemon, clock={"initial": 60, "increment": 5})
+        await trio.sleep(10)
+        for text in ("e5", "nonsense"):
+            assert (await white.ask("move", game_id=1, move=text))["code"] == "illegal_move"
+        assert (await black.ask("move", game_id=1, move="e5"))["code"] == "not_your_turn"
+        assert await clock_of(white) == (50, 60)
+
+
+async def test_a_budget_a_move_is_lost_where_it_is_not_used(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await begun(daemon, clock={"first_move": 10, "per_move": 2})
+        assert await clock_of(white) == (10, 10)
+        await trio.sleep(9)
+        assert (await white.ask("move", game_id=1, move="e4"))["state"]["clock"] == {"white": 2.0, "black": 10.0}
+        await trio.sleep(1)
+        assert (await black.ask("move", game_id=1, move="e5"))["state"]["clock"] == {"white": 2.0, "black": 2.0}
+        await trio.sleep(1.5)
+        assert (await white.ask("move", game_id=1, move="d4"))["state"]["clock"] == {"white": 2.0, "black": 2.0}
+        await trio.sleep(2.5)
+        assert (await white.ask("state", game_id=1))["state"]["termination"] == "timeout_black"
+
+
+@pytest.mark.parametrize("color", ["white", "black"])
+async def test_a_side_whose_time_is_up_loses_and_everyone_in_wait_is_told(
+    color: str, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await begun(daemon, clock={"initial": 10, "increment": 0})
+        spectator = await daemon.connect()
+        if color == "black":
+            await white.play(1, "e4")
+        start = trio.current_time()
+        rests, ply = (white, 1) if color == "black" else (black, 0)
+        await rests.send({"kind": "wait", "game_id": 1})
+        await spectator.send({"kind": "wait", "game_id": 1, "ply": ply})
+        for client in (rests, spectator):
+            state = (await client.receive())["state"]
+            assert state["termination"] == f"timeout_{color}"
+            assert state["result"] == ("1-0" if color == "black" else "0-1")
+            assert state["clock"][color] == 0
+            assert trio.current_time() - start == pytest.approx(10)
+
+
+async def test_the_one_whose_time_is_up_is_told_too(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, _ = await begun(daemon, clock={"initial": 10, "increment": 0})
+        await white.send({"kind": "wait", "any": True, "except": [1]})
+        assert (await white.receive())["state"] is None
+        reply = await white.ask("wait", any=True)
+        assert (reply["game_id"], reply["state"]["termination"]) == (1, "timeout_white")
+
+
+async def test_time_runs_out_without_anybody_asking(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, _ = await begun(daemon, clock=TEN_SECONDS)
+        await trio.sleep(11)
+        (row,) = (await white.ask("games"))["games"]  # which looks at no clock
+        assert (row["status"], row["termination"]) == ("over", "timeout_white")
+
+
+async def test_a_move_after_the_flag_fell_is_refused_and_the_timeout_stands(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, _ = await begun(daemon, clock=TEN_SECONDS)
+        await trio.sleep(10.5)
+        reply = await white.ask("move", game_id=1, move="e4")
+        assert reply == {"state": None, "code": "game_over", "error": "game 1 is over: timeout_white"}
+        state = (await white.ask("state", game_id=1))["state"]
+        assert (state["ply_index"], state["termination"], state["clock"]) == (
+            0,
+            "timeout_white",
+            {"white": 0.0, "black": 10.0},
+        )
+
+
+async def test_a_resignation_after_the_flag_fell_is_refused_too(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await begun(daemon, clock=TEN_SECONDS)
+        await trio.sleep(10.5)
+        reply = await black.ask("end_game", game_id=1, termination="resignation_black")
+        assert reply["code"] == "game_over"
+        assert (await white.ask("state", game_id=1))["state"]["result"] == "0-1"
+
+
+async def test_the_flag_is_judged_by_the_arrival_of_the_last_byte(autojump_clock: MockClock) -> None:
+    move = encode_frame(b'{"kind":"move","game_id":1,"move":"e4"}')
+    for late, code in ((9.9, None), (10.1, "game_over")):
+        async with memory_daemon() as daemon:
+            white, _ = await begun(daemon, clock=TEN_SECONDS)
+            await white.send_bytes(move[:-1])
+            await trio.sleep(late)
+            await white.send_bytes(move[-1:])
+            assert (await white.receive()).get("code") == code
+
+
+async def test_a_move_behind_a_wait_is_charged_up_to_its_own_arrival(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, _ = await begun(daemon, clock=TEN_SECONDS)
+        await white.send({"kind": "wait", "any": True, "except": [1]})
+        await trio.sleep(3)
+        await white.send({"kind": "move", "game_id": 1, "move": "e4"})
+        await trio.sleep(3)
+        assert await white.receive() == {"state": None, "error": None}
+        assert (await white.receive())["state"]["clock"] == {"white": 7.0, "black": 10.0}
+
+
+async def test_a_seat_not_heard_from_in_time_loses(autojump_clock: MockClock) -> None:
+    async with memory_daemon(start_timeout=30) as daemon:
+        white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+        heard: list[tuple[list[Client], str]] = [
+            ([white], "timeout_black"),
+            ([black], "timeout_white"),
+            ([], "timeout_white"),
+        ]
+        for game_id, (clients, termination) in enumerate(heard, 1):
+            start = trio.current_time()
+            await white.new_game(clock={"initial": 1000})
+            for client in clients:
+                await client.ask("state", game_id=game_id)
+            spectator = await daemon.connect()
+            state = (await spectator.ask("wait", game_id=game_id, ply=0))["state"]
+            assert (state["termination"], trio.current_time() - start) == (termination, pytest.approx(30))
+
+
+async def test_where_neither_is_heard_from_the_side_to_move_loses(autojump_clock: MockClock) -> None:
+    async with memory_daemon(start_timeout=30) as daemon:
+        spectator = await daemon.connect()
+        await spectator.new_game(clock=TEN_SECONDS, pgn="1. e4")
+        state = (await spectator.ask("wait", game_id=1, ply=1))["state"]
+        assert (state["termination"], trio.current_time()) == ("timeout_black", pytest.approx(30))
+
+
+async def test_a_game_without_a_clock_waits_for_ever(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white = await daemon.connect(player=1)
+        assert (await white.new_game())["state"]["clock"] is None
+        await trio.sleep(3_000)
+        await white.ask("state", game_id=1)
+        await trio.sleep(3_000)
+        state = (await white.ask("state", game_id=1))["state"]
+        assert (state["phase"], state["clock"]) == ("move", None)
+
+
+async def test_clocks_stand_still_once_the_game_is_over(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await begun(daemon, clock=TEN_SECONDS)
+        await trio.sleep(2)
+        await black.ask("end_game", game_id=1, termination="resignation_black")
+        await trio.sleep(100)
+        assert await clock_of(white) == (8, 10)
+        assert (await white.ask("state", game_id=1))["state"]["termination"] == "resignation_black"
+
+
+async def test_many_games_each_have_clocks_of_their_own(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+        for number in range(1, 51):
+            await white.new_game(clock={"initial": number, "increment": 0})
+            for client in (white, black):
+                await client.ask("state", game_id=number, brief=True)
+        start = trio.current_time()
+        spectator = await daemon.connect()
+        for number in range(1, 51):
+            state = (await spectator.ask("wait", game_id=number, ply=0, brief=True))["state"]
+            assert state["termination"] == "timeout_white"
+            assert trio.current_time() - start == pytest.approx(number)
+
+
+WRONG_CLOCKS: list[tuple[Any, str]] = [
+    ({}, "clock: give "),
+    ({"initial": 0}, "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"),
+    ({"initial": 10**8}, "clock.initial: 100000000.0 is not from more than 0 to 10000000 seconds"),
+    ({"initial": 5, "increment": 10**8}, "clock.increment: 100000000.0 is not from 0 to 10000000 seconds"),
+    ({"increment": 5}, "clock: give "),
+    ({"initial": 5, "per_move": 5}, "clock: give "),
+    ({"initial": 5, "first_move": 5, "per_move": 5}, "clock: give "),
+    ({"first_move": 5}, "clock: give "),
+    ({"first_move": 5, "per_move": 5, "increment": 1}, "clock: give "),
+    ({"first_move": 0, "per_move": 5}, "clock.first_move: 0.0 is not from more than 0 to 10000000 seconds"),
+    ({"first_move": 5, "per_move": 0}, "clock.per_move: 0.0 is not from more than 0 to 10000000 seconds"),
+    ({"initial": -1}, "clock.initial: "),
+    ({"initial": None}, "clock.initial: "),
+    (5, "clock: 5: expected `object | null`, got `int`"),
+]
+
+
+@pytest.mark.parametrize(("clock", "error"), WRONG_CLOCKS, ids=str)
+async def test_a_clock_that_is_none_is_refused(clock: Any, error: str) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        reply = await client.ask("new_game", player_white=1, player_black=2, clock=clock)
+        assert reply["code"] == "bad_request"
+        assert reply["error"].startswith(error)
+        assert (await client.ask("games"))["games"] == []
+
+
+@pytest.mark.parametrize(
+    ("clock", "resolved"),
+    [
+        ({"initial": 5}, {"initial": 5.0, "increment": 0.0}),
+        ({"initial": 0.5, "increment": 0.25}, {"initial": 0.5, "increment": 0.25}),
+        ({"first_move": 1, "per_move": 0.1}, {"first_move": 1.0, "per_move": 0.1}),
+        (None, None),
+    ],
+    ids=str,
+)
+async def test_the_options_tell_the_clock_with_its_defaults(clock: Any, resolved: Any) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        assert (await client.new_game(clock=clock))["options"]["clock"] == resolved

@@ -1,0 +1,178 @@
+"""``history``: the whole game, as PGN that any reader takes."""
+
+from __future__ import annotations
+
+import io
+import random
+from typing import Any
+
+import chess
+import chess.pgn
+import pytest
+
+from tests.helpers import Client, Json, memory_daemon
+
+GAMES = 12
+
+
+async def play_at_random(client: Client, game_id: int, plies: int, seed: int) -> Json:
+    """Make random legal moves; the history."""
+    rng = random.Random(seed)
+    for _ in range(plies):
+        state = (await client.ask("state", game_id=game_id, brief=True))["state"]
+        player = state[f"player_{state['turn']}"]
+        moves = (await client.ask("actions", game_id=game_id, player=player))["move_actions"]
+        if moves is None:
+            break
+        reply = await client.ask("move", game_id=game_id, player=player, move=rng.choice(moves), brief=True)
+        assert reply["error"] is None
+    return await client.ask("history", game_id=game_id)
+
+
+def read(pgn: str) -> chess.pgn.Game:
+    """The only game in a text, read without complaint."""
+    text = io.StringIO(pgn)
+    game = chess.pgn.read_game(text)
+    assert game is not None
+    assert game.errors == []
+    assert chess.pgn.read_game(text) is None
+    return game
+
+
+@pytest.mark.parametrize("seed", range(GAMES))
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"variant": "chess960"},
+        {"variant": "crazyhouse"},
+        {"variant": "crazyhouse", "position": 100},
+        {"fen": "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R b KQkq - 3 17"},
+    ],
+    ids=str,
+)
+async def test_python_chess_reads_the_same_game(options: dict[str, Any], seed: int) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        new = await client.new_game(**options)
+        history = await play_at_random(client, 1, 40, seed)
+        game = read(history["pgn"])
+        board = game.end().board()
+        start = game.board()
+        state = (await client.ask("state", game_id=1))["state"]
+        assert [move.uci() for move in game.mainline_moves()] == history["moves"]
+        assert board.fen(shredder=board.chess960, en_passant="legal") == state["fen"]
+        assert start.fen(shredder=start.chess960, en_passant="legal") == state["start_fen"] == new["options"]["fen"]
+        assert (board.uci_variant, history["history"]) == (
+            "crazyhouse" if new["options"]["variant"] == "crazyhouse" else "chess",
+            None,
+        )
+
+
+async def test_the_headers_of_a_plain_game() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(7, -8)
+        await client.play(1, "f3", "e5", "g4", white=7, black=-8)
+        (row,) = (await client.ask("games"))["games"]
+        date = row["created"][:10].replace("-", ".")
+        common = f'[Event "gmd game 1"]\n[Site "?"]\n[Date "{date}"]\n[Round "-"]\n[White "7"]\n[Black "-8"]\n'
+        history = await client.ask("history", game_id=1)
+        live = '[Result "*"]\n[Termination "available_move"]\n\n1. f3 e5 2. g4 *\n'
+        assert history == {
+            "pgn": common + live,
+            "moves": ["f2f3", "e7e5", "g2g4"],
+            "history": None,
+            "error": None,
+        }
+        await client.ask("move", game_id=1, player=-8, move="Qh4")
+        over = '[Result "0-1"]\n[Termination "victory_black"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n'
+        assert (await client.ask("history", game_id=1))["pgn"] == common + over
+
+
+@pytest.mark.parametrize(
+    ("options", "headers"),
+    [
+        ({}, {}),
+        (
+            {"fen": "4k3/8/8/8/8/8/8/4K2R b K - 5 9"},
+            {"Variant": "Standard", "SetUp": "1", "FEN": "4k3/8/8/8/8/8/8/4K2R b K - 5 9"},
+        ),
+        (
+            {"variant": "chess960", "position": 518},
+            {
+                "Variant": "Chess960",
+                "SetUp": "1",
+                "FEN": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha - 0 1",
+            },
+        ),
+        (
+            {"variant": "crazyhouse"},
+            {
+                "Variant": "Crazyhouse",
+                "SetUp": "1",
+                "FEN": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1",
+            },
+        ),
+    ],
+    ids=str,
+)
+async def test_the_headers_tell_variant_and_start_position(options: Json, headers: Json) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(**options)
+        game = read((await client.ask("history", game_id=1))["pgn"])
+        assert {name: game.headers[name] for name in ("Variant", "SetUp", "FEN") if name in game.headers} == headers
+
+
+async def test_a_game_that_black_begins_is_numbered_so() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(fen="4k3/8/8/8/8/8/8/4K2R b K - 5 9")
+        await client.play(1, "Kd7", "O-O", white_first=False)
+        history = await client.ask("history", game_id=1)
+        assert history["pgn"].endswith("\n\n9... Kd7 10. O-O *\n")
+
+
+async def test_the_result_of_the_pgn_a_game_came_from_is_kept_while_the_game_is_on() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(pgn='[Result "1/2-1/2"]\n\n1. e4 e5 1/2-1/2')
+        assert (await client.ask("state", game_id=1))["state"]["result"] == "*"
+        assert read((await client.ask("history", game_id=1))["pgn"]).headers["Result"] == "1/2-1/2"
+        await client.ask("end_game", game_id=1, player=1, termination="resignation_white")
+        assert read((await client.ask("history", game_id=1))["pgn"]).headers["Result"] == "0-1"
+
+
+@pytest.mark.parametrize("header", ['x"] [Black "y', "\\", '"', "1-0\\", "] *", "?", "drawn", "\u265e", "[%emt 1]"])
+async def test_no_header_of_a_pgn_spoils_the_history(header: str) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        escaped = header.replace("\\", "\\\\").replace('"', '\\"')
+        reply = await client.ask("game_from_pgn", player_white=1, player_black=2, pgn=f'[Result "{escaped}"]\n\n1. e4')
+        assert reply["error"] is None
+        history = await client.ask("history", game_id=1)
+        game = read(history["pgn"])
+        assert [move.uci() for move in game.mainline_moves()] == ["e2e4"]
+        assert game.headers["Black"] == "2"
+
+
+async def test_a_history_loads_again_as_the_same_game() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(variant="crazyhouse", position=77)
+        history = await play_at_random(client, 1, 60, 3)
+        again = await client.new_game(pgn=history["pgn"])
+        first = (await client.ask("state", game_id=1))["state"]
+        assert {**again["state"], "game_id": 1} == {**first, "termination": again["state"]["termination"]}
+        assert (await client.ask("history", game_id=2))["moves"] == history["moves"]
+
+
+async def test_long_movetext_is_wrapped_at_80_columns() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(pgn="Nf3 Nf6 Ng1 Ng8 " * 3_000)
+        history = await client.ask("history", game_id=1)
+        assert len(history["moves"]) == 12_000
+        assert max(map(len, history["pgn"].splitlines())) <= 80
+        assert len(list(read(history["pgn"]).mainline_moves())) == 12_000

@@ -1,0 +1,117 @@
+"""``token``: a new game that is asked for twice is made once."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from gmd.log.interface import GameQuery
+from tests.helpers import Client, Json, memory_daemon
+
+ASKED: Json = {"player_white": 1, "player_black": 2, "token": "round 1"}
+LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 100
+
+
+async def games_made(client: Client) -> int:
+    return len((await client.ask("games", player=None))["games"])
+
+
+async def test_the_same_request_gets_the_same_game() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        first = await client.ask("new_game", **ASKED)
+        assert first["error"] is None
+        assert await client.ask("new_game", **ASKED) == first
+        assert await client.ask("new_game", **ASKED, variant=None, clock=None) == first
+        assert await games_made(client) == 1
+
+
+async def test_the_game_is_shown_as_it_is_now() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        first = await client.ask("new_game", **ASKED)
+        await client.play(first["game_id"], "e4")
+        again = await client.ask("new_game", **ASKED, brief=True, id=7)
+        assert (again["id"], again["game_id"], again["options"]) == (7, first["game_id"], first["options"])
+        assert again["state"]["ply_index"] == 1
+        assert "board" not in again["state"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"player_white": 2, "player_black": 1},
+        {"player_black": 3},
+        {"variant": "crazyhouse"},
+        {"variant": "standard"},
+        {"max_moves": 10},
+        {"clock": {"initial": 10}},
+        {"fen": "4k3/8/8/8/8/8/8/4K2R w K - 0 1"},
+        {"pgn": "1. e4"},
+        {"illegal_move": "lose"},
+    ],
+    ids=str,
+)
+async def test_other_content_under_the_same_token_is_refused(other: Json) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.ask("new_game", **ASKED)
+        reply = await client.ask("new_game", **{**ASKED, **other})
+        assert reply == {
+            "game_id": None,
+            "state": None,
+            "code": "bad_request",
+            "error": "token: 'round 1' was used for another game (1), asked for with other fields",
+        }
+        assert await games_made(client) == 1
+
+
+async def test_each_player_has_tokens_of_its_own() -> None:
+    async with memory_daemon() as daemon:
+        nobody, one, two = await daemon.connect(), await daemon.connect(player=1), await daemon.connect(player=2)
+        made = [(await client.ask("new_game", **ASKED))["game_id"] for client in (nobody, one, two)]
+        assert made == [1, 2, 3]
+        assert (await nobody.ask("new_game", **ASKED, player=2))["game_id"] == 3
+        assert (await two.ask("new_game", **ASKED, player=None))["game_id"] == 1
+
+
+async def test_any_string_is_a_token() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        for number, token in enumerate(["", " ", "\0", "\u265e", "x" * 100_000], 1):
+            for _ in range(2):
+                reply = await client.ask("new_game", player_white=1, player_black=2, token=token)
+                assert reply["game_id"] == number
+
+
+async def test_without_a_token_every_request_makes_a_game() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        assert [(await client.new_game(token=None))["game_id"] for _ in range(3)] == [1, 2, 3]
+
+
+async def test_a_refused_request_uses_up_no_token() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        assert (await client.ask("new_game", **ASKED, fen="nonsense"))["code"] == "bad_position"
+        assert (await client.ask("new_game", **ASKED, pgn="1. e5"))["code"] == "bad_pgn"
+        assert (await client.ask("new_game", **ASKED))["game_id"] == 1
+
+
+async def test_the_drawn_start_position_is_that_of_the_game_that_was_made() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        first = await client.ask("new_game", **ASKED, variant="chess960")
+        assert all([await client.ask("new_game", **ASKED, variant="chess960") == first for _ in range(5)])
+
+
+async def test_a_game_is_made_once_also_where_it_is_asked_for_again_while_it_loads() -> None:
+    async with memory_daemon() as daemon:
+        clients = [await daemon.connect() for _ in range(5)]
+        for client in clients:
+            await client.send({"kind": "game_from_pgn", **ASKED, "pgn": LONG_PGN})
+        with trio.fail_after(60):
+            replies = [await client.receive() for client in clients]
+        assert all(reply == replies[0] for reply in replies)
+        assert replies[0]["error"] is None
+        assert len(await daemon.arbiter.log.rows(GameQuery())) == 1

@@ -1,0 +1,260 @@
+"""What every event log does. A new one joins by a line in :data:`LOGS`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from gm_protocol.messages import ClockOption, GameOptions, GameRow
+from gmd.games.events import AnyEvent, Created, Ended, Heard, Loaded, Moved
+from gmd.log.interface import EventLog, GameQuery, SequenceConflict, TokenUse
+from gmd.log.memory import MemoryLog
+from tests.helpers import START_FEN
+
+OPTIONS = GameOptions(
+    variant="standard",
+    fen=START_FEN,
+    position=None,
+    draws="claimed",
+    max_moves=None,
+    clock=ClockOption(initial=60.0, increment=0.5),
+    illegal_move="refuse",
+)
+CREATED = Created(-(2**63), 2**63 - 1, OPTIONS, "2026-11-21T04:41:00Z", "1/2-1/2")
+
+#: One event of each kind, with every field set and with none.
+EVENTS: list[AnyEvent] = [
+    CREATED,
+    Loaded(["e2e4", "e7e8q", "N@f3"]),
+    Heard("white"),
+    Heard("black"),
+    Moved("e2e4"),
+    Moved("e7e5", 0.1 + 0.2, True),
+    Ended("timeout_white"),
+    Ended("forfeit_black", 1e-9, "black", "\u265e\0 nonsense"),
+]
+
+ROW = GameRow(
+    game_id=1,
+    variant="standard",
+    player_white=1,
+    player_black=2,
+    status="live",
+    turn="white",
+    ply_index=0,
+    termination="available_move",
+    result="*",
+    created="2026-11-21T04:41:00Z",
+)
+
+
+@asynccontextmanager
+async def memory_log() -> AsyncIterator[EventLog]:
+    yield MemoryLog()
+
+
+LogFactory = Callable[[], AbstractAsyncContextManager[EventLog]]
+
+#: Every log there is, empty, by its name.
+LOGS: dict[str, LogFactory] = {"memory": memory_log}
+
+
+@pytest.fixture(params=list(LOGS.values()), ids=list(LOGS))
+def new_log(request: pytest.FixtureRequest) -> LogFactory:
+    """Opens an empty log."""
+    factory: LogFactory = request.param
+    return factory
+
+
+async def append(log: EventLog, game_id: int, seq: int, *events: AnyEvent, **row: Any) -> None:
+    """Append durably; the row is :data:`ROW` with these fields."""
+    await log.append(game_id, seq, events, lambda: structs.replace(ROW, game_id=game_id, **row)).wait()
+
+
+async def test_what_was_appended_is_loaded_again(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        game_id = log.next_game_id()
+        await append(log, game_id, 0, *EVENTS)
+        assert await log.load(game_id) == EVENTS
+
+
+async def test_events_come_in_order_however_they_were_appended(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        game_id = log.next_game_id()
+        for seq, event in enumerate(EVENTS):
+            await append(log, game_id, seq, event)
+        assert await log.load(game_id) == EVENTS
+
+
+async def test_an_append_need_not_wait_for_the_one_before(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        game_id = log.next_game_id()
+        commits = [log.append(game_id, seq, [event], lambda: ROW) for seq, event in enumerate(EVENTS)]
+        for commit in reversed(commits):
+            await commit.wait()
+        assert await log.load(game_id) == EVENTS
+
+
+async def test_games_do_not_mix(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        first, second = log.next_game_id(), log.next_game_id()
+        await append(log, first, 0, CREATED)
+        await append(log, second, 0, CREATED, Moved("d2d4"))
+        await append(log, first, 1, Moved("e2e4"))
+        assert await log.load(first) == [CREATED, Moved("e2e4")]
+        assert await log.load(second) == [CREATED, Moved("d2d4")]
+
+
+async def test_a_game_that_is_not_there_has_no_events(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        for game_id in (0, 1, 2**53 - 1):
+            assert await log.load(game_id) == []
+
+
+async def test_what_is_loaded_and_what_was_given_may_be_changed(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        game_id = log.next_game_id()
+        given_to_it: list[AnyEvent] = [CREATED]
+        await log.append(game_id, 0, given_to_it, lambda: ROW).wait()
+        given_to_it.append(Moved("e2e4"))
+        (await log.load(game_id)).append(Moved("d2d4"))
+        assert await log.load(game_id) == [CREATED]
+
+
+async def test_ids_are_new_and_within_what_the_wire_carries(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        ids = [log.next_game_id() for _ in range(100)]
+        assert ids == sorted(set(ids))
+        assert ids[0] > 0
+        assert ids[-1] < 2**53
+
+
+@pytest.mark.parametrize("expected", [0, 1, 3, 10**6])
+async def test_a_conflict_writes_nothing(expected: int, new_log: LogFactory) -> None:
+    async with new_log() as log:
+        game_id = log.next_game_id()
+        await append(log, game_id, 0, CREATED, Moved("e2e4"))
+        with pytest.raises(SequenceConflict) as caught:
+            await log.append(game_id, expected, [Moved("d2d4")], lambda: ROW, TokenUse(1, "token", b"")).wait()
+        conflict = caught.value
+        assert (conflict.game_id, conflict.expected, conflict.actual) == (game_id, expected, 2)
+        assert await log.load(game_id) == [CREATED, Moved("e2e4")]
+        assert await log.made_under(1, "token") is None
+        await append(log, game_id, 2, Moved("e7e5"))
+        assert await log.load(game_id) == [CREATED, Moved("e2e4"), Moved("e7e5")]
+
+
+async def test_a_game_begins_at_sequence_number_0(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        game_id = log.next_game_id()
+        with pytest.raises(SequenceConflict):
+            await log.append(game_id, 1, [CREATED], lambda: ROW).wait()
+        assert await log.load(game_id) == []
+        assert await log.rows(GameQuery()) == []
+
+
+async def test_a_commit_calls_back_once_it_is_durable(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        called: list[str] = []
+        commit = log.append(log.next_game_id(), 0, [CREATED], lambda: ROW)
+        commit.then(lambda: called.append("before"))
+        await commit.wait()
+        assert commit.done
+        assert called == ["before"]
+        commit.then(lambda: called.append("after"))
+        assert called == ["before", "after"]
+        await commit.wait()
+
+
+async def test_tokens_find_the_game_made_under_them(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        uses = [
+            TokenUse(player, token, content)
+            for player in (None, 0, 1, -(2**63), 2**63 - 1)
+            for token, content in (("", b""), ("a", b"{}"), ("A", b"\xff\0"), ("\u265e\0", b"x" * 10_000))
+        ]
+        made = {}
+        for use in uses:
+            game_id = made[use] = log.next_game_id()
+            await log.append(game_id, 0, [CREATED], lambda: ROW, use).wait()
+        for use in uses:
+            assert await log.made_under(use.player, use.token) == (made[use], use.content)
+        assert await log.made_under(2, "a") is None
+        assert await log.made_under(1, "b") is None
+
+
+async def test_a_row_is_replaced_with_every_append(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        game_id = log.next_game_id()
+        await append(log, game_id, 0, CREATED)
+        await append(log, game_id, 1, Moved("e2e4"), ply_index=1, turn="black")
+        (row,) = await log.rows(GameQuery())
+        assert row == structs.replace(ROW, game_id=game_id, ply_index=1, turn="black")
+
+
+players = st.sampled_from([1, 2, -(2**63), 2**63 - 1])
+row_fields = st.fixed_dictionaries(
+    {
+        "player_white": players | st.none(),
+        "player_black": players | st.none(),
+        "status": st.sampled_from(["live", "over", "open"]),
+        "variant": st.sampled_from(["standard", "chess960", "crazyhouse"]),
+    }
+)
+queries = st.builds(
+    GameQuery,
+    player=st.none() | players,
+    status=st.none() | st.sampled_from(["live", "over", "open"]),
+    variant=st.none() | st.sampled_from(["standard", "chess960", "crazyhouse"]),
+    before=st.none() | st.integers(0, 25) | st.just(2**53 - 1),
+    limit=st.integers(1, 30),
+)
+
+
+def listed(rows: Sequence[GameRow], query: GameQuery) -> list[GameRow]:
+    """The page of rows that a query asks for, by its definition."""
+    found = [
+        row
+        for row in rows
+        if query.player in (None, row.player_white, row.player_black)
+        and query.status in (None, row.status)
+        and query.variant in (None, row.variant)
+        and (query.before is None or row.game_id < query.before)
+    ]
+    return sorted(found, key=lambda row: -row.game_id)[: query.limit]
+
+
+@pytest.mark.parametrize("name", LOGS)
+@given(st.lists(row_fields, max_size=20), st.lists(queries, min_size=1, max_size=5))
+def test_a_page_of_rows_is_what_the_query_says(
+    name: str, fields: list[dict[str, Any]], asked: list[GameQuery]
+) -> None:
+    async def main() -> None:
+        async with LOGS[name]() as log:
+            rows = []
+            for each in fields:
+                row = structs.replace(ROW, game_id=log.next_game_id(), **each)
+                rows.append(row)
+                await append(log, row.game_id, 0, CREATED, **each)
+            for query in asked:
+                assert await log.rows(query) == listed(rows, query)
+
+    trio.run(main)
+
+
+async def test_pages_follow_each_other_without_gap_or_overlap(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        ids = [log.next_game_id() for _ in range(25)]
+        for game_id in ids:
+            await append(log, game_id, 0, CREATED)
+        found: list[int] = []
+        while page := await log.rows(GameQuery(limit=4, before=found[-1] if found else None)):
+            found += [row.game_id for row in page]
+        assert found == ids[::-1]

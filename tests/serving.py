@@ -1,0 +1,76 @@
+"""``gmd serve`` in a process of its own, as an operator starts it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Timer
+
+#: The command, as the entry point runs it.
+SERVE = (sys.executable, "-m", "gmd", "serve")
+
+#: Seconds a daemon may take to start on a busy machine.
+START_SECONDS = 30
+#: Seconds it may take to stop, which is promised.
+STOP_SECONDS = 5
+
+
+class Served:
+    """A daemon that runs.
+
+    :ivar lines: what it printed as it started.
+    """
+
+    def __init__(self, process: subprocess.Popen[str], lines: list[str]) -> None:
+        self.process = process
+        self.lines = lines
+        match = re.fullmatch(r"gmd \S+ listening on (.*):(\d+)", lines[0])
+        assert match, lines
+        self.host, self.port = match[1].strip("[]"), int(match[2])
+
+    def stop(self, signal: int) -> int:
+        """Send a signal; the exit status."""
+        self.process.send_signal(signal)
+        return self.process.wait(STOP_SECONDS)
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This process's environment, with no setting of gmd's but those given."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GMD_")} | dict(extra or {})
+
+
+@contextmanager
+def served(*arguments: str, env: Mapping[str, str] | None = None, limit: str = "") -> Iterator[Served]:
+    """A daemon on a free port, unless the arguments name one.
+
+    :param limit: arguments of the shell's ``ulimit``, set before it starts.
+    """
+    command = [*SERVE, "--port", "0", *arguments]
+    if limit:
+        command = ["sh", "-c", f'ulimit {limit} && exec "$@"', "sh", *command]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment(env), stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield Served(process, first_lines(process))
+        finally:
+            process.kill()  # does nothing to a process that has ended
+            process.communicate()
+
+
+def first_lines(process: subprocess.Popen[str]) -> list[str]:
+    """What a daemon prints as it starts, up to the line with a first command."""
+    assert process.stdout is not None
+    lines: list[str] = []
+    patience = Timer(START_SECONDS, process.kill)
+    patience.start()
+    for line in process.stdout:
+        lines.append(line.rstrip("\n"))
+        if line.startswith("Try: "):
+            break
+    patience.cancel()
+    assert process.poll() is None, f"gmd serve ended, having said {lines}"
+    return lines

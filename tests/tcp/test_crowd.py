@@ -1,0 +1,111 @@
+"""Many clients, slow clients, too many clients: the others notice nothing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+import trio.testing
+
+from gm_protocol.framing import encode_frame
+from gmd.daemon import Daemon
+from tests.helpers import Client, Json, connected, running_daemon
+from tests.serving import served
+
+IDLE = 1_000
+
+TOO_MANY: Json = {
+    "code": "too_many",
+    "retry_after": 5.0,
+    "error": "max_connections: 3 of 3 are open; try again later",
+}
+
+
+@asynccontextmanager
+async def crowd(port: int, size: int) -> AsyncIterator[list[Client]]:
+    """So many connections that say nothing."""
+    clients = [Client(await trio.open_tcp_stream("127.0.0.1", port)) for _ in range(size)]
+    try:
+        yield clients
+    finally:
+        for client in clients:
+            await client.aclose()
+
+
+async def accepted(daemon: Daemon, sessions: int) -> None:
+    """Return once the daemon has so many sessions."""
+    while daemon.doorkeeper.sessions != sessions:
+        await trio.testing.wait_all_tasks_blocked()
+
+
+async def test_a_thousand_idle_clients_and_one_that_trickles_cost_the_others_nothing(many_descriptors: None) -> None:
+    slow_request = encode_frame(b'{"kind":"ping","id":"slow"}')
+    async with running_daemon() as daemon, crowd(daemon.port, IDLE), connected(daemon) as slow:
+        await accepted(daemon, IDLE + 1)
+        async with connected(daemon) as client:
+            await client.new_game()
+            for ply, byte in enumerate(slow_request):
+                await slow.send_bytes(bytes([byte]))
+                move = ("Nf3", "Nf6", "Ng1", "Ng8")[ply % 4]
+                reply = await client.ask("move", game_id=1, player=1 + ply % 2, move=move)
+                assert (reply["error"], reply["state"]["ply_index"]) == (None, ply + 1)
+        assert await slow.receive() == {"id": "slow", "error": None}
+
+
+async def test_over_the_limit_a_client_is_told_so_and_closed_until_there_is_room() -> None:
+    async with running_daemon(max_connections=3) as daemon:
+        async with connected(daemon) as inside, crowd(daemon.port, 2) as idle:
+            await accepted(daemon, 3)
+            for _ in range(2):
+                async with connected(daemon, hello=False) as outside:
+                    assert await outside.receive() == TOO_MANY
+                    assert await outside.closed()
+            assert await inside.ask("ping") == {"error": None}
+            await idle[0].aclose()
+            await accepted(daemon, 2)
+            async with connected(daemon) as now_inside:
+                assert await now_inside.ask("ping") == {"error": None}
+        await accepted(daemon, 0)
+
+
+async def test_a_client_turned_away_gets_its_answer_also_where_it_sends_first() -> None:
+    async with running_daemon(max_connections=3) as daemon, crowd(daemon.port, 3):
+        await accepted(daemon, 3)
+        async with connected(daemon, hello=False) as outside:
+            await outside.send_bytes(encode_frame(b'{"kind":"ping"}'.ljust(500_000)))
+            assert await outside.receive() == TOO_MANY
+            assert await outside.closed()
+
+
+async def test_clients_turned_away_that_do_not_leave_take_nobodys_place() -> None:
+    async with running_daemon(max_connections=3) as daemon, crowd(daemon.port, 3) as inside:
+        await accepted(daemon, 3)
+        async with crowd(daemon.port, 200) as outside:
+            for client in outside:
+                assert await client.receive() == TOO_MANY
+            await inside[0].aclose()
+            await accepted(daemon, 2)
+            async with connected(daemon) as client:
+                assert await client.ask("ping") == {"error": None}
+
+
+async def test_running_out_of_descriptors_does_not_end_the_accept_loop() -> None:
+    with served(limit="-n 40") as daemon:
+        async with crowd(daemon.port, 100) as clients:
+            for client in clients:
+                await client.send({"kind": "hello"})
+            for client in clients:  # those that do not fit wait for those before them to leave
+                assert (await client.receive())["error"] is None
+                await client.aclose()
+        async with crowd(daemon.port, 1) as (client,):
+            assert (await client.ask("hello"))["error"] is None
+
+
+async def test_the_daemon_raises_its_soft_limit_of_descriptors_to_the_hard_one() -> None:
+    with served(limit="-S -n 40") as daemon:
+        async with crowd(daemon.port, 100) as clients:
+            for client in clients:
+                assert (await client.ask("hello"))["error"] is None
+            for client in clients:
+                assert await client.ask("ping") == {"error": None}

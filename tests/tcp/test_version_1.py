@@ -1,0 +1,121 @@
+"""Version 1 sessions: one request of any kind, one reply, and the server closes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gm_protocol.framing import encode_frame
+from gm_protocol.messages import REQUESTS
+from gmd.daemon import Daemon
+from tests.helpers import START_FEN, Json, connected, running_daemon
+
+#: A request of every kind but hello, about a game between 1 and 2 that has just begun.
+ONE_OF_EACH: dict[str, Json] = {
+    "ping": {},
+    "new_game": {"player_white": 3, "player_black": 4},
+    "game_from_pgn": {"player_white": 3, "player_black": 4, "pgn": "1. e4"},
+    "move": {"player": 1, "game_id": 1, "move": "e4"},
+    "end_game": {"player": 2, "game_id": 1, "termination": "resignation_black"},
+    "state": {"game_id": 1},
+    "wait": {"player": 1, "game_id": 1},
+    "actions": {"player": 1, "game_id": 1},
+    "games": {},
+    "history": {"game_id": 1},
+}
+
+
+async def one_shot(daemon: Daemon, request: Json, behind: bytes = b"") -> Json:
+    """The only reply to a request on a connection of its own, which the server then closes."""
+    async with connected(daemon, hello=False) as client:
+        await client.send_bytes(encode_frame(json.dumps(request).encode()) + behind)
+        reply = await client.receive()
+        assert await client.closed()
+        return reply
+
+
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+async def test_any_kind_gets_one_reply_and_the_server_closes(kind: str) -> None:
+    async with running_daemon() as daemon:
+        assert (await one_shot(daemon, {"kind": "new_game", "player_white": 1, "player_black": 2}))["game_id"] == 1
+        reply = await one_shot(daemon, {"kind": kind, **ONE_OF_EACH[kind]})
+        assert reply["error"] is None
+
+
+def test_every_kind_was_tried() -> None:
+    assert set(ONE_OF_EACH) | {"hello"} == set(REQUESTS)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"nonsense",
+        b"[]",
+        b"{}",
+        b'{"kind": "hallo"}',
+        b'{"kind": "move"}',
+        b'{"kind": "state", "game_id": 77}',
+        b'{"kind": ["hello"]}',
+    ],
+)
+async def test_a_refused_first_request_ends_the_session_too(first: bytes) -> None:
+    async with running_daemon() as daemon, connected(daemon, hello=False) as client:
+        await client.send_bytes(encode_frame(first))
+        reply = await client.receive()
+        assert reply["error"]
+        assert await client.closed()
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        encode_frame(b'{"kind": "new_game", "player_white": 5, "player_black": 5}'),
+        encode_frame(b'{"kind": "hello"}')
+        + encode_frame(b'{"kind": "new_game", "player_white": 5, "player_black": 5}'),
+        b"\xff\xff\xff\xff",
+        b"\0\0\0\0",
+        b"\0\0",
+    ],
+    ids=["a request", "a hello", "a bad length", "an empty frame", "half a header"],
+)
+async def test_what_is_behind_the_request_is_ignored(behind: bytes) -> None:
+    async with running_daemon() as daemon:
+        assert await one_shot(daemon, {"kind": "ping"}, behind) == {"error": None}
+        assert (await one_shot(daemon, {"kind": "games"}))["games"] == []
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [{"varaint": "crazyhouse"}, {"position": 5}, {"seed": 7}, {"key": "x", "": None}],
+    ids=str,
+)
+async def test_unknown_fields_and_those_that_do_not_apply_are_ignored(unknown: dict[str, Any]) -> None:
+    async with running_daemon() as daemon:
+        reply = await one_shot(daemon, {"kind": "new_game", "player_white": 1, "player_black": 2, **unknown})
+        assert reply["error"] is None
+        assert reply["options"]["variant"] == "standard"
+        assert reply["state"]["fen"] == START_FEN
+
+
+async def test_a_game_is_played_a_connection_a_move() -> None:
+    async with running_daemon() as daemon:
+        new = await one_shot(daemon, {"kind": "new_game", "player_white": 1, "player_black": 2})
+        state: Json = new["state"]
+        for ply, move in enumerate(["f3", "e5", "g4", "Qh4#"]):
+            assert state["ply_index"] == ply
+            request = {"kind": "move", "player": 1 + ply % 2, "game_id": new["game_id"], "move": move}
+            reply = await one_shot(daemon, request)
+            assert set(reply) == {"state", "error"}
+            state = reply["state"]
+        assert (state["termination"], state["pgn"]) == ("victory_black", "1.f3 e5 2.g4 Qh4#")
+
+
+async def test_a_wait_is_answered_also_where_more_is_sent_behind_it() -> None:
+    async with running_daemon() as daemon, connected(daemon) as white, connected(daemon, hello=False) as black:
+        await white.new_game()
+        await black.send({"kind": "wait", "player": 2, "game_id": 1}, {"kind": "ping"})
+        await white.play(1, "e4")
+        assert (await black.receive())["state"]["turn"] == "black"
+        assert await black.closed()

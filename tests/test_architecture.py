@@ -1,0 +1,128 @@
+"""The shape that ``docs/ARCHITECTURE.md`` describes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import grimp
+import pytest
+
+from gm_protocol.messages import REQUESTS, GameFromPgn, NewGame
+from gmd.handlers.call import load_handlers
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {"gmd": ROOT / "gmd", "gm_protocol": ROOT / "protocol", "gm_client": ROOT / "clients" / "python"}
+
+#: Lines of a module that is still one concept.
+MAX_LINES = 400
+
+#: Parts of the standard library that compute and nothing else: all a game or a message may need.
+PURE = {
+    "__future__",
+    "abc",
+    "array",
+    "collections",
+    "dataclasses",
+    "enum",
+    "functools",
+    "heapq",
+    "itertools",
+    "math",
+    "re",
+    "struct",
+    "typing",
+}
+
+#: msgspec, and what it loads where it is installed.
+MSGSPEC = {"msgspec", "typing_extensions"}
+
+
+@cache
+def graph() -> grimp.ImportGraph:
+    """Every import of ours."""
+    return grimp.build_graph(*PACKAGES, include_external_packages=True, cache_dir=None)
+
+
+def imported_by(package: str) -> dict[str, set[str]]:
+    """What the modules of a package import directly, by the packages that have it."""
+    found: dict[str, set[str]] = {}
+    for module in {package} | graph().find_descendants(package):
+        for imported in graph().find_modules_directly_imported_by(module):
+            found.setdefault(imported.split(".")[0], set()).add(module)
+    return found
+
+
+def test_the_import_contracts_hold() -> None:
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as lint; lint()", "--no-cache"]
+    linted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert linted.returncode == 0, linted.stdout
+
+
+@pytest.mark.parametrize(
+    ("package", "allowed"),
+    [
+        ("gm_protocol", PURE | {"gm_protocol", "msgspec"}),
+        ("gmd.games", PURE | {"gm_protocol", "gmd", "msgspec", "chess"}),
+    ],
+)
+def test_what_is_pure_imports_nothing_that_does_io(package: str, allowed: set[str]) -> None:
+    imported = imported_by(package)
+    assert {name: modules for name, modules in imported.items() if name not in allowed} == {}
+
+
+def test_games_import_nothing_else_of_the_daemons() -> None:
+    modules = {"gmd.games"} | graph().find_descendants("gmd.games")
+    ours = {name for module in modules for name in graph().find_modules_directly_imported_by(module)}
+    assert {name for name in ours if name.startswith("gmd.")} <= modules
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The packages that a statement loads in a new interpreter."""
+    code = f"import sys; before = set(sys.modules)\n{statement}\nimport json; print(json.dumps([*set(sys.modules) - before]))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in json.loads(run.stdout)}
+
+
+@pytest.mark.parametrize(
+    ("statement", "allowed"),
+    [
+        ("import gmd", {"gmd"}),
+        ("import gmd.cli", {"gmd", "click"}),
+        ("import gm_client", {"gm_client"}),
+        ("import gm_client.gmcat", {"gm_client"}),
+        ("import gm_protocol", {"gm_protocol"}),
+        ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
+        ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),
+        ("import gmd.config", {"gmd", "gm_protocol"} | MSGSPEC),
+    ],
+)
+def test_nothing_is_loaded_that_is_not_needed(statement: str, allowed: set[str]) -> None:
+    assert loaded_by(statement) - sys.stdlib_module_names <= allowed
+
+
+def test_every_kind_has_one_handler_in_the_module_of_its_name() -> None:
+    handlers = load_handlers()
+    assert set(handlers) == set(REQUESTS.values())
+    homes = {kind: handlers[request].__module__ for kind, request in REQUESTS.items()}
+    expected = {kind: f"gmd.handlers.{kind}" for kind in REQUESTS}
+    assert homes == expected | {"game_from_pgn": "gmd.handlers.new_game"}
+    assert issubclass(GameFromPgn, NewGame)
+
+
+def test_every_handler_module_has_a_kind() -> None:
+    modules = {path.stem for path in (ROOT / "gmd" / "handlers").glob("*.py")}
+    assert modules - {"__init__", "call", "dispatch", "show"} == set(REQUESTS) - {"game_from_pgn"}
+
+
+def test_no_module_is_too_long() -> None:
+    lines = {
+        str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines())
+        for package, folder in PACKAGES.items()
+        for path in (folder if folder.name == package else folder / package).rglob("*.py")
+    }
+    assert len(lines) > 40
+    assert {path: count for path, count in lines.items() if count > MAX_LINES} == {}

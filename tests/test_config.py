@@ -1,0 +1,128 @@
+"""Settings from flags, environment and file: which wins, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from gmd.config import Config, ConfigError, load_config
+
+#: A valid value of every setting that is not its default, as a flag or a file has it.
+OTHER: dict[str, object] = {
+    "host": "0.0.0.0",
+    "port": 7200,
+    "data": "elsewhere",
+    "max_message": 4096,
+    "max_connections": 5,
+    "idle_timeout": 60.5,
+    "frame_timeout": 5.0,
+    "max_wait": 0.0,
+    "start_timeout": 12.0,
+    "stop_timeout": 1.5,
+}
+
+
+def toml(path: Path, settings: dict[str, object]) -> Path:
+    file = path / "gmd.toml"
+    lines = (f"{name} = {value!r}\n".replace("'", '"') for name, value in settings.items())
+    file.write_text("".join(lines), "utf-8")
+    return file
+
+
+def test_every_setting_has_a_default() -> None:
+    assert load_config({}, {}) == Config()
+    assert set(OTHER) == set(Config.__struct_fields__)
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_a_setting_comes_from_a_flag_the_environment_or_a_file(name: str, tmp_path: Path) -> None:
+    value = OTHER[name]
+    expected = structs.replace(Config(), **{name: value})
+    assert load_config({name: value}, {}) == expected
+    assert load_config({}, {f"GMD_{name.upper()}": str(value)}) == expected
+    assert load_config({}, {}, toml(tmp_path, {name: value})) == expected
+
+
+def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    file = toml(tmp_path, {"port": 1, "host": "file", "max_wait": 1.0})
+    environment = {"GMD_PORT": "2", "GMD_HOST": "environment", "HOME": "/nowhere", "GMD": "x", "gmd_port": "9"}
+    config = load_config({"port": 3}, environment, file)
+    assert (config.port, config.host, config.max_wait) == (3, "environment", 1.0)
+
+
+def test_whole_numbers_do_for_seconds(tmp_path: Path) -> None:
+    assert load_config({}, {}, toml(tmp_path, {"max_wait": 5})).max_wait == 5.0
+    assert load_config({}, {"GMD_MAX_WAIT": "5"}).max_wait == 5.0
+
+
+WRONG: list[tuple[str, object, str]] = [
+    ("port", 70_000, "Expected `int` <= 65535"),
+    ("port", -1, "Expected `int` >= 0"),
+    ("max_message", 10, "Expected `int` >= 1024"),
+    ("max_message", 2**31, "Expected `int` <= 1073741824"),
+    ("max_connections", 0, "Expected `int` >= 1"),
+    ("idle_timeout", 0.0, "Expected `float` > 0.0"),
+    ("frame_timeout", -1.0, "Expected `float` > 0.0"),
+    ("max_wait", -0.5, "Expected `float` >= 0.0"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "what"), WRONG)
+def test_a_wrong_value_is_named_with_its_source(name: str, value: object, what: str, tmp_path: Path) -> None:
+    file = toml(tmp_path, {name: value})
+    variable = {f"GMD_{name.upper()}": str(value)}
+    for source, load in (
+        ("command line", lambda: load_config({name: value}, {})),
+        (f"file {file}", lambda: load_config({}, {}, file)),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            load()
+        assert str(caught.value) == f"{name}: {value!r} from the {source} cannot be used: {what}"
+    with pytest.raises(ConfigError) as caught:
+        load_config({}, variable)
+    assert str(caught.value) == f"{name}: '{value}' from the environment (GMD_...) cannot be used: {what}"
+
+
+def test_a_wrong_value_is_refused_also_where_another_wins(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^port: 70000 from the file "):
+        load_config({"port": 5}, {"GMD_PORT": "6"}, toml(tmp_path, {"port": 70_000}))
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("prot = 5", "prot: 5 from the file {file} cannot be used: Object contains unknown field `prot`"),
+        ('port = "5"', "port: '5' from the file {file} cannot be used: Expected `int`, got `str`"),
+        ("[serve]\nport = 5", "serve: {{'port': 5}} from the file {file} cannot be used: "),
+        ("port =", "config: {file} is not TOML: "),
+        ("port = 5\nport = 6", "config: {file} is not TOML: "),
+    ],
+)
+def test_a_file_must_be_toml_with_settings_alone(text: str, error: str, tmp_path: Path) -> None:
+    file = tmp_path / "gmd.toml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_config({}, {}, file)
+    assert str(caught.value).startswith(error.format(file=file))
+
+
+def test_a_file_must_be_utf8(tmp_path: Path) -> None:
+    file = tmp_path / "gmd.toml"
+    file.write_bytes(b'host = "\xff"')
+    with pytest.raises(ConfigError, match="is not TOML: "):
+        load_config({}, {}, file)
+
+
+def test_a_file_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config({}, {}, tmp_path / "none.toml")
+    assert str(caught.value) == f"config: {tmp_path}/none.toml cannot be read: No such file or directory"
+    with pytest.raises(ConfigError, match=": Is a directory$"):
+        load_config({}, {}, tmp_path)
+
+
+def test_a_config_does_not_change() -> None:
+    with pytest.raises(AttributeError):
+        Config().port = 5  # type: ignore[misc]

@@ -1,0 +1,80 @@
+"""Bells: rung by what they watch, and by nothing else."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+import trio
+import trio.testing
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gmd.watchers import Bell, Watchers
+
+
+async def rang(bell: Bell) -> bool:
+    """Whether the bell has been rung since somebody last waited for it."""
+    heard = trio.Event()
+
+    async def wait() -> None:
+        await bell.wait()
+        heard.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    return heard.is_set()
+
+
+@given(
+    st.lists(st.sets(st.integers(1, 5), max_size=4), max_size=5),
+    st.lists(st.integers(1, 5), max_size=5),
+    st.integers(1, 5),
+    st.tuples(st.none() | st.integers(1, 5), st.none() | st.integers(1, 5)),
+)
+async def test_a_change_rings_who_watches_its_game_or_a_player_of_it(
+    games_of: list[set[int]], player_of: list[int], game_id: int, changed: tuple[int | None, int | None]
+) -> None:
+    watchers = Watchers()
+    with ExitStack() as stack:
+        of_games = [stack.enter_context(watchers.watching_games(games)) for games in games_of]
+        of_players = [stack.enter_context(watchers.watching_player(player)) for player in player_of]
+        watchers.ring(game_id, changed)
+        assert [await rang(bell) for bell in of_games] == [game_id in games for games in games_of]
+        assert [await rang(bell) for bell in of_players] == [player in changed for player in player_of]
+        watchers.ring(99, (99, None))
+        assert not any([await rang(bell) for bell in of_games + of_players])
+    watchers.ring(game_id, changed)  # and nobody watches any more
+    assert not any([await rang(bell) for bell in of_games + of_players])
+
+
+async def test_rings_before_it_is_waited_for_count_once() -> None:
+    bell = Bell()
+    bell.ring()
+    bell.ring()
+    assert await rang(bell)
+    assert not await rang(bell)
+
+
+async def test_an_interruption_is_for_good() -> None:
+    bell = Bell()
+    assert not bell.interrupted
+    bell.interrupt()
+    for _ in range(3):
+        assert await rang(bell)
+    bell.ring()
+    assert bell.interrupted
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_stopping_interrupts_everybody_now_and_from_now_on(when: str) -> None:
+    watchers = Watchers()
+    if when == "before":
+        watchers.stop()
+    with watchers.watching_games([1, 1, 2]) as of_games, watchers.watching_player(1) as of_player:
+        if when == "after":
+            watchers.stop()
+        assert of_games.interrupted
+        assert of_player.interrupted
