@@ -32,10 +32,9 @@ class _Known:
     def note(self, game_id: int, *, due: bool) -> None:
         if self.touched is not None:
             self.touched.add(game_id)
+        self.due.pop(game_id, None)
         if due:
             self.due[game_id] = None
-        else:
-            self.due.pop(game_id, None)
 
     def learn(self, game_ids: list[int]) -> None:
         assert self.touched is not None

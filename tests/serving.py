@@ -39,8 +39,9 @@ class Served:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment, with no setting of gmd's but those given."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("GMD_")} | dict(extra or {})
+    """This process's environment, with no setting of gmd's but those given; games are kept in memory otherwise."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("GMD_")}
+    return {**others, "GMD_DATA": ":memory:", **(extra or {})}
 
 
 @contextmanager

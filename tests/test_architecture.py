@@ -97,7 +97,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),
-        ("import gmd.config", {"gmd", "gm_protocol"} | MSGSPEC),
+        ("import gmd.config", {"gmd", "gm_protocol", "platformdirs"} | MSGSPEC),
     ],
 )
 def test_nothing_is_loaded_that_is_not_needed(statement: str, allowed: set[str]) -> None:

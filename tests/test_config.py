@@ -20,6 +20,7 @@ OTHER: dict[str, object] = {
     "frame_timeout": 5.0,
     "max_wait": 0.0,
     "start_timeout": 12.0,
+    "idle_games": 30.0,
     "stop_timeout": 1.5,
 }
 

@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+import pytest
+import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.messages import NewGame
+from gmd import turns as turns_module
 from gmd.games.chess import ChessGame
-from gmd.games.events import Created, Ended, Moved
+from gmd.games.events import AnyEvent, Created, Ended, Moved
 from gmd.games.setup import resolve
-from gmd.turns import MAX_UNSEEN_ENDS, Turns
+from gmd.log.memory import MemoryLog
+from gmd.shelf import Table
+from gmd.turns import Turns
 
 PLAYERS = (1, 2, 3)
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 
 
-def new_game(game_id: int, white: int | None, black: int | None) -> ChessGame:
-    options = resolve(NewGame(player_white=0, player_black=0), {}, 0, strict=True)
-    game = ChessGame(Created(white, black, options, ""))
-    game.id = game_id
-    return game
+class World:
+    """Games in a log, and what is asked of them."""
+
+    def __init__(self) -> None:
+        self.log = MemoryLog()
+        self.turns = Turns(self.log)
+        self.tables: list[Table] = []
+
+    def begin(self, white: int | None, black: int | None) -> None:
+        options = resolve(NewGame(player_white=0, player_black=0), {}, 0, strict=True)
+        created = Created(white, black, options, "")
+        game = ChessGame(created)
+        game.id = self.log.next_game_id()
+        self.tables.append(Table(game, 0, 0.0))
+        self.log_events(self.tables[-1], created)
+
+    def happen(self, table: Table, event: AnyEvent) -> None:
+        table.game.apply(event)
+        self.log_events(table, event)
+
+    def log_events(self, table: Table, event: AnyEvent) -> None:
+        self.log.append(table.game.id, table.seq, [event], table.game.standing)
+        table.seq += 1
+        self.turns.update(table.game)
 
 
 class Model:
@@ -31,13 +55,10 @@ class Model:
 
     def update(self, game: ChessGame) -> None:
         self.now += 1
-        was = {player: self.since.pop((player, game.id), None) for player in PLAYERS}
         for player in PLAYERS:
+            self.since.pop((player, game.id), None)
             seats = game.seats(player)
-            if seats and game.over:
-                known = was[player]
-                self.since[player, game.id] = self.now if known is None else known
-            elif game.turn in seats:
+            if (seats and game.over) or game.turn in seats:
                 self.since[player, game.id] = self.now
 
     def shown(self, player: int, game: ChessGame) -> None:
@@ -50,52 +71,74 @@ class Model:
 
 
 seats = st.sampled_from([(1, 2), (2, 1), (1, 1), (2, 3), (3, None), (None, None)])
+someone = st.tuples(st.sampled_from(PLAYERS), st.just(0))
 acts = st.lists(
     st.one_of(
         st.tuples(st.just("new"), seats, st.just(0)),
         st.tuples(st.just("move"), st.just((0, 0)), st.integers(0, 6)),
         st.tuples(st.just("end"), st.just((0, 0)), st.integers(0, 6)),
-        st.tuples(st.just("show"), st.tuples(st.sampled_from(PLAYERS), st.just(0)), st.integers(0, 6)),
+        st.tuples(st.just("show"), someone, st.integers(0, 6)),
+        st.tuples(st.just("ask"), someone, st.just(0)),
     ),
     max_size=40,
 )
 
 
 @given(acts, st.sets(st.integers(1, 4)))
-def test_the_longest_due_game_is_what_the_model_says(
+def test_the_longest_due_game_is_what_the_model_says_whenever_a_player_begins_to_ask(
     taken: list[tuple[str, tuple[int | None, int | None], int]], without: set[int]
 ) -> None:
-    turns, model, games = Turns(), Model(), list[ChessGame]()
-    for what, who, which in taken:
-        if what == "new":
-            games.append(new_game(len(games) + 1, *who))
-            turns.update(games[-1])
-            model.update(games[-1])
-        elif games:
-            game = games[which % len(games)]
-            if what == "show":
+    async def main() -> None:
+        world, model = World(), Model()
+        for what, who, which in taken:
+            if what == "new":
+                world.begin(*who)
+                model.update(world.tables[-1].game)
+            elif what == "ask":
                 assert who[0] is not None
-                turns.shown(who[0], game)
-                model.shown(who[0], game)
-            elif not game.over:
-                resigned = Ended("resignation_white", seat="white", asked="resignation_white")
-                game.apply(resigned if what == "end" else Moved(SHUFFLE[game.now.ply % 4]))
-                turns.update(game)
-                model.update(game)
+                assert await world.turns.longest_due(who[0], without) == model.longest_due(who[0], without)
+            elif world.tables:
+                table = world.tables[which % len(world.tables)]
+                if what != "show":
+                    go_on(table, world, model, ends=what == "end")
+                elif table.game.over:
+                    assert who[0] is not None
+                    world.turns.shown(who[0], table)
+                    model.shown(who[0], table.game)
         for player in PLAYERS:
-            assert turns.longest_due(player, without) == model.longest_due(player, without)
+            assert await world.turns.longest_due(player, without) == model.longest_due(player, without)
+
+    trio.run(main)
 
 
-def test_only_so_many_ends_are_remembered() -> None:
-    due, game = Turns(), new_game(0, 1, 2)
-    game.apply(Ended("resignation_white"))
-    for game.id in range(1, MAX_UNSEEN_ENDS + 1):  # two players are told of each
-        due.update(game)
-    assert due.longest_due(1, ()) == due.longest_due(2, ()) == MAX_UNSEEN_ENDS // 2 + 1
+def go_on(table: Table, world: World, model: Model, *, ends: bool) -> None:
+    if not table.game.over:
+        resigned = Ended("resignation_white", seat="white", asked="resignation_white")
+        world.happen(table, resigned if ends else Moved(SHUFFLE[table.game.now.ply % 4]))
+        model.update(table.game)
 
 
-def test_nobodys_turn_is_shown_to_nobody() -> None:
-    due, game = Turns(), new_game(1, None, None)
-    due.update(game)
-    due.shown(None, game)
-    assert due.longest_due(1, ()) is None
+async def test_a_player_whose_games_are_too_many_to_keep_is_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns_module, "MAX_GAMES", 3)
+    world = World()
+    assert await world.turns.longest_due(1, ()) is None
+    for _ in range(10):
+        world.begin(1, 2)
+    assert await world.turns.longest_due(1, ()) == 1
+    assert await world.turns.longest_due(1, range(10)) == 10
+
+
+async def test_a_player_who_has_not_asked_for_long_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns_module, "MAX_PLAYERS", 1)
+    world = World()
+    for player in (1, 2, 1):
+        assert await world.turns.longest_due(player, ()) is None
+    world.begin(2, 1)
+    assert await world.turns.longest_due(2, ()) == 1
+    assert await world.turns.longest_due(1, ()) is None
+
+
+async def test_nobodys_turn_is_nobodys() -> None:
+    world = World()
+    world.begin(None, None)
+    assert await world.turns.longest_due(1, ()) is None

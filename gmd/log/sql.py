@@ -232,7 +232,7 @@ class SqlStore:
 
 
 class _Missed(Exception):
-    """An update has not found all its rows."""
+    """A game's row is not as an append expects it to be."""
 
 
 def check_count(found: int, wanted: int) -> None:
@@ -243,7 +243,8 @@ def check_count(found: int, wanted: int) -> None:
 
 def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     created, standing = append.events[0], append.standing
-    assert isinstance(created, Created)
+    if not isinstance(created, Created):
+        raise _Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
     return {
         "game_id": append.game_id,
         "variant": created.options.variant,

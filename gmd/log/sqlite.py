@@ -46,7 +46,9 @@ WHERE games.game_id = new.game_id AND games.events = new.expected
 """
 _FINISH = """
 UPDATE games SET status = 'over', termination = new.termination
-FROM (SELECT json_extract(value, '$[0]') AS game_id, json_extract(value, '$[1]') AS termination FROM json_each(?)) AS new
+FROM (
+    SELECT json_extract(value, '$[0]') AS game_id, json_extract(value, '$[1]') AS termination FROM json_each(?)
+) AS new
 WHERE games.game_id = new.game_id
 """
 

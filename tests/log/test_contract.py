@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import trio
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from gm_protocol.messages import ClockOption, GameOptions, GameRow
+from gm_protocol.messages import ClockOption, GameOptions, GameRow, Variant
 from gmd.games.events import AnyEvent, Created, Ended, Heard, Loaded, Moved
-from gmd.log.interface import EventLog, GameQuery, SequenceConflict, TokenUse
+from gmd.games.game import Standing
+from gmd.log.batching import BatchingLog
+from gmd.log.interface import Deadline, EventLog, GameQuery, SequenceConflict, TokenUse
 from gmd.log.memory import MemoryLog
+from gmd.log.sql import SqlStore, metadata
+from gmd.log.sqlite import SqliteStore, open_engine
 from tests.helpers import START_FEN
+from tests.helpers_proof import proof_size
 
 OPTIONS = GameOptions(
     variant="standard",
@@ -41,11 +47,14 @@ EVENTS: list[AnyEvent] = [
     Ended("forfeit_black", 1e-9, "black", "\u265e\0 nonsense"),
 ]
 
+STANDING = Standing("white", 0, "available_move", 60.0)
+OVER = Standing("black", 3, "victory_white", None)
+
 ROW = GameRow(
     game_id=1,
     variant="standard",
-    player_white=1,
-    player_black=2,
+    player_white=-(2**63),
+    player_black=2**63 - 1,
     status="live",
     turn="white",
     ply_index=0,
@@ -60,10 +69,32 @@ async def memory_log() -> AsyncIterator[EventLog]:
     yield MemoryLog()
 
 
+@asynccontextmanager
+async def sql_log(store_class: type[SqlStore] = SqlStore) -> AsyncIterator[EventLog]:
+    """A log on the statements that any database understands."""
+    with TemporaryDirectory() as directory:
+        engine = open_engine(Path(directory) / "games.sqlite", {"synchronous": "OFF"})
+        metadata.create_all(engine)
+        log = BatchingLog(store_class(engine))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(log.run)
+            try:
+                yield log
+            finally:
+                log.stop()
+        engine.dispose()
+
+
+@asynccontextmanager
+async def sqlite_log() -> AsyncIterator[EventLog]:
+    async with sql_log(SqliteStore) as log:
+        yield log
+
+
 LogFactory = Callable[[], AbstractAsyncContextManager[EventLog]]
 
 #: Every log there is, empty, by its name.
-LOGS: dict[str, LogFactory] = {"memory": memory_log}
+LOGS: dict[str, LogFactory] = {"memory": memory_log, "sql": sql_log, "sqlite": sqlite_log}
 
 
 @pytest.fixture(params=list(LOGS.values()), ids=list(LOGS))
@@ -73,9 +104,9 @@ def new_log(request: pytest.FixtureRequest) -> LogFactory:
     return factory
 
 
-async def append(log: EventLog, game_id: int, seq: int, *events: AnyEvent, **row: Any) -> None:
-    """Append durably; the row is :data:`ROW` with these fields."""
-    await log.append(game_id, seq, events, lambda: structs.replace(ROW, game_id=game_id, **row)).wait()
+async def append(log: EventLog, game_id: int, seq: int, *events: AnyEvent, standing: Standing = STANDING) -> None:
+    """Append durably."""
+    await log.append(game_id, seq, events, lambda: standing).wait()
 
 
 async def test_what_was_appended_is_loaded_again(new_log: LogFactory) -> None:
@@ -96,7 +127,7 @@ async def test_events_come_in_order_however_they_were_appended(new_log: LogFacto
 async def test_an_append_need_not_wait_for_the_one_before(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
-        commits = [log.append(game_id, seq, [event], lambda: ROW) for seq, event in enumerate(EVENTS)]
+        commits = [log.append(game_id, seq, [event], lambda: STANDING) for seq, event in enumerate(EVENTS)]
         for commit in reversed(commits):
             await commit.wait()
         assert await log.load(game_id) == EVENTS
@@ -122,7 +153,7 @@ async def test_what_is_loaded_and_what_was_given_may_be_changed(new_log: LogFact
     async with new_log() as log:
         game_id = log.next_game_id()
         given_to_it: list[AnyEvent] = [CREATED]
-        await log.append(game_id, 0, given_to_it, lambda: ROW).wait()
+        await log.append(game_id, 0, given_to_it, lambda: STANDING).wait()
         given_to_it.append(Moved("e2e4"))
         (await log.load(game_id)).append(Moved("d2d4"))
         assert await log.load(game_id) == [CREATED]
@@ -142,7 +173,7 @@ async def test_a_conflict_writes_nothing(expected: int, new_log: LogFactory) -> 
         game_id = log.next_game_id()
         await append(log, game_id, 0, CREATED, Moved("e2e4"))
         with pytest.raises(SequenceConflict) as caught:
-            await log.append(game_id, expected, [Moved("d2d4")], lambda: ROW, TokenUse(1, "token", b"")).wait()
+            await log.append(game_id, expected, [Moved("d2d4")], lambda: STANDING, TokenUse(1, "token", b"")).wait()
         conflict = caught.value
         assert (conflict.game_id, conflict.expected, conflict.actual) == (game_id, expected, 2)
         assert await log.load(game_id) == [CREATED, Moved("e2e4")]
@@ -155,7 +186,7 @@ async def test_a_game_begins_at_sequence_number_0(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         with pytest.raises(SequenceConflict):
-            await log.append(game_id, 1, [CREATED], lambda: ROW).wait()
+            await log.append(game_id, 1, [CREATED], lambda: STANDING).wait()
         assert await log.load(game_id) == []
         assert await log.rows(GameQuery()) == []
 
@@ -163,13 +194,13 @@ async def test_a_game_begins_at_sequence_number_0(new_log: LogFactory) -> None:
 async def test_a_commit_calls_back_once_it_is_durable(new_log: LogFactory) -> None:
     async with new_log() as log:
         called: list[str] = []
-        commit = log.append(log.next_game_id(), 0, [CREATED], lambda: ROW)
-        commit.then(lambda: called.append("before"))
+        commit = log.append(log.next_game_id(), 0, [CREATED], lambda: STANDING)
+        commit.then(lambda error: called.append(f"before: {error}"))
         await commit.wait()
         assert commit.done
-        assert called == ["before"]
-        commit.then(lambda: called.append("after"))
-        assert called == ["before", "after"]
+        assert called == ["before: None"]
+        commit.then(lambda error: called.append(f"after: {error}"))
+        assert called == ["before: None", "after: None"]
         await commit.wait()
 
 
@@ -183,7 +214,7 @@ async def test_tokens_find_the_game_made_under_them(new_log: LogFactory) -> None
         made = {}
         for use in uses:
             game_id = made[use] = log.next_game_id()
-            await log.append(game_id, 0, [CREATED], lambda: ROW, use).wait()
+            await log.append(game_id, 0, [CREATED], lambda: STANDING, use).wait()
         for use in uses:
             assert await log.made_under(use.player, use.token) == (made[use], use.content)
         assert await log.made_under(2, "a") is None
@@ -194,25 +225,22 @@ async def test_a_row_is_replaced_with_every_append(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         await append(log, game_id, 0, CREATED)
-        await append(log, game_id, 1, Moved("e2e4"), ply_index=1, turn="black")
+        assert await log.rows(GameQuery()) == [structs.replace(ROW, game_id=game_id)]
+        await append(log, game_id, 1, Moved("e2e4"), standing=Standing("black", 1, "available_move", 60.0))
+        assert await log.rows(GameQuery()) == [structs.replace(ROW, game_id=game_id, ply_index=1, turn="black")]
+        await append(log, game_id, 2, Ended("timeout_black"), standing=Standing("black", 1, "timeout_black", None))
         (row,) = await log.rows(GameQuery())
-        assert row == structs.replace(ROW, game_id=game_id, ply_index=1, turn="black")
+        assert (row.status, row.termination, row.result) == ("over", "timeout_black", "1-0")
 
 
 players = st.sampled_from([1, 2, -(2**63), 2**63 - 1])
-row_fields = st.fixed_dictionaries(
-    {
-        "player_white": players | st.none(),
-        "player_black": players | st.none(),
-        "status": st.sampled_from(["live", "over", "open"]),
-        "variant": st.sampled_from(["standard", "chess960", "crazyhouse"]),
-    }
-)
+variants = st.sampled_from(["standard", "chess960", "crazyhouse"])
+games = st.tuples(players | st.none(), players | st.none(), variants, st.booleans())
 queries = st.builds(
     GameQuery,
     player=st.none() | players,
     status=st.none() | st.sampled_from(["live", "over", "open"]),
-    variant=st.none() | st.sampled_from(["standard", "chess960", "crazyhouse"]),
+    variant=st.none() | variants,
     before=st.none() | st.integers(0, 25) | st.just(2**53 - 1),
     limit=st.integers(1, 30),
 )
@@ -232,17 +260,23 @@ def listed(rows: Sequence[GameRow], query: GameQuery) -> list[GameRow]:
 
 
 @pytest.mark.parametrize("name", LOGS)
-@given(st.lists(row_fields, max_size=20), st.lists(queries, min_size=1, max_size=5))
+@settings(max_examples=proof_size(small=40, full=2_000))
+@given(st.lists(games, max_size=20), st.lists(queries, min_size=1, max_size=5))
 def test_a_page_of_rows_is_what_the_query_says(
-    name: str, fields: list[dict[str, Any]], asked: list[GameQuery]
+    name: str, made: list[tuple[int | None, int | None, Variant, bool]], asked: list[GameQuery]
 ) -> None:
     async def main() -> None:
         async with LOGS[name]() as log:
             rows = []
-            for each in fields:
-                row = structs.replace(ROW, game_id=log.next_game_id(), **each)
-                rows.append(row)
-                await append(log, row.game_id, 0, CREATED, **each)
+            for white, black, variant, over in made:
+                game_id, options = log.next_game_id(), structs.replace(OPTIONS, variant=variant)
+                created = structs.replace(CREATED, player_white=white, player_black=black, options=options)
+                log.append(game_id, 0, [created], lambda over=over: OVER if over else STANDING)
+                row = structs.replace(ROW, game_id=game_id, variant=variant, player_white=white, player_black=black)
+                over_row = structs.replace(
+                    row, status="over", turn="black", ply_index=3, termination="victory_white", result="1-0"
+                )
+                rows.append(over_row if over else row)
             for query in asked:
                 assert await log.rows(query) == listed(rows, query)
 
@@ -258,3 +292,55 @@ async def test_pages_follow_each_other_without_gap_or_overlap(new_log: LogFactor
         while page := await log.rows(GameQuery(limit=4, before=found[-1] if found else None)):
             found += [row.game_id for row in page]
         assert found == ids[::-1]
+
+
+async def test_the_deadlines_are_those_of_live_games_with_clocks(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        unclocked = structs.replace(CREATED, options=structs.replace(OPTIONS, clock=None))
+        waiting, running, over, without = (log.next_game_id() for _ in range(4))
+        await append(log, waiting, 0, CREATED, standing=Standing("white", 0, "available_move", None))
+        await append(log, running, 0, CREATED, Heard("white"), standing=Standing("white", 0, "available_move", 1 / 3))
+        await append(log, over, 0, CREATED, Ended("timeout_white"), standing=OVER)
+        await append(log, without, 0, unclocked, standing=Standing("white", 0, "available_move", None))
+        assert sorted(await log.deadlines()) == [Deadline(waiting, None), Deadline(running, 1 / 3)]
+        await append(log, running, 2, Ended("timeout_white"), standing=OVER)
+        assert await log.deadlines() == [Deadline(waiting, None)]
+
+
+async def test_the_longest_due_game_comes_first_and_ends_are_told_once(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        first, second, third = (log.next_game_id() for _ in range(3))
+        created = structs.replace(CREATED, player_white=1, player_black=2)
+        for game_id in (first, second, third):
+            await append(log, game_id, 0, created)
+        assert await log.due(1) == [first, second, third]
+        assert await log.due(2) == await log.due(3) == []
+        await append(log, first, 1, Moved("e2e4"), standing=Standing("black", 1, "available_move", None))
+        assert (await log.due(1), await log.due(2)) == ([second, third], [first])
+        await append(log, second, 1, Ended("resignation_white"), standing=OVER)
+        assert (await log.due(1), await log.due(2)) == ([third, second], [first, second])
+        log.told(second, "white")
+        await append(log, first, 2, Moved("e7e5"))  # what is told is written with the next append
+        assert (await log.due(1), await log.due(2)) == ([third, first], [second])
+
+
+async def test_one_who_plays_both_sides_is_told_both_ends(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        game_id = log.next_game_id()
+        await append(log, game_id, 0, structs.replace(CREATED, player_white=1, player_black=1), standing=OVER)
+        assert await log.due(1) == [game_id]
+        log.told(game_id, "black")
+        await append(log, log.next_game_id(), 0, CREATED)
+        assert await log.due(1) == [game_id]
+        log.told(game_id, "white")
+        await append(log, log.next_game_id(), 0, CREATED)
+        assert await log.due(1) == []
+
+
+async def test_listings_and_tokens_know_of_what_is_on_its_way(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        game_id = log.next_game_id()
+        log.append(game_id, 0, [CREATED], lambda: STANDING, TokenUse(1, "token", b"content"))
+        assert await log.made_under(1, "token") == (game_id, b"content")
+        assert [row.game_id for row in await log.rows(GameQuery())] == [game_id]
+        assert await log.load(game_id) == [CREATED]
