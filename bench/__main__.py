@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from . import latency, throughput
+from . import durable, latency, throughput
 
 
 def main() -> None:
     """Run the parts asked for."""
     parts = {
         "throughput": lambda: throughput.measure(options.moves, options.rounds),
+        "durable": lambda: durable.measure(options.moves * 3, options.rounds),
         "late": lambda: latency.late_against_early(games=20),
         "neighbours": lambda: latency.beside_neighbours(games=20),
         "pgn": lambda: latency.beside_large_pgns(games=50),

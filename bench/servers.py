@@ -22,9 +22,9 @@ def server(*arguments: str) -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def gmd() -> Iterator[tuple[str, int]]:
-    """A daemon with an empty memory."""
-    with server("gmd", "serve", "--port", "0", "--data", ":memory:") as address:
+def gmd(data: str = ":memory:") -> Iterator[tuple[str, int]]:
+    """A daemon with an empty memory, or on a data directory."""
+    with server("gmd", "serve", "--port", "0", "--data", data) as address:
         yield address
 
 
