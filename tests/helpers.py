@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import trio
@@ -14,8 +16,13 @@ from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.daemon import Daemon, limits_of, open_daemon
+from gmd.games.events import AnyEvent
+from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
 from gmd.log.memory import MemoryLog
+from gmd.log.migrations import migrate
+from gmd.log.sqlite import SqliteStore, open_engine
+from gmd.log.store import GameAppend, Store, Told
 from gmd.tcp.listener import Doorkeeper
 
 #: A reply decoded without any help of ours: what a bot author with nothing but a JSON parser would see.
@@ -141,7 +148,7 @@ class MemoryDaemon:
 @asynccontextmanager
 async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIterator[MemoryDaemon]:
     """A :class:`MemoryDaemon`, on a log of its own unless one is given."""
-    config = Config(**settings)
+    config = Config(data=":memory:", **settings)
     log = log or MemoryLog()
     arbiter = Arbiter(log, config.start_timeout, config.idle_games)
     await arbiter.start()
@@ -151,3 +158,61 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
         yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config)), nursery)
         nursery.cancel_scope.cancel()
         log.stop()
+
+
+class FaultyStore:
+    """A store that can be held up and made to fail, and that says what it was given.
+
+    :ivar fault: raised by every write, if there is one; nothing is written then.
+    :ivar batches: the ids of the games in each batch that was begun.
+    :ivar loads: the ids of the games that were loaded.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.fault: Exception | None = None
+        self.batches: list[list[int]] = []
+        self.loads: list[int] = []
+        self._may_write = threading.Event()
+        self._may_write.set()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """No write ends, well or badly, before this does."""
+        self._may_write.clear()
+        try:
+            yield
+        finally:
+            self._may_write.set()
+
+    def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
+        self.batches.append([append.game_id for append in appends])
+        assert self._may_write.wait(60), "the test has ended without letting go of the store"
+        if self.fault is not None:
+            raise self.fault
+        self._store.write(appends, told)
+
+    def load(self, game_id: int) -> list[AnyEvent]:
+        self.loads.append(game_id)
+        return self._store.load(game_id)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+@contextmanager
+def store_in(directory: Path, **pragmas: int) -> Iterator[FaultyStore]:
+    """A store in a file in a directory, made there if need be."""
+    engine = open_engine(directory / "games.sqlite", {"synchronous": "OFF", **pragmas})
+    migrate(engine)
+    try:
+        yield FaultyStore(SqliteStore(engine))
+    finally:
+        engine.dispose()
+
+
+@asynccontextmanager
+async def durable_daemon(store: Store, **settings: Any) -> AsyncIterator[MemoryDaemon]:
+    """A :class:`MemoryDaemon` on a store; like a killed one it forgets everything else at the end."""
+    async with memory_daemon(BatchingLog(store), **settings) as daemon:
+        yield daemon

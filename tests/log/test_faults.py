@@ -1,0 +1,140 @@
+"""A log that cannot be written, for real: nothing is acknowledged that is not in it, and it goes on by itself."""
+
+from __future__ import annotations
+
+import resource
+import sqlite3
+from pathlib import Path
+
+import pytest
+import structlog
+import trio
+
+from tests.helpers import Client, Json, durable_daemon, store_in
+from tests.serving import Served, served
+
+SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
+#: Moves after which a log that is meant to fail has failed.
+MANY = 5_000
+
+
+async def play_until_refused(client: Client, game_id: int) -> tuple[int, Json]:
+    """How many moves were acknowledged, and the refusal of the next."""
+    for ply in range(MANY):
+        reply = await move(client, game_id, ply)
+        if reply["error"] is not None:
+            return ply, reply
+    raise AssertionError(f"{MANY} moves fitted into the log")
+
+
+async def move(client: Client, game_id: int, ply: int) -> Json:
+    return await client.ask("move", game_id=game_id, player=1 + ply % 2, move=SHUFFLE[ply % 4], ply=ply, brief=True)
+
+
+async def moves_of(client: Client, game_id: int) -> int:
+    reply = await client.ask("history", game_id=game_id)
+    assert reply["error"] is None, reply
+    return len(reply["moves"])
+
+
+async def test_a_full_database_takes_nothing_and_keeps_what_it_has(tmp_path: Path) -> None:
+    with structlog.testing.capture_logs(), store_in(tmp_path, max_page_count=20) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            game_id = (await client.new_game())["game_id"]
+            acknowledged, refusal = await play_until_refused(client, game_id)
+            assert refusal == {
+                "state": None,
+                "code": "internal",
+                "error": f"game {game_id}: the event log cannot be written; nothing was done",
+            }
+            assert await moves_of(client, game_id) == acknowledged
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert await moves_of(client, game_id) == acknowledged
+            assert (await move(client, game_id, acknowledged))["error"] is None
+
+
+async def test_a_file_another_process_writes_is_waited_for_and_then_refused(tmp_path: Path) -> None:
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path, busy_timeout=10) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            game_id = (await client.new_game())["game_id"]
+            other = sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            assert (await move(client, game_id, 0))["code"] == "internal"
+            assert await moves_of(client, game_id) == 0
+            other.execute("ROLLBACK")
+            other.close()
+            assert (await move(client, game_id, 0))["error"] is None
+    assert [entry.get("reason") for entry in logged] == ["OperationalError: database is locked", None]
+
+
+async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path) -> None:
+    with structlog.testing.capture_logs(), store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            for _ in range(2):
+                await client.play((await client.new_game())["game_id"], "e4")
+        with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+            connection.execute("UPDATE events SET event = '{' WHERE game_id = 1 AND seq = 1")
+        connection.close()
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert (await client.ask("state", game_id=1))["code"] == "internal"
+            assert await moves_of(client, 2) == 1
+
+
+def limit(served: Served, size: int) -> None:
+    """How large a file of the daemon's may grow, in bytes."""
+    _, hard = resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, (size, hard))
+
+
+async def test_a_daemon_whose_disk_is_full_says_so_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)) as daemon:
+        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await client.ask("hello")
+        game_id = (await client.new_game())["game_id"]
+        limit(daemon, 100_000)
+        acknowledged, refusal = await play_until_refused(client, game_id)
+        assert (refusal["code"], refusal["state"]) == ("internal", None)
+        for _ in range(3):
+            assert (await move(client, game_id, acknowledged))["code"] == "internal"
+        assert (await client.ask("new_game", player_white=1, player_black=2))["code"] == "internal"
+        assert await moves_of(client, game_id) == acknowledged
+        limit(daemon, resource.RLIM_INFINITY)
+        for ply in range(acknowledged, acknowledged + 10):
+            assert (await move(client, game_id, ply))["error"] is None
+        assert daemon.stop(15) == 0
+        assert daemon.process.stdout is not None
+        said = daemon.process.stdout.read() + (daemon.process.stderr.read() if daemon.process.stderr else "")
+    assert "the event log cannot be written" in said
+    assert "the event log can be written again" in said
+    with served("--data", str(tmp_path)) as daemon:
+        again = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await again.ask("hello")
+        assert await moves_of(again, game_id) == acknowledged + 10
+        await again.aclose()
+    await client.aclose()
+
+
+@pytest.mark.parametrize("seconds", [20.0])
+async def test_nobody_loses_on_time_while_the_log_takes_nothing(seconds: float, tmp_path: Path) -> None:
+    with structlog.testing.capture_logs(), store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect(player=1)
+            await client.new_game(1, 1, clock={"initial": seconds})
+            await client.ask("state", game_id=1)
+            store.fault = OSError("input/output error")
+            assert (await move_as_one(client))["code"] == "internal"
+            clock = (await client.ask("state", game_id=1))["state"]["clock"]
+            assert clock["black"] == seconds
+            assert 0 < clock["white"] <= seconds
+            store.fault = None
+            assert (await move_as_one(client))["error"] is None
+
+
+async def move_as_one(client: Client) -> Json:
+    return await client.ask("move", game_id=1, move="e4", ply=0)
