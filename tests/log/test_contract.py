@@ -233,9 +233,7 @@ def listed(rows: Sequence[GameRow], query: GameQuery) -> list[GameRow]:
 
 @pytest.mark.parametrize("name", LOGS)
 @given(st.lists(row_fields, max_size=20), st.lists(queries, min_size=1, max_size=5))
-def test_a_page_of_rows_is_what_the_query_says(
-    name: str, fields: list[dict[str, Any]], asked: list[GameQuery]
-) -> None:
+def test_a_page_of_rows_is_what_the_query_says(name: str, fields: list[dict[str, Any]], asked: list[GameQuery]) -> None:
     async def main() -> None:
         async with LOGS[name]() as log:
             rows = []
