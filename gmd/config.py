@@ -16,6 +16,9 @@ from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
 #: Prefix of the environment variables: ``GMD_PORT`` sets ``port``.
 ENVIRONMENT_PREFIX = "GMD_"
 
+#: Longest time that may be set: some months, so that every time is a number that clients can be told.
+MAX_SECONDS = 10_000_000
+
 
 class ConfigError(Exception):
     """A configuration that cannot be used; the message names the setting, its value and where it came from."""
@@ -34,21 +37,23 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # Ten thousand idle sessions cost some 200 MB; beyond that an operator should mean it.
     max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
     idle_timeout: Annotated[
-        float, Meta(gt=0, description="Seconds a session may be silent while nothing is asked.")
+        float, Meta(gt=0, le=MAX_SECONDS, description="Seconds a session may be silent while nothing is asked.")
     ] = 3600.0
     # A frame is one write of a client's; thirty seconds is patience with the worst of networks, not with trickling.
     frame_timeout: Annotated[
-        float, Meta(gt=0, description="Seconds for a frame to arrive whole, and for a reply to be taken.")
+        float,
+        Meta(gt=0, le=MAX_SECONDS, description="Seconds for a frame to arrive whole, and for a reply to be taken."),
     ] = 30.0
-    max_wait: Annotated[float, Meta(ge=0, description="Longest wait, in seconds.")] = 60.0
+    max_wait: Annotated[float, Meta(ge=0, le=MAX_SECONDS, description="Longest wait, in seconds.")] = 60.0
     start_timeout: Annotated[
-        float, Meta(gt=0, description="Seconds for both seats of a game with a clock to be heard from.")
+        float, Meta(gt=0, le=MAX_SECONDS, description="Seconds for both seats of a game with a clock to be heard from.")
     ] = 300.0
     # A game replays in milliseconds; five minutes is a long thought, or a client that has gone.
     idle_games: Annotated[float, Meta(gt=0, description="Seconds a game that nobody asks for stays in memory.")] = 300.0
     # SIGTERM to exit within five seconds: four for what is in hand, the rest to close.
     stop_timeout: Annotated[
-        float, Meta(ge=0, description="Seconds for the requests in hand when the daemon is told to stop.")
+        float,
+        Meta(ge=0, le=MAX_SECONDS, description="Seconds for the requests in hand when the daemon is told to stop."),
     ] = 4.0
 
 

@@ -37,6 +37,7 @@ def start_board(variant: str, *, fen: str | None = None, position: int | None = 
     board = kind(chess960=chess960) if fen is None else kind(fen, chess960=chess960)
     if position is not None:
         board.set_chess960_pos(position)
+        board.chess960 = chess960  # which the line above turns on
     return board
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-
-
 import trio
 import trio.testing
 from hypothesis import given

@@ -54,9 +54,7 @@ def test_the_first_game_is_made_moved_in_and_shown(outputs: list[str]) -> None:
 def test_the_pipeline_plays_a_whole_game(outputs: list[str]) -> None:
     lines = outputs[1].splitlines()
     assert len(lines) == 7
-    assert lines[-1] == (
-        "7 h5f7 victory_white r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4"
-    )
+    assert lines[-1] == ("7 h5f7 victory_white r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4")
 
 
 def test_the_pgn_loads_and_the_history_is_pgn(outputs: list[str]) -> None:
@@ -73,4 +71,9 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
 
 
 def test_the_options_are_resolved(outputs: list[str]) -> None:
-    assert [line.split('"')[3] for line in outputs[4].splitlines()] == ["chess960", "crazyhouse", "standard", "standard"]
+    assert [line.split('"')[3] for line in outputs[4].splitlines()] == [
+        "chess960",
+        "crazyhouse",
+        "standard",
+        "standard",
+    ]

@@ -20,6 +20,9 @@ from gmd.log.opening import IN_MEMORY
 
 logger = structlog.get_logger(__name__)
 
+#: What tells the daemon to stop.
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 _FIRST_COMMAND = """gmcat --port {port} '{{"kind": "new_game", "player_white": 1, "player_black": 2}}'"""
 
 
@@ -59,18 +62,21 @@ def serve(file: Path | None, **settings: Any) -> None:
         trio.run(_serve, config)
     except DataError as error:
         raise click.ClickException(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(f"cannot listen on {config.host}:{config.port}: {error.strerror}") from None
+    except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise click.ClickException(f"cannot listen on {config.host}:{config.port}: {reason}") from None
 
 
 async def _serve(config: Config) -> None:
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    with trio.open_signal_receiver(*STOP_SIGNALS) as signals:
         async with open_daemon(config) as daemon:
             prepare_process()
             _announce(daemon, config)
             async for number in signals:
                 click.echo(f"gmd: {signal.Signals(number).name}: finishing the requests in hand", err=True)
                 break
+            for number in STOP_SIGNALS:
+                signal.signal(number, signal.SIG_IGN)  # told once is enough: a second one would end us halfway
 
 
 def _announce(daemon: Daemon, config: Config) -> None:

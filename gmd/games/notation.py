@@ -73,7 +73,7 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
             games += 1
             begun, ended = kind == "move", False
         elif kind == "tag" and games == 1:
-            headers.setdefault(value, tag)
+            headers[value] = tag
         elif kind == "move":
             begun = True
             if games == 1 and len(moves) < max_moves:

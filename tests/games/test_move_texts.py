@@ -64,7 +64,7 @@ def check(board: Board, text: str) -> None:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=400, full=50_000))
+@settings(max_examples=proof_size(small=150, full=30_000, share=2_000))
 @given(boards, st.lists(texts, min_size=1, max_size=20))
 def test_any_text_is_read_as_python_chess_reads_it(board: Board, tried: list[str]) -> None:
     pack(board)
@@ -101,7 +101,7 @@ def spellings(board: Board, move: chess.Move) -> list[str]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=60, full=5_000))
+@settings(max_examples=proof_size(small=30, full=5_000))
 @given(boards, st.integers(0, 2**32))
 def test_spellings_of_legal_moves_and_texts_near_them(board: Board, seed: int) -> None:
     pack(board)

@@ -188,6 +188,12 @@ async def test_a_chess960_header_needs_its_fen_for_another_start(client: Client)
     assert table.state["start_fen"] == fen.replace("KQkq", "GBgb")
 
 
+async def test_of_two_headers_of_one_name_the_last_counts(client: Client) -> None:
+    first, last = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/3P4/4K3 w - - 0 1"
+    table = await new_table(client, pgn=f'[FEN "{first}"]\n[FEN "{last}"]\n\n1. d4')
+    assert table.state["start_fen"] == last
+
+
 async def test_other_headers_decide_nothing(client: Client) -> None:
     table = await new_table(
         client, pgn='[White "Kasparov"]\n[Black "2"]\n[Result "0-1"]\n[Termination "x"]\n\n1. e4 0-1'

@@ -44,7 +44,7 @@ def looks(board: Board) -> tuple[Any, ...]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=300, full=30_000))
+@settings(max_examples=proof_size(small=150, full=30_000))
 @given(boards)
 def test_the_access_map_is_what_trying_every_move_gives(board: Board) -> None:
     pack(board)
@@ -52,7 +52,7 @@ def test_the_access_map_is_what_trying_every_move_gives(board: Board) -> None:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=300, full=30_000))
+@settings(max_examples=proof_size(small=150, full=30_000))
 @given(lawless_boards())
 def test_the_access_map_is_right_without_kings_and_with_kings_to_take(board: Board) -> None:
     found = access(board)
@@ -61,7 +61,7 @@ def test_the_access_map_is_right_without_kings_and_with_kings_to_take(board: Boa
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=300, full=20_000))
+@settings(max_examples=proof_size(small=150, full=20_000))
 @given(boards)
 def test_facts_are_python_chesss(board: Board) -> None:
     facts = facts_of(pack(board.copy(stack=False)))
@@ -76,7 +76,7 @@ def test_facts_are_python_chesss(board: Board) -> None:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=60, full=5_000))
+@settings(max_examples=proof_size(small=30, full=5_000))
 @given(boards)
 def test_every_legal_move_is_played_and_written_as_python_chess_does(board: Board) -> None:
     position = pack(board.copy(stack=False))
@@ -95,7 +95,7 @@ def test_every_legal_move_is_played_and_written_as_python_chess_does(board: Boar
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=300, full=20_000))
+@settings(max_examples=proof_size(small=150, full=20_000))
 @given(boards)
 def test_unpacking_a_key_gives_the_board_back(board: Board) -> None:
     key = pack(board)  # takes an en passant square that is of no use from the board
@@ -108,7 +108,7 @@ def test_unpacking_a_key_gives_the_board_back(board: Board) -> None:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=100, full=10_000))
+@settings(max_examples=proof_size(small=50, full=10_000))
 @given(played_boards())
 def test_keys_are_equal_exactly_when_positions_repeat(board: Board) -> None:
     """All positions of a game, each with each: python-chess's own key is equal when ours is."""

@@ -61,6 +61,7 @@ async def test_a_real_game_loads_to_its_end(client: Client, name: str) -> None:
     assert " ".join(table.state["fen"].split()[:2]) == END.get(name, " ".join(game.end().board().fen().split()[:2]))
     history = await client.ask("history", game_id=table.id)
     assert history["moves"] == oracle.ucis
+    assert max(map(len, history["pgn"].splitlines())) < 80
     assert list(read(history["pgn"]).mainline_moves()) == list(game.mainline_moves())
     if "Result" in game.headers and "[Result " in GAMES[name]:
         assert f'[Result "{game.headers["Result"]}"]' in history["pgn"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import chess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.games.playing import STYLES, choose
 from tests.games.talk import new_table, refused_game
 from tests.helpers import START_FEN, Client, memory_daemon
 from tests.helpers_proof import proof_size
@@ -129,7 +132,10 @@ async def test_any_text_as_fen_makes_a_game_or_is_a_bad_position(fen: str) -> No
 
 
 @pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])
-@pytest.mark.parametrize(("seed", "number"), [(0, 0), (518, 518), (960, 0), (-1, 959), (10**15, 10**15 % 960)])
+@pytest.mark.parametrize(
+    ("seed", "number"),
+    [(0, 0), (518, 518), (960, 0), (-1, 959), (10**30, 10**30 % 960), (-(2**63) - 1, (-(2**63) - 1) % 960)],
+)
 async def test_a_seed_picks_a_start_reproducibly(client: Client, variant: str, seed: int, number: int) -> None:
     by_seed = await new_table(client, variant=variant, seed=seed)
     by_number = await new_table(client, variant=variant, position=number)
@@ -191,10 +197,6 @@ async def test_unknown_variants(client: Client, variant: object) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 async def test_every_fen_a_game_shows_starts_the_same_position(client: Client, variant: str) -> None:
     """The FEN of any state, given to ``new_game``, makes a game that shows the same board, access map and FEN."""
-    import random
-
-    from tests.games.playing import STYLES, choose
-
     rng = random.Random(f"round trip {variant}")
     same = ("board", "access_map", "available_castles", "passant_file", "in_check", "turn", "fen")
     for _ in range(proof_size(small=10, full=500)):

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import trio
-from gm_protocol.framing import encode_frame
 from trio.testing import MockClock
 
+from gm_protocol.framing import encode_frame
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 
 TEN_SECONDS: Json = {"initial": 10, "increment": 0}

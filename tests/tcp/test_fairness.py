@@ -15,6 +15,9 @@ MAX_MESSAGE = 2 * MEBIBYTE
 #: How often somebody else must get a turn at the least while such a text is read: every few milliseconds.
 TURNS = 50
 
+#: Requests that arrive in one piece.
+PIPELINED = 1_000
+
 
 def filled(text: str, size: int = MEBIBYTE) -> str:
     """``text`` again and again."""
@@ -108,3 +111,17 @@ async def test_a_ping_sent_behind_a_large_pgn_is_answered_before_it() -> None:
             await other.send({"kind": "ping"})
             nursery.start_soon(receive, other, "ping")
         assert order == ["ping", "pgn"]
+
+
+async def test_a_long_pipeline_lets_others_in_between() -> None:
+    async with memory_daemon() as daemon:
+        greedy, other = await daemon.connect(), await daemon.connect()
+        await greedy.send(*({"kind": "ping", "id": number} for number in range(PIPELINED)))
+        assert await other.ask("ping") == {"error": None}
+        answered = (await greedy.stream.receive_some(MEBIBYTE)).count(b'"id"')
+        assert 0 < answered < PIPELINED // 4
+        await greedy.end()
+        rest = b""
+        while data := await greedy.stream.receive_some(MEBIBYTE):
+            rest += data
+        assert answered + rest.count(b'"id"') == PIPELINED

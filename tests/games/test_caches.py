@@ -1,0 +1,68 @@
+"""What is kept of positions is bounded, and never wrong for having been forgotten."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import msgspec
+import pytest
+
+from gmd.games import access, facts, fragments
+from gmd.games.position import Position, pack, unpack
+from tests.games.playing import choose
+from tests.oracle import access_map, board_rows, fen
+
+POSITIONS = 300
+KEPT, RECENT, REMEMBERED = 8, 4, 32
+
+
+def some_positions(rng: random.Random) -> list[Position]:
+    """Positions of random games, many of them more than once."""
+    positions: list[Position] = []
+    while len(positions) < POSITIONS:
+        board = chess.Board()
+        for _ in range(30):
+            positions.append(pack(board.copy(stack=False)))
+            board.push(choose(board, "any", rng))
+        positions += rng.choices(positions, k=10)
+        positions += positions[:3] * 2
+    return positions
+
+
+def test_a_position_is_computed_once_while_it_is_in_use() -> None:
+    position = pack(chess.Board())
+    assert facts.facts_of(position) is facts.facts_of(bytes(bytearray(position)))
+
+
+def test_facts_are_right_and_few_however_small_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "KEPT_POSITIONS", KEPT)
+    monkeypatch.setattr(facts, "RECENT_POSITIONS", RECENT)
+    monkeypatch.setattr(facts, "REMEMBERED_POSITIONS", REMEMBERED)
+    for memory in (facts._kept, facts._recent, facts._seen):
+        memory.clear()
+    for position in some_positions(random.Random("caches")):
+        board = unpack(position)
+        found = facts.facts_of(position)
+        assert found.fen_stem == " ".join(fen(board).split()[:4])
+        assert found.position == position
+        assert len(facts._kept) <= KEPT
+        assert len(facts._recent) <= RECENT
+        assert len(facts._seen) <= REMEMBERED
+    assert facts._kept, "some were seen twice"
+
+
+def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
+    monkeypatch.setattr(access, "MAX_STEPS", 4)
+    for table in (fragments._RANKS, fragments._SQUARE_LISTS, *access._WHITE_STEPS, *access._BLACK_STEPS):
+        table.clear()
+    for position in some_positions(random.Random("fragments")):
+        board = unpack(position)
+        found = facts.Facts(position, unpack(position))
+        assert found.fen_stem == " ".join(fen(board).split()[:4])
+        assert msgspec.json.decode(msgspec.json.encode(found.board)) == board_rows(board)
+        assert msgspec.json.decode(msgspec.json.encode(found.access_map)) == access_map(board)
+        assert len(fragments._RANKS) <= 16
+        assert len(fragments._SQUARE_LISTS) <= 16
+        assert all(len(table) <= 4 for table in [*access._WHITE_STEPS, *access._BLACK_STEPS])

@@ -1,0 +1,179 @@
+"""``gmd serve`` as an operator meets it: a process that starts, says where it is, and stops when it is told to."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+import trio
+
+from gmd import __version__
+from tests.helpers import Client
+from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, environment, served
+
+#: Some of the longest work there is for one request, which must not hold up the end.
+LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 3_000
+
+SIGNALS = [signal.SIGTERM, signal.SIGINT]
+
+
+async def connect(port: int) -> Client:
+    return Client(await trio.open_tcp_stream("127.0.0.1", port))
+
+
+def refused(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, str]:
+    """The exit status of a daemon that does not start, and the last line of what it says on standard error."""
+    run = subprocess.run(
+        [*SERVE, *arguments], env=environment(env), capture_output=True, text=True, timeout=START_SECONDS, check=False
+    )
+    assert run.stdout == ""
+    assert "Traceback" not in run.stderr
+    return run.returncode, run.stderr.splitlines()[-1]
+
+
+def test_it_says_where_it_listens_and_what_to_try() -> None:
+    with served() as daemon:
+        assert daemon.port > 0
+        assert daemon.lines == [
+            f"gmd {__version__} listening on 127.0.0.1:{daemon.port}",
+            "Games are kept in memory: they end with the daemon.",
+            f"""Try: gmcat --port {daemon.port} '{{"kind": "new_game", "player_white": 1, "player_black": 2}}'""",
+        ]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_it_stops_when_told_to(number: signal.Signals) -> None:
+    with served() as daemon:
+        assert daemon.stop(number) == 0
+        assert daemon.process.stderr is not None
+        assert daemon.process.stderr.read() == f"gmd: {number.name}: finishing the requests in hand\n"
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+async def test_it_finishes_what_it_has_in_hand(number: signal.Signals) -> None:
+    with served() as daemon:
+        player, idle, half = [await connect(daemon.port) for _ in range(3)]
+        for client in (player, idle, half):
+            await client.ask("hello", player=2)
+        await half.send_bytes(b"\0\0")
+        await player.send(
+            {"kind": "new_game", "player_white": 1, "player_black": 2, "pgn": LONG_PGN, "brief": True},
+            {"kind": "new_game", "player_white": 1, "player_black": 2, "brief": True},
+            {"kind": "wait", "game_id": 2, "brief": True},
+        )
+        assert (await player.receive())["state"]["ply_index"] == 12_000
+        daemon.process.send_signal(number)
+        assert (await player.receive())["game_id"] == 2
+        assert (await player.receive())["state"]["turn"] == "white"  # the wait ends as at its timeout
+        assert (await half.receive())["code"] == "shutting_down"
+        for client in (player, idle, half):
+            assert await client.closed()
+            await client.aclose()
+        assert daemon.process.wait(STOP_SECONDS) == 0
+
+
+async def test_it_stops_in_time_also_where_clients_do_not_leave_and_it_is_told_twice() -> None:
+    with served() as daemon:
+        clients = [await connect(daemon.port) for _ in range(20)]
+        for client in clients:
+            await client.ask("hello")
+        daemon.process.send_signal(signal.SIGINT)
+        assert await clients[0].closed()
+        assert daemon.stop(signal.SIGTERM) == 0  # which waits STOP_SECONDS at most
+        for client in clients:
+            await client.aclose()
+
+
+async def test_it_binds_its_old_port_at_once() -> None:
+    port = 0
+    for _ in range(3):
+        with served("--port", str(port)) as daemon:
+            assert port in (0, daemon.port)
+            port = daemon.port
+            client = await connect(port)
+            await client.ask("hello")
+            daemon.process.send_signal(signal.SIGTERM)
+            assert await client.closed()  # the server closes first, and so its address lingers
+            await client.aclose()
+            assert daemon.process.wait(STOP_SECONDS) == 0
+
+
+async def test_settings_come_from_flags_the_environment_and_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "gmd.toml"
+    file.write_text("max_wait = 1\nmax_message = 5000\nidle_timeout = 7\n", "utf-8")
+    variables = {"GMD_MAX_WAIT": "2", "GMD_MAX_MESSAGE": "6000", "GMD_CONFIG": str(file)}
+    with served("--max-wait", "3", env=variables) as daemon:
+        client = await connect(daemon.port)
+        limits = (await client.ask("hello"))["limits"]
+        assert (limits["max_wait_seconds"], limits["max_message"], limits["idle_seconds"]) == (3.0, 6000, 7.0)
+        await client.aclose()
+
+
+async def test_a_file_may_be_named_by_flag(tmp_path: Path) -> None:
+    wrong, right = tmp_path / "wrong.toml", tmp_path / "right.toml"
+    wrong.write_text("max_wait = -1\n", "utf-8")
+    right.write_text("max_wait = 4\n", "utf-8")
+    with served("--config", str(right), env={"GMD_CONFIG": str(wrong)}) as daemon:
+        client = await connect(daemon.port)
+        assert (await client.ask("hello"))["limits"]["max_wait_seconds"] == 4.0
+        await client.aclose()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "error"),
+    [
+        (["--port", "70000"], {}, "port: 70000 from the command line cannot be used: Expected `int` <= 65535"),
+        ([], {"GMD_PORT": "http"}, "port: 'http' from the environment (GMD_...) cannot be used: "),
+        (["--config", "none.toml"], {}, "config: none.toml cannot be read: No such file or directory"),
+        (["--idle-timeout", "nan"], {}, "idle_timeout: nan from the command line cannot be used: "),
+        (["--max-wait", "inf"], {}, "max_wait: inf from the command line cannot be used: "),
+        (["--data", "games"], {}, "data: 'games': "),
+        (["--port", "http"], {}, "Invalid value for '--port': 'http' is not a valid integer."),
+        (["--prot", "1"], {}, "No such option"),
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_is_said_in_a_line(arguments: list[str], variables: dict[str, str], error: str) -> None:
+    status, line = refused(*arguments, env=variables)
+    assert status == 2
+    assert line.startswith(f"Error: {error}")
+
+
+@pytest.mark.parametrize(
+    "host", ["203.0.113.1", "256.256.256.256", "", "no such name", "a..b", "x" * 70, "/tmp/socket"], ids=repr
+)
+def test_an_address_that_cannot_be_listened_on_is_said_in_a_line(host: str) -> None:
+    status, line = refused("--host", host, "--port", "0")
+    assert status == 1
+    assert re.fullmatch(f"Error: cannot listen on {re.escape(host)}:0: .+", line)
+
+
+def test_a_port_in_use_is_said_in_a_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        status, line = refused("--port", str(port))
+    assert (status, line) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use")
+
+
+def test_help_names_every_setting_with_its_default_and_variable() -> None:
+    run = subprocess.run([*SERVE, "--help"], env=environment(), capture_output=True, text=True, check=True)
+    text = " ".join(run.stdout.split())
+    assert "--port INTEGER TCP port to listen on; 0 takes a free one. [default: 7100; or GMD_PORT]" in text
+    assert "--max-message INTEGER Largest request, in bytes. [default: 1048576; or GMD_MAX_MESSAGE]" in text
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+async def test_it_listens_on_ipv6_too() -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no ::1")
+    with served("--host", "::1") as daemon:
+        assert daemon.lines[0] == f"gmd {__version__} listening on [::1]:{daemon.port}"
+        client = Client(await trio.open_tcp_stream("::1", daemon.port))
+        assert (await client.ask("ping")) == {"error": None}
+        await client.aclose()
