@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Timer
 
@@ -45,12 +45,15 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 @contextmanager
-def served(*arguments: str, env: Mapping[str, str] | None = None, limit: str = "") -> Iterator[Served]:
+def served(
+    *arguments: str, env: Mapping[str, str] | None = None, limit: str = "", prefix: Sequence[str] = ()
+) -> Iterator[Served]:
     """A daemon on a free port, unless the arguments name one.
 
     :param limit: arguments of the shell's ``ulimit``, set before it starts.
+    :param prefix: a program, with its arguments, that runs the daemon's command.
     """
-    command = [*SERVE, "--port", "0", *arguments]
+    command = [*prefix, *SERVE, "--port", "0", *arguments]
     if limit:
         command = ["sh", "-c", f'ulimit {limit} && exec "$@"', "sh", *command]
     pipe = subprocess.PIPE
