@@ -76,7 +76,8 @@ games = Table(
     Index("games_of_black", "player_black", "status", "game_id"),
     Index("games_open_to_white", "player_white", "white_open", "status"),
     Index("games_open_to_black", "player_black", "black_open", "status"),
-    Index("games_by_status", "status", "clocked"),
+    Index("games_by_status", "status", "game_id"),
+    Index("games_with_clocks", "clocked", "status"),
 )
 
 events = Table(

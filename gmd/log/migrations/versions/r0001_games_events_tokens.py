@@ -34,7 +34,8 @@ def upgrade() -> None:
     op.create_index("games_of_black", "games", ["player_black", "status", "game_id"])
     op.create_index("games_open_to_white", "games", ["player_white", "white_open", "status"])
     op.create_index("games_open_to_black", "games", ["player_black", "black_open", "status"])
-    op.create_index("games_by_status", "games", ["status", "clocked"])
+    op.create_index("games_by_status", "games", ["status", "game_id"])
+    op.create_index("games_with_clocks", "games", ["clocked", "status"])
     op.create_table(
         "events",
         sa.Column("game_id", game_id, primary_key=True, autoincrement=False),
