@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import cycle, islice
 from math import inf
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGKILL, SIGTERM
 
 import pytest
 import trio
@@ -54,14 +54,14 @@ class Killer:
         if self._left <= 0:
             self._due.set()
 
-    async def kill(self, daemon: Served) -> None:
-        """Let the clients at a daemon, and kill it at a moment nobody knows."""
+    async def kill(self, daemon: Served, signal: int) -> int:
+        """Let the clients at a daemon, and signal it at a moment nobody knows; its exit status."""
         self._port, self._left, self._due = daemon.port, self._rng.randint(1, MOST_BETWEEN), trio.Event()
         self._up.set()
         await self._due.wait()
         self._up = trio.Event()
-        daemon.process.send_signal(SIGKILL)
-        await trio.to_thread.run_sync(daemon.process.wait)
+        daemon.process.send_signal(signal)
+        return await trio.to_thread.run_sync(daemon.process.wait)
 
 
 class Player:
@@ -110,6 +110,8 @@ class Player:
         await client.send(*(self._request(ply) for ply in plies))
         for ply in plies:
             reply = await client.receive()
+            if reply.get("code") == "shutting_down":
+                raise EOFError(reply["error"])
             assert reply["error"] is None, reply
             assert (reply["state"]["ply_index"], reply["state"]["last_move"]) == (ply + 1, SHUFFLE[ply % 4])
             self.acknowledged = ply + 1
@@ -157,7 +159,16 @@ def check_log(directory: Path, players: list[Player]) -> None:
 
 @pytest.mark.proof
 async def test_whatever_was_acknowledged_survives_every_kill(tmp_path: Path) -> None:
-    kills = proof_size(small=30, full=300)
+    await crash(tmp_path, SIGKILL, -SIGKILL, proof_size(small=30, full=300))
+
+
+@pytest.mark.proof
+async def test_being_told_to_stop_under_load_loses_nothing_and_is_no_failure(tmp_path: Path) -> None:
+    await crash(tmp_path, SIGTERM, 0, proof_size(small=5, full=100))
+
+
+async def crash(directory: Path, signal: int, status: int, kills: int) -> None:
+    """End a daemon so many times with a signal, and look into its log each time."""
     killer = Killer(random.Random("kill"))
     players = [Player(number, killer) for number in range(1, CLIENTS + 1)]
     with trio.fail_after(kills * PATIENCE_SECONDS):
@@ -165,10 +176,10 @@ async def test_whatever_was_acknowledged_survives_every_kill(tmp_path: Path) -> 
             for player in players:
                 nursery.start_soon(player.play)
             for _ in range(kills):
-                serving = served("--data", str(tmp_path))
+                serving = served("--data", str(directory))
                 daemon = await trio.to_thread.run_sync(serving.__enter__)
-                await killer.kill(daemon)
+                assert await killer.kill(daemon, signal) == status
                 await trio.to_thread.run_sync(serving.__exit__, None, None, None)
-                check_log(tmp_path, players)
+                check_log(directory, players)
             nursery.cancel_scope.cancel()
     assert all(player.acknowledged for player in players)
