@@ -126,5 +126,8 @@ class Arbiter:
             self.act(table, Absent() if table.game.awaited else Flag(), trio.current_time())
         except Internal:
             return  # it has been logged, and the game dropped: its clock runs again once it is asked for
+        except Exception:
+            logger.exception("alarm failed", game_id=game_id)  # one game's trouble is not the others'
+            return
         if not table.game.over:
             self._set_alarm(table)

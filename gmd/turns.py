@@ -7,8 +7,10 @@ from collections.abc import Container
 
 from gmd.games.game import Game
 
-#: How many ended games are remembered whose end some player has not been shown yet.
-MAX_UNSEEN_ENDS = 10_000
+#: How many ended games are remembered for a player that has not been shown their ends; the latest ones are.
+MAX_UNSEEN_ENDS = 1_000
+#: For how many players they are remembered: one game tells at most two.
+MAX_UNSEEING_PLAYERS = 100_000
 
 
 class Turns:
@@ -16,7 +18,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._due: dict[int, dict[int, None]] = {}
-        self._unseen: OrderedDict[tuple[int, int], None] = OrderedDict()
+        self._unseen: OrderedDict[int, dict[int, None]] = OrderedDict()
 
     def update(self, game: Game) -> None:
         """A game has changed: it is another side's turn, or over."""
@@ -38,9 +40,8 @@ class Turns:
 
     def shown(self, player: int | None, game: Game) -> None:
         """A reply shows the player the game as it is now."""
-        if player is not None and game.over and (player, game.id) in self._unseen:
-            del self._unseen[player, game.id]
-            self._drop(player, game.id)
+        if player is not None and game.over and game.id in self._unseen.get(player, ()):
+            self._forget(player, game.id)
 
     def longest_due(self, player: int, without: Container[int]) -> int | None:
         """The game that has waited longest for the player, but those in ``without``."""
@@ -48,10 +49,20 @@ class Turns:
 
     def _tell_end(self, player: int, game_id: int) -> None:
         self._due.setdefault(player, {})[game_id] = None
-        self._unseen[player, game_id] = None
-        if len(self._unseen) > MAX_UNSEEN_ENDS:
-            (forgotten, ended_id), _ = self._unseen.popitem(last=False)
-            self._drop(forgotten, ended_id)
+        unseen = self._unseen.setdefault(player, {})
+        unseen[game_id] = None
+        if len(unseen) > MAX_UNSEEN_ENDS:
+            self._forget(player, next(iter(unseen)))
+        if len(self._unseen) > MAX_UNSEEING_PLAYERS:
+            oldest = next(iter(self._unseen))
+            for ended_id in list(self._unseen[oldest]):
+                self._forget(oldest, ended_id)
+
+    def _forget(self, player: int, ended_id: int) -> None:
+        del self._unseen[player][ended_id]
+        if not self._unseen[player]:
+            del self._unseen[player]
+        self._drop(player, ended_id)
 
     def _drop(self, player: int, game_id: int) -> None:
         due = self._due.get(player)

@@ -9,7 +9,7 @@ from gm_protocol.messages import NewGame
 from gmd.games.chess import ChessGame
 from gmd.games.events import Created, Ended, Moved
 from gmd.games.setup import resolve
-from gmd.turns import MAX_UNSEEN_ENDS, Turns
+from gmd.turns import MAX_UNSEEING_PLAYERS, MAX_UNSEEN_ENDS, Turns
 
 PLAYERS = (1, 2, 3)
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
@@ -89,9 +89,29 @@ def test_the_longest_due_game_is_what_the_model_says(
 def test_only_so_many_ends_are_remembered() -> None:
     due, game = Turns(), new_game(0, 1, 2)
     game.apply(Ended("resignation_white"))
-    for game.id in range(1, MAX_UNSEEN_ENDS + 1):  # two players are told of each
+    for game.id in range(1, MAX_UNSEEN_ENDS + 2):
         due.update(game)
-    assert due.longest_due(1, ()) == due.longest_due(2, ()) == MAX_UNSEEN_ENDS // 2 + 1
+    assert due.longest_due(1, ()) == due.longest_due(2, ()) == 2
+
+
+def test_the_ends_of_others_push_nobodys_out() -> None:
+    due, mine, theirs = Turns(), new_game(1, 1, 2), new_game(0, 3, 4)
+    mine.apply(Ended("resignation_white"))
+    theirs.apply(Ended("resignation_white"))
+    due.update(mine)
+    for theirs.id in range(2, 2 * MAX_UNSEEN_ENDS):
+        due.update(theirs)
+    assert due.longest_due(1, ()) == 1
+
+
+def test_only_so_many_players_are_remembered() -> None:
+    due = Turns()
+    for game_id in range(1, MAX_UNSEEING_PLAYERS // 2 + 2):
+        game = new_game(game_id, 2 * game_id, 2 * game_id + 1)
+        game.apply(Ended("resignation_white"))
+        due.update(game)
+    assert due.longest_due(2, ()) is None
+    assert due.longest_due(4, ()) == 2
 
 
 def test_nobodys_turn_is_shown_to_nobody() -> None:

@@ -40,8 +40,8 @@ class TokenUse(NamedTuple):
     """A game was made under a token: so the same request, sent again, finds it."""
 
     player: int | None
-    token: str
-    #: What was asked for, as canonical bytes: other content under the same token is another request.
+    #: A digest of the token, and one of what was asked for: other content under the same token is another request.
+    token: bytes
     content: bytes
 
 
@@ -81,7 +81,7 @@ class EventLog(Protocol):
     async def load(self, game_id: int) -> list[AnyEvent]:
         """All events of a game, in order; none if there is no such game."""
 
-    async def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
+    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
         """The game made under a token, and what was asked for then."""
 
     async def rows(self, query: GameQuery) -> list[GameRow]:

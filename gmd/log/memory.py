@@ -36,7 +36,7 @@ class MemoryLog:
     def __init__(self) -> None:
         self._events: dict[int, list[AnyEvent]] = {}
         self._rows: dict[int, Callable[[], GameRow]] = {}
-        self._tokens: dict[tuple[int | None, str], tuple[int, bytes]] = {}
+        self._tokens: dict[tuple[int | None, bytes], tuple[int, bytes]] = {}
         self._last_id = 0
 
     def next_game_id(self) -> int:
@@ -65,7 +65,7 @@ class MemoryLog:
     async def load(self, game_id: int) -> list[AnyEvent]:
         return list(self._events.get(game_id, ()))
 
-    async def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
+    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
         return self._tokens.get((player, token))
 
     async def rows(self, query: GameQuery) -> list[GameRow]:
