@@ -40,9 +40,9 @@ def _pair(games: int, moves: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory(prefix="gmd-bench-") as directory:
         rates = []
         for data in (directory, ":memory:"):
-            with servers.gmd(data) as address:
-                _play(address, games, games * 20)
-                rates.append(_play(address, games, min(moves, games * LONGEST)))
+            with servers.gmd(data) as server:
+                _play(server.address, games, games * 20)
+                rates.append(_play(server.address, games, min(moves, games * LONGEST)))
         return rates[0], rates[1]
 
 

@@ -20,10 +20,10 @@ def late_against_early(games: int) -> None:
     """Print the cost of a reply at ply 400 against that at ply 10, all positions being known ones."""
     early: list[float] = []
     late: list[float] = []
-    with servers.gmd() as address:
+    with servers.gmd() as server:
         for game_id in range(1, games + 1):
             frames = [HELLO, NEW_GAME, *(move(game_id, ply, text) for ply, text in enumerate(shuffle(410)))]
-            times = latencies(address, frames)[2:]
+            times = latencies(server.address, frames)[2:]
             if game_id > 1:  # the first one warms
                 early += times[5:15]
                 late += times[395:405]
@@ -35,16 +35,16 @@ def late_against_early(games: int) -> None:
 
 def beside_neighbours(games: int) -> None:
     """Print the latency of a client alone, then beside a thousand idle connections and one that trickles."""
-    with servers.gmd() as address:
-        _play(address, 1, 2)
+    with servers.gmd() as server:
+        _play(server.address, 1, 2)
         alone: list[float] = []
         crowded: list[float] = []
         next_id = 3
         for _ in range(3):
-            alone += _play(address, next_id, games)
+            alone += _play(server.address, next_id, games)
             next_id += games
-            with _idle(address), _trickle(address):
-                crowded += _play(address, next_id, games)
+            with _idle(server.address), _trickle(server.address):
+                crowded += _play(server.address, next_id, games)
             next_id += games
     print(
         f"latency beside {IDLE_CONNECTIONS} idle connections and a trickler: {median(crowded) * 1e6:.0f} us, "
@@ -59,11 +59,11 @@ def beside_large_pgns(games: int) -> None:
         ("nested variations", "1. e4 " + "(1. d4 (1. c4 " * 62_000 + "))" * 62_000 + " e5"),
     ):
         request = frame({"kind": "game_from_pgn", "player_white": 1, "player_black": 2, "pgn": pgn, "brief": True})
-        with servers.gmd() as address:
-            _play(address, 1, 1)
-            alone = _look(address, games)
-            with _load_on(address, request) as loaded:
-                crowded = _look(address, games)
+        with servers.gmd() as server:
+            _play(server.address, 1, 1)
+            alone = _look(server.address, games)
+            with _load_on(server.address, request) as loaded:
+                crowded = _look(server.address, games)
         print(
             f"latency beside PGNs of {len(request):,} bytes ({name}, {len(loaded)} loaded): "
             f"median {median(crowded) * 1e6:.0f} us, 99th percentile {_percentile(crowded) * 1e3:.1f} ms, "

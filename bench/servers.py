@@ -2,34 +2,56 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+
+class Server:
+    """A server that runs.
+
+    :ivar address: its host and port.
+    """
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        host, _, port = process.stdout.readline().split()[-1].rpartition(":")
+        self.address = host, int(port)
+        self._process = process
+
+    def cpu_seconds(self) -> float | None:
+        """Processor time it has used so far; None where the system does not say (it does on Linux)."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return None
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def server(*arguments: str) -> Iterator[tuple[str, int]]:
-    """Run ``python -m ARGUMENTS``, whose first line ends in ``host:port``; that address."""
-    process = subprocess.Popen([sys.executable, "-m", *arguments], stdout=subprocess.PIPE, text=True)
+def server(*arguments: str) -> Iterator[Server]:
+    """Run ``python -m ARGUMENTS``, whose first line ends in ``host:port``."""
+    command = [sys.executable, "-m", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        assert process.stdout is not None
-        host, _, port = process.stdout.readline().split()[-1].rpartition(":")
-        yield host, int(port)
+        yield Server(process)
     finally:
         process.terminate()
         process.wait()
 
 
 @contextmanager
-def gmd(data: str = ":memory:") -> Iterator[tuple[str, int]]:
+def gmd(data: str = ":memory:") -> Iterator[Server]:
     """A daemon with an empty memory, or on a data directory."""
-    with server("gmd", "serve", "--port", "0", "--data", data) as address:
-        yield address
+    with server("gmd", "serve", "--port", "0", "--data", data) as running:
+        yield running
 
 
 @contextmanager
-def echo(reply_bytes: int, *, one_shot: bool) -> Iterator[tuple[str, int]]:
+def echo(reply_bytes: int, *, one_shot: bool) -> Iterator[Server]:
     """The bare echo server."""
-    with server("bench.echo", str(reply_bytes), *(["--one-shot"] if one_shot else [])) as address:
-        yield address
+    with server("bench.echo", str(reply_bytes), *(["--one-shot"] if one_shot else [])) as running:
+        yield running

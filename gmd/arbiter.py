@@ -195,6 +195,9 @@ class Arbiter:
                 self.act(table, Absent() if table.game.awaited else Flag(), now)
         except Internal:
             return  # it has been logged, and the game is to be loaded again
+        except Exception:
+            logger.exception("alarm failed", game_id=table.game.id)  # one game's trouble is not the others'
+            return
         if not table.game.over:
             self._set_alarm(table)
 

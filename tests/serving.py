@@ -76,5 +76,6 @@ def first_lines(process: subprocess.Popen[str]) -> list[str]:
         if line.startswith("Try: "):
             break
     patience.cancel()
-    assert process.poll() is None, f"gmd serve ended, having said {lines}"
+    assert lines, "gmd serve ended without a word"
+    assert lines[-1].startswith("Try: "), f"gmd serve ended, having said {lines}"
     return lines

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,13 +38,17 @@ def refused(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, st
     return run.returncode, run.stderr.splitlines()[-1]
 
 
+#: As the daemon names it: by its path from here, unless the shell finds it.
+GMCAT = "gmcat" if shutil.which("gmcat") else os.path.relpath(Path(sys.executable).parent / "gmcat")
+
+
 def test_it_says_where_it_listens_and_what_to_try() -> None:
     with served() as daemon:
         assert daemon.port > 0
         assert daemon.lines == [
             f"gmd {__version__} listening on 127.0.0.1:{daemon.port}",
             "Games are kept in memory: they end with the daemon.",
-            f"""Try: gmcat --port {daemon.port} '{{"kind": "new_game", "player_white": 1, "player_black": 2}}'""",
+            f"""Try: {GMCAT} --port {daemon.port} '{{"kind": "new_game", "player_white": 1, "player_black": 2}}'""",
         ]
 
 
@@ -51,6 +58,15 @@ def test_it_stops_when_told_to(number: signal.Signals) -> None:
         assert daemon.stop(number) == 0
         assert daemon.process.stderr is not None
         assert daemon.process.stderr.read() == f"gmd: {number.name}: finishing the requests in hand\n"
+
+
+@pytest.mark.parametrize("second", SIGNALS)
+@pytest.mark.parametrize("first", SIGNALS)
+def test_it_stops_once_however_often_it_is_told(first: signal.Signals, second: signal.Signals) -> None:
+    for _ in range(3):
+        with served() as daemon:
+            daemon.process.send_signal(first)
+            assert daemon.stop(second) == 0
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -131,7 +147,6 @@ async def test_a_file_may_be_named_by_flag(tmp_path: Path) -> None:
         (["--config", "none.toml"], {}, "config: none.toml cannot be read: No such file or directory"),
         (["--idle-timeout", "nan"], {}, "idle_timeout: nan from the command line cannot be used: "),
         (["--max-wait", "inf"], {}, "max_wait: inf from the command line cannot be used: "),
-        (["--data", "games"], {}, "data: 'games': "),
         (["--port", "http"], {}, "Invalid value for '--port': 'http' is not a valid integer."),
         (["--prot", "1"], {}, "No such option"),
     ],

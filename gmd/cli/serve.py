@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -12,6 +15,7 @@ import click
 import structlog
 import trio
 
+from gm_protocol.framing import DEFAULT_PORT
 from gmd import __version__
 from gmd.config import Config, ConfigError, load_config
 from gmd.daemon import Daemon, open_daemon, prepare_process
@@ -23,7 +27,10 @@ logger = structlog.get_logger(__name__)
 #: What tells the daemon to stop.
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-_FIRST_COMMAND = """gmcat --port {port} '{{"kind": "new_game", "player_white": 1, "player_black": 2}}'"""
+_FIRST_REQUEST = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
+
+
+_DEFAULTS = Config()
 
 
 def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,16 +38,10 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     hints = get_type_hints(Config, include_extras=True)
     for name in reversed(Config.__struct_fields__):
         kind, meta = hints[name].__origin__, hints[name].__metadata__[0]
-        default = next(f.default for f in _fields() if f.name == name)
+        default = getattr(_DEFAULTS, name)
         help_text = f"{meta.description}  [default: {default}; or GMD_{name.upper()}]"
         command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=help_text)(command)
     return command
-
-
-def _fields() -> tuple[Any, ...]:
-    import msgspec
-
-    return msgspec.structs.fields(Config)
 
 
 @click.command()
@@ -68,15 +69,15 @@ def serve(file: Path | None, **settings: Any) -> None:
 
 
 async def _serve(config: Config) -> None:
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # what the receiver restores at its end: told once is enough
     with trio.open_signal_receiver(*STOP_SIGNALS) as signals:
         async with open_daemon(config) as daemon:
             prepare_process()
             _announce(daemon, config)
-            async for number in signals:
-                click.echo(f"gmd: {signal.Signals(number).name}: finishing the requests in hand", err=True)
+            async for received in signals:
+                click.echo(f"gmd: {signal.Signals(received).name}: finishing the requests in hand", err=True)
                 break
-            for number in STOP_SIGNALS:
-                signal.signal(number, signal.SIG_IGN)  # told once is enough: a second one would end us halfway
 
 
 def _announce(daemon: Daemon, config: Config) -> None:
@@ -86,4 +87,11 @@ def _announce(daemon: Daemon, config: Config) -> None:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:
         click.echo(f"Games are kept in {config.data}")
-    click.echo(f"Try: {_FIRST_COMMAND.format(port=daemon.port)}")
+    at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
+    click.echo(f"Try: {_gmcat()}{at} '{_FIRST_REQUEST}'")
+
+
+def _gmcat() -> str:
+    """How gmcat is called in another shell: by its path, unless the shell finds it."""
+    beside_us = Path(sys.executable).parent / "gmcat"
+    return "gmcat" if shutil.which("gmcat") or not beside_us.exists() else shlex.quote(os.path.relpath(beside_us))

@@ -6,6 +6,7 @@ cache), moves two bytes each, and repetition is counted since the last move that
 
 from __future__ import annotations
 
+import hashlib
 from array import array
 from collections.abc import Generator, Sequence
 from functools import cache
@@ -26,6 +27,9 @@ from .setup import start_of
 #: The longest game, in plies: above the longest that the 75-move rule would allow.
 MAX_PLIES = 12_000
 
+
+#: Longest text of a forfeiting move that is kept as it is; no move is longer.
+MAX_KEPT_TEXT = 16
 
 #: Moves of a PGN played between two yields: under two milliseconds, of positions never seen.
 MOVES_A_STEP = 16
@@ -54,6 +58,8 @@ class ChessGame(Game):
         self.start_fullmove = start.fullmove
         #: Version 1's ``pgn``, and every move's two-byte code.
         self.movetext = ""
+        #: How many plies came with a PGN.
+        self.loaded = 0
         self.codes = array("H")
         self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
@@ -112,7 +118,7 @@ class ChessGame(Game):
             if self.options.illegal_move == "refuse":
                 return Outcome(refusal=error)
             forfeit: Termination = "forfeit_white" if command.seat else "forfeit_black"
-            return Outcome([Ended(forfeit, thought, seat_name(command.seat), command.text, command.offer_draw)])
+            return Outcome([Ended(forfeit, thought, seat_name(command.seat), _kept(command.text), command.offer_draw)])
         return Outcome([Moved(played.uci, thought, command.offer_draw)])
 
     def _decide_end(self, command: End, thought: float) -> Outcome:
@@ -166,6 +172,7 @@ class ChessGame(Game):
             case Loaded():
                 for move in event.moves:
                     self._push(self.facts.play(move), draw_offered=False)
+                self.loaded = self.now.ply
             case Created():
                 raise ValueError(f"game {self.id} was created already")
 
@@ -270,6 +277,11 @@ def load_moves(game: ChessGame, moves: Sequence[str]) -> Generator[None, None, l
     return events
 
 
+def _kept(text: str) -> str:
+    """A move text as a game keeps it, which is for ever: a long one by its digest."""
+    return text if len(text) <= MAX_KEPT_TEXT else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
 def _is_retried_ending(accepted: Accepted, command: End) -> bool:
     return not accepted.by_move and accepted.action == command.termination
 
@@ -278,7 +290,7 @@ def _is_retried_move(accepted: Accepted, command: Play) -> bool:
     """Whether a command is the accepted one again, however its move is spelt."""
     if not accepted.by_move or accepted.offer_draw != command.offer_draw:
         return False
-    if accepted.action == command.text:
+    if accepted.action == _kept(command.text):
         return True
     try:
         return facts_of(accepted.before).play(command.text).uci == accepted.action

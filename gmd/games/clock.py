@@ -34,8 +34,10 @@ def check_clock(option: ClockOption) -> ClockOption:
         _check_range("first_move", option.first_move, above=0.0)
         _check_range("per_move", option.per_move, above=0.0)
         return option
+    given = ", ".join(name for name in option.__struct_fields__ if getattr(option, name) is not UNSET) or "nothing"
     raise BadRequest(
-        'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}'
+        'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
+        f"not {given}"
     )
 
 

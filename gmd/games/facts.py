@@ -21,7 +21,7 @@ from .fragments import access_json, castling, placement
 from .moves import find_move, san_stem
 from .position import Position, advance, pack, unpack
 
-#: Positions kept after their second sighting: about 60 MB at some 4 KB each.
+#: Positions kept after their second sighting: some 70 MB, or 120 where clients ask for all their legal moves.
 KEPT_POSITIONS = 16_384
 #: Positions seen once that stay at hand: enough for a few hundred games to find theirs again for the other player.
 RECENT_POSITIONS = 256

@@ -15,7 +15,7 @@ import chess
 from chess import BLACK, WHITE
 from msgspec import Struct
 
-from gm_protocol.errors import BadRequest, GmError, NotAPlayer
+from gm_protocol.errors import GmError, NotAPlayer
 from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import Color, Termination
 
@@ -144,10 +144,6 @@ class Game(ABC):
         left = self.clock.left(self.turn) if self.clock is not None and self.ticking else None
         return Standing(seat_name(self.turn), self.now.ply, self.now.termination, left)
 
-    def holds(self, player: int, seat: chess.Color) -> bool:
-        """Whether a player has that seat."""
-        return self.players[seat] == player
-
     def seats(self, player: int | None) -> list[chess.Color]:
         """The seats a player has: none, one, or both, White first."""
         return [] if player is None else [seat for seat in (WHITE, BLACK) if self.players[seat] == player]
@@ -197,8 +193,3 @@ class Game(ABC):
 def timeout(loser: chess.Color, seconds: float) -> Ended:
     """The event of a side's time running out, charged the ``seconds`` it had left."""
     return Ended("timeout_white" if loser else "timeout_black", seconds)
-
-
-def bad_field(name: str, value: object, advice: str) -> BadRequest:
-    """A refusal that names a field, its value and what to do."""
-    return BadRequest(f"{name}: {value!r} {advice}")

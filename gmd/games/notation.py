@@ -8,30 +8,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from gm_protocol.errors import BadPgn, quote
+from gm_protocol.state import Result
 
 #: Tokens between two yields: some hundred microseconds of work.
 TOKENS_A_STEP = 500
 
+#: The tags that say something about the game to be made; the others are only checked for their form.
+READ_TAGS = frozenset({"FEN", "Variant", "Result"})
+#: How much of a tag's value is read: a FEN has at most about a hundred characters.
+MAX_TAG_VALUE = 200
+
 #: Width of PGN's export format.
 PGN_COLUMNS = 80
 
-_TAG = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"((?:[^"\\\r\n]|\\.)*)"\s*\]')
+_TAG = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"([^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"\s*\]')
 #: A tag with quotes that are not escaped, as some programs write it: the value ends with the line's last quote.
 _LOOSE_TAG = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"([^\r\n]*)"[ \t]*\][ \t]*$', re.MULTILINE)
+_LINE = re.compile(rf"\S.{{0,{PGN_COLUMNS - 2}}}(?=\s|$)")
+_RESULTS: frozenset[Result] = frozenset(get_args(Result))
 _TOKEN = re.compile(
     r"""
-    (?P<space>  \s+ | e\.p\. )
+    (?P<space>  \s+ | e\.p\.[+\#]? )
   | (?P<tag>    \[ )
   | (?P<comment> \{[^}]*\} | ;[^\n]* | (?:(?<=\n)|\A)%[^\n]* )
   | (?P<open>   \( )
   | (?P<close>  \) )
-  | (?P<nag>    \$\d+ | [!?]+ )
-  | (?P<result> (?:1-0|0-1|1/2(?:-1/2)?|\*)(?![\w/-]) )
+  | (?P<nag>    \$\d+ | [!?]+ | \+/?[-=] | -/?\+ | =/?\+? | [±∓⩲⩱∞□] )
+  | (?P<result> (?:1-0|0-1|1/2(?:-1/2)?|½(?:-½)?|\*)(?![\w/-]) )
   | (?P<number> \d+\.+ | (?!0000)\d+(?!\S) | \.+ )
-  | (?P<move>   [A-Za-z0-9@-][A-Za-z0-9@=+\#:-]* )
+  | (?P<move>   [A-Za-z0-9@-](?:(?!e\.p\.)[A-Za-z0-9@=+\#:-])* )
     """,
     re.VERBOSE,
 )
@@ -40,9 +48,12 @@ _TOKEN = re.compile(
 class PgnText(NamedTuple):
     """One game as PGN text has it: nothing is checked against the rules yet."""
 
+    #: Of the tags, those of :data:`READ_TAGS` that it has.
     headers: dict[str, str]
     #: The main line as written, at most as many moves as were asked for.
     moves: list[str]
+    #: Its Result tag, where that is a result.
+    result: Result | None
 
 
 def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
@@ -56,7 +67,7 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
     begun = ended = False  # moves, or a result, of the game being read
     headers: dict[str, str] = {}
     moves: list[str] = []
-    for count, (kind, value, tag) in enumerate(_tokens(text.removeprefix("\ufeff"))):
+    for count, (kind, value, tag) in enumerate(_tokens(_plain(text))):
         if count % TOKENS_A_STEP == 0:
             yield
         if kind == "open":
@@ -82,11 +93,17 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
         raise BadPgn(f"pgn: {depth} variation{'s are' if depth > 1 else ' is'} not closed: a ')' is missing")
     if games > 1:
         raise BadPgn(f"pgn: holds {games} games; send one game at a time")
-    return PgnText(headers, moves)
+    result = headers.pop("Result", "*")
+    return PgnText(headers, moves, result if result in _RESULTS else None)
+
+
+def _plain(text: str) -> str:
+    """The text without a byte-order mark, and with one kind of line end."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
-    """(kind, value, tag's value) of every token, space and comments too: whoever counts them counts the work."""
+    """(kind, value, tag's value with its escapes) of every token, spaces and comments too: to count them as work."""
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -97,11 +114,15 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
             match = _TAG.match(text, at) or _LOOSE_TAG.match(text, at)
             if match is None:
                 raise _unreadable(text, at)
-            value = re.sub(r"\\(.)", r"\1", match[2])
-            yield kind, match[1], value
+            yield kind, match[1], match[2]
         else:
             yield str(kind), match[0], ""
         at = match.end()
+
+
+def _unescape(value: str) -> str:
+    """A tag's value. No value that means anything is long, and escapes are slow to undo."""
+    return re.sub(r"\\(.)", r"\1", value[:MAX_TAG_VALUE])
 
 
 def _unreadable(text: str, at: int) -> BadPgn:
@@ -116,20 +137,12 @@ def write_pgn(headers: Mapping[str, str], movetext: str, result: str) -> str:
     """PGN in export style: a tag a line, an empty line, the moves and the result wrapped at 80 columns."""
     tags = "".join(f'[{name} "{_escape(value)}"]\n' for name, value in headers.items())
     moves = movetext.replace(".", ". ").replace(". . . ", "... ")
-    return f"{tags}\n{_wrap(f'{moves} {result}'.split())}\n"
+    return f"{tags}\n{_wrap(f'{moves} {result}'.strip())}\n"
 
 
-def _wrap(words: list[str]) -> str:
-    """Words in lines of at most 80 columns. (textwrap does the same, ten times slower: too slow for 12,000 plies.)"""
-    lines: list[str] = []
-    line = ""
-    for word in words:
-        if line and len(line) + len(word) >= PGN_COLUMNS:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    return "\n".join([*lines, line])
+def _wrap(words: str) -> str:
+    """Words in lines of at most 80 columns. (textwrap does the same ten times slower: too slow for 12,000 plies.)"""
+    return "\n".join([line.rstrip() for line in _LINE.findall(words)])
 
 
 def _escape(value: str) -> str:

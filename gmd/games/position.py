@@ -56,7 +56,6 @@ _NO_SQUARE = 255
 _POCKETS = struct.Struct("<10B")
 _IN_HAND = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
 
-_TURN_OFFSET = 8 * 9 + 1
 _FAMILY_OFFSET = 8 * 9
 
 
@@ -183,11 +182,6 @@ def pieces_of(position: Position, piece_type: chess.PieceType) -> chess.Bitboard
 def white_of(position: Position) -> chess.Bitboard:
     """The squares of all White's pieces."""
     return int.from_bytes(position[48:56], "little")
-
-
-def turn_of(position: Position) -> chess.Color:
-    """The side to move."""
-    return bool(position[_TURN_OFFSET])
 
 
 def family_of(position: Position) -> Family:

@@ -60,7 +60,8 @@ def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict:
     number = None if fen is not None else _start_number(request, variant, drawn, from_pgn=request.pgn is not None)
     if variant == "standard" and strict and (request.position, request.seed) != (None, None):
         name = "position" if request.position is not None else "seed"
-        raise BadRequest(f"{name}: does not apply to standard chess; it chooses a chess960 or crazyhouse start")
+        value = getattr(request, name)
+        raise BadRequest(f"{name}: {value} does not apply to standard chess; it chooses a chess960 or crazyhouse start")
     start = _start_fen(variant, number) if fen is None else _fen_of(_board_of(fen, variant))
     automatic: DrawRule = "claimed" if variant == "standard" else "automatic"
     return GameOptions(
@@ -90,7 +91,9 @@ def _agreed_fen(request: NewGame, headers: Mapping[str, str], variant: Variant) 
     """The start position as FEN, where the request or the headers give one."""
     given = [name for name in ("fen", "position", "seed") if getattr(request, name) is not None]
     if len(given) > 1 and variant != "standard":
-        raise BadRequest(f"{given[0]}: contradicts {given[1]}; give only one of fen, position and seed")
+        one, other = (quote(getattr(request, name)) for name in given[:2])
+        message = f"{given[0]}: {one} contradicts {given[1]} {other}; give only one of fen, position and seed"
+        raise BadRequest(message)
     header = headers.get("FEN")
     if header is None:
         return request.fen
@@ -98,7 +101,8 @@ def _agreed_fen(request: NewGame, headers: Mapping[str, str], variant: Variant) 
     if request.fen is not None and _board_of(request.fen, variant).fen() != normal:
         raise BadRequest(f"fen: {quote(request.fen)} contradicts the PGN's FEN header {quote(header)}")
     if given and request.fen is None and variant != "standard":
-        raise BadRequest(f"{given[0]}: the PGN's FEN header already gives the start position")
+        value = quote(getattr(request, given[0]))
+        raise BadRequest(f"{given[0]}: {value} goes beside no FEN header in the PGN, which gives the start position")
     return header
 
 

@@ -69,7 +69,8 @@ def full_pgn(game: ChessGame) -> str:
         "Round": "-",
         "White": str(game.players[chess.WHITE]),
         "Black": str(game.players[chess.BLACK]),
-        "Result": (created.result_header or result) if result == "*" else result,
+        # A PGN's own result stands until the game is played on.
+        "Result": created.result_header or result if result == "*" and game.now.ply == game.loaded else result,
         "Termination": game.now.termination,
     }
     if not is_usual_start(game.options):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Generator
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import TypeVar
 
 import msgspec
@@ -41,10 +41,10 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     authorise(player)
     _refuse_registered(request)
     token = _token_use(request, player)
-    if token is not None and (table := await _made_before(token, call)) is not None:
+    if token is not None and (table := await _made_before(token, request.token, call)) is not None:
         return _answer(request, table, player, call)
     game, events = await _build(request, call)
-    if token is not None and request.pgn and (table := await _made_before(token, call)) is not None:
+    if token is not None and request.pgn and (table := await _made_before(token, request.token, call)) is not None:
         return _answer(request, table, player, call)  # made while this one was being loaded
     return _answer(request, call.arbiter.open(game, events, token), player, call)
 
@@ -71,23 +71,28 @@ def _token_use(request: NewGame, player: int | None) -> TokenUse | None:
     if request.token is None:
         return None
     content = structs.replace(request, id=None, token=None, brief=False, player=UNSET)
-    return TokenUse(player, request.token, sha256(msgspec.json.encode(content)).digest())
+    return TokenUse(player, _digest(request.token.encode()), _digest(msgspec.json.encode(content)))
 
 
-async def _made_before(token: TokenUse, call: Call) -> Table | None:
+def _digest(data: bytes) -> bytes:
+    """What is kept of a client's text for as long as there is the game: 32 bytes, however long it is."""
+    return hashlib.sha256(data).digest()
+
+
+async def _made_before(token: TokenUse, name: str | None, call: Call) -> Table | None:
     made = await call.arbiter.log.made_under(token.player, token.token)
     if made is None:
         return None
     game_id, content = made
     if content != token.content:
-        message = f"token: {quote(token.token)} was used for another game ({game_id}), asked for with other fields"
+        message = f"token: {quote(name)} was used for another game ({game_id}), asked for with other fields"
         raise BadRequest(message)
     return await call.arbiter.table(game_id)
 
 
 async def _build(request: NewGame, call: Call) -> tuple[ChessGame, list[AnyEvent]]:
     """The game, its events applied, and these events. Nobody else knows of it yet."""
-    pgn = PgnText({}, [])
+    pgn = PgnText({}, [], None)
     if request.pgn is not None:
         pgn = await _in_steps(read_pgn(request.pgn, MAX_PLIES))
     drawn = secrets.randbelow(960) if request.variant == "chess960" else 0
@@ -96,7 +101,7 @@ async def _build(request: NewGame, call: Call) -> tuple[ChessGame, list[AnyEvent
         player_black=request.player_black,
         options=resolve(request, pgn.headers, drawn, strict=call.strict),
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        result_header=pgn.headers.get("Result"),
+        result_header=pgn.result,
     )
     game = ChessGame(created)
     return game, [created, *await _in_steps(load_moves(game, pgn.moves))]

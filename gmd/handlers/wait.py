@@ -87,9 +87,12 @@ async def _as_player(
     request: Wait, game_ids: Sequence[int], player: int, call: Call
 ) -> tuple[Look, AbstractContextManager[Bell]]:
     """Due is the first game where the player is to act, or that is over."""
-    tables = [await find(game_id, player, call) for game_id in game_ids]
-    for table in tables:
+    for game_id in game_ids:  # all of them first: a refused request starts no clock
+        table = await call.arbiter.table(game_id)
+        authorise(player)
         table.game.seat_of(player, request.seat)
+    for game_id in game_ids:
+        await find(game_id, player, call)
 
     async def look() -> Answer | None:
         for game_id in game_ids:

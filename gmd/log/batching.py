@@ -101,7 +101,7 @@ class BatchingLog:
         self._gathering: dict[int, Pending] = {}
         self._writing: dict[int, Pending] = {}
         self._told: dict[Told, None] = {}
-        self._tokens: OrderedDict[tuple[int | None, str], tuple[int, bytes]] = OrderedDict()
+        self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._some = trio.Event()
         self._stopping = False
         self._failing = False
@@ -208,7 +208,7 @@ class BatchingLog:
             await pending.settled()
         return await self._read(partial(self._store.load, game_id), game_id)
 
-    async def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
+    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
         if (recent := self._tokens.get((player, token))) is not None:
             return recent
         found = await self._read(partial(self._store.made_under, player, token))

@@ -50,8 +50,8 @@ class TokenUse(NamedTuple):
     """A game was made under a token: so the same request, sent again, finds it."""
 
     player: int | None
-    token: str
-    #: Digest of what was asked for: other content under the same token is another request.
+    #: A digest of the token, and one of what was asked for: other content under the same token is another request.
+    token: bytes
     content: bytes
 
 
@@ -109,7 +109,7 @@ class EventLog(Protocol):
     async def load(self, game_id: int) -> list[AnyEvent]:
         """All durable events of a game, in order; none if there is no such game."""
 
-    async def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
+    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
         """The game made under a token, be it durable or on its way, and its :attr:`TokenUse.content`.
 
         No append can come between its answer and what the caller does next without waiting.

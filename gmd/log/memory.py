@@ -59,7 +59,7 @@ class MemoryLog:
 
     def __init__(self) -> None:
         self._games: dict[int, _Logged] = {}
-        self._tokens: dict[tuple[int | None, str], tuple[int, bytes]] = {}
+        self._tokens: dict[tuple[int | None, bytes], tuple[int, bytes]] = {}
         self._played_by: dict[int | None, list[int]] = {}
         self._last_id = 0
         self._appends = count(1)
@@ -102,7 +102,7 @@ class MemoryLog:
         game = self._games.get(game_id)
         return [] if game is None else list(game.events)
 
-    async def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
+    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
         return self._tokens.get((player, token))
 
     async def rows(self, query: GameQuery) -> list[GameRow]:

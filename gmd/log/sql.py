@@ -91,7 +91,7 @@ events = Table(
 tokens = Table(
     "tokens",
     metadata,
-    # Digests: a token may be longer than an index takes, and hold what a text may not.
+    # A digest of player and token: for nobody's tokens, too, are unique.
     Column("token", LargeBinary(32), primary_key=True),
     Column("game_id", _GameId, nullable=False),
     Column("content", LargeBinary, nullable=False),
@@ -211,7 +211,7 @@ class SqlStore:
             found = connection.execute(query).scalars().all()
         return _events_decoder.decode(f"[{','.join(found)}]")
 
-    def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
+    def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
         query = select(tokens.c.game_id, tokens.c.content).where(tokens.c.token == _token_key(player, token))
         with self._engine.connect() as connection:
             found = connection.execute(query).one_or_none()
@@ -265,8 +265,8 @@ def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     }
 
 
-def _token_key(player: int | None, token: str) -> bytes:
-    return sha256(f"{player} {token}".encode()).digest()
+def _token_key(player: int | None, token: bytes) -> bytes:
+    return sha256(b"%b %b" % (str(player).encode(), token)).digest()
 
 
 def _token_row(append: GameAppend) -> dict[str, Any]:

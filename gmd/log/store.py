@@ -56,7 +56,7 @@ class Store(Protocol):
     def load(self, game_id: int) -> list[AnyEvent]:
         """A game's events, in order."""
 
-    def made_under(self, player: int | None, token: str) -> tuple[int, bytes] | None:
+    def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
         """The game made under a token, and the token's content."""
 
     def rows(self, query: GameQuery) -> list[GameRow]:

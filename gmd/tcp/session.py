@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from math import inf
+from time import perf_counter
 from typing import NamedTuple
 
 import trio
@@ -21,8 +22,9 @@ from gmd.watchers import Bell
 
 #: Bytes asked of the network at once.
 READ_SIZE = 65_536
-#: Requests answered before the replies are sent and everybody else gets a turn: a few milliseconds of cold positions.
+#: Requests answered, and seconds spent on them, before the replies are sent and everybody else gets a turn.
 BATCH = 32
+BATCH_SECONDS = 0.002
 #: Bytes sent between two looks at the clock: a peer has ``frame_seconds`` to take this much.
 SEND_SIZE = 65_536
 
@@ -47,7 +49,8 @@ class Session:
         self._ended = False  # the peer has sent all it will
         self._stopping = False
         self._receiving: trio.CancelScope | None = None
-        self._frame_deadline = trio.current_time() + limits.frame_seconds
+        self._read_at = trio.current_time()  # when bytes last came
+        self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 
     @property
     def player(self) -> int | None:
@@ -100,10 +103,12 @@ class Session:
         """
         replies: list[bytes] = []
         held: list[_Held] = []
+        deadline = perf_counter() + BATCH_SECONDS
         try:
             while body is not None:
                 request = self._read(body, replies)
-                if isinstance(request, Wait) and replies:
+                if isinstance(request, Wait):
+                    self._note_begun()
                     await self._send(replies, held)
                     replies, held = [], []
                 if request is not None:
@@ -111,11 +116,11 @@ class Session:
                     if commit is not None and not commit.done:
                         held.append(_Held(len(replies), request, commit))
                     replies.append(reply)
-                if self._version == 1 or len(replies) >= BATCH:
+                if self._version == 1 or len(replies) >= BATCH or perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
-            self._frame_deadline = inf
+            self._note_begun()
             await self._send(replies, held)
 
     def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
@@ -125,6 +130,8 @@ class Session:
             request = decode_request(body, strict=self._call.strict)
         except InvalidRequest as invalid:
             kind = invalid.kind
+            if kind == "hello":
+                self._call.player = None
             replies.append(dispatch.invalid(invalid))
         if first:
             self._version = 2 if isinstance(request, Hello) or kind == "hello" else 1
@@ -136,11 +143,8 @@ class Session:
 
         :raises BadFrame: a frame, or the first one, has not arrived in time.
         """
-        now = trio.current_time()
-        in_frame = self._decoder.pending > 0 or self._version is None
-        if in_frame and self._frame_deadline == inf:
-            self._frame_deadline = now + self._limits.frame_seconds
-        deadline = self._frame_deadline if in_frame else now + self._limits.idle_seconds
+        in_frame = self._begun is not None
+        deadline = self._frame_deadline() if in_frame else trio.current_time() + self._limits.idle_seconds
         with trio.CancelScope(deadline=deadline) as self._receiving:
             await self._take_bytes()
         timed_out, self._receiving = self._receiving.cancelled_caught, None
@@ -153,11 +157,19 @@ class Session:
 
     async def _take_bytes(self) -> None:
         data = await self._stream.receive_some(READ_SIZE)
-        self._call.arrived = trio.current_time()
+        self._call.arrived = self._read_at = trio.current_time()
         if data:
             self._decoder.feed(data)
+            self._begun = self._read_at if self._begun is None else self._begun
         else:
             self._ended = True
+
+    def _note_begun(self) -> None:
+        """What is left behind the frames that were taken came with the bytes last read."""
+        self._begun = self._read_at if self._decoder.pending else None
+
+    def _frame_deadline(self) -> float:
+        return inf if self._begun is None else self._begun + self._limits.frame_seconds
 
     @asynccontextmanager
     async def _attending(self, bell: Bell) -> AsyncIterator[None]:
@@ -178,7 +190,10 @@ class Session:
             while not self._decoder.ready:
                 if self._ended or self._version == 1:
                     return  # the peer only listens now, or is not to say anything more
-                await self._take_bytes()
+                with trio.CancelScope(deadline=self._frame_deadline()) as waiting:
+                    await self._take_bytes()
+                if waiting.cancelled_caught:
+                    break  # a frame was begun and not sent: the session ends with it
         except trio.BrokenResourceError:
             pass  # the peer is gone, as the sending of the reply will find
         bell.interrupt()

@@ -12,6 +12,9 @@ from msgspec import UNSET, Raw, UnsetType
 from .errors import MAX_QUOTED, BadJson, BadRequest, GmError, UnknownKind, quote
 from .messages import REQUESTS, AnyRequest, ErrorReply, NewGame, Request
 
+#: Fields of an object up to which a wrong one is looked for by name: a search takes a microsecond a field.
+MAX_FIELDS = 64
+
 _request_decoder = msgspec.json.Decoder(AnyRequest)
 _object_decoder = msgspec.json.Decoder(dict[str, Raw])
 _id_decoder = msgspec.json.Decoder(int | str | None)
@@ -70,10 +73,13 @@ def _decode_carefully(body: bytes) -> AnyRequest:
     try:
         fields = _object_decoder.decode(body)
     except msgspec.ValidationError:
-        error = BadJson(f'the message must be one JSON object, such as {{"kind": "ping"}}, not {_as_sent(body)}')
-        raise InvalidRequest(error) from None
+        not_object = BadJson(f'the message must be one JSON object, such as {{"kind": "ping"}}, not {_as_sent(body)}')
+        raise InvalidRequest(not_object) from None
     request_id = _request_id(fields)
     kind = _kind(fields, request_id)
+    if len(fields) > MAX_FIELDS:
+        error = BadRequest(f"the message has {len(fields)} fields, and one of them is wrong; no request has so many")
+        raise InvalidRequest(error, kind, request_id)
     try:
         return cast(AnyRequest, msgspec.json.decode(_last_of_each(fields), type=REQUESTS[kind]))
     except msgspec.ValidationError as error:

@@ -67,8 +67,12 @@ class FrameDecoder:
         end = body + length
         if len(self._buffer) < end:
             return None
+        frame = bytes(self._buffer[body:end])
         self._start = end
-        return bytes(self._buffer[body:end])
+        if end == len(self._buffer):
+            self._buffer.clear()  # or an idle session would hold its largest request for as long as it idles
+            self._start = 0
+        return frame
 
     @property
     def pending(self) -> int:

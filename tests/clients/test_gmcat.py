@@ -545,3 +545,21 @@ def test_a_run_imports_only_what_starts_fast() -> None:
     loaded = {name.partition(".")[0] for name in run.stderr.split()}
     assert loaded - sys.stdlib_module_names == {"gm_client"}
     assert loaded.isdisjoint({"asyncio", "dataclasses", "http", "inspect", "multiprocessing", "ssl", "typing"})
+
+
+def test_a_real_game_is_played_to_its_end(daemon_process: Server) -> None:
+    """Kasparov against Topalov, 1999: loaded, and played move by move as a user of the shell would."""
+    text = (Path(__file__).parent.parent / "data" / "pgn" / "kasparov-topalov.pgn").read_text()
+    players = {"player_white": 1, "player_black": 2}
+    (made,) = replies(gmcat(daemon_process, json.dumps({"kind": "game_from_pgn", "pgn": text, **players})))
+    (history,) = replies(gmcat(daemon_process, json.dumps({"kind": "history", "game_id": made["game_id"]})))
+    (played,) = replies(gmcat(daemon_process, NEW_GAME))
+    moves = [
+        {"kind": "move", "game_id": played["game_id"], "player": 1 + ply % 2, "move": move}
+        for ply, move in enumerate(history["moves"])
+    ]
+    run = gmcat(daemon_process, lines="\n".join(map(json.dumps, moves)))
+    assert run.returncode == 0
+    *_, last = replies(run)
+    assert len(moves) == made["state"]["ply_index"] > 80
+    assert {**last["state"], "game_id": None} == {**made["state"], "game_id": None}

@@ -39,8 +39,9 @@ def test_facts_are_right_and_few_however_small_the_memory(monkeypatch: pytest.Mo
     monkeypatch.setattr(facts, "KEPT_POSITIONS", KEPT)
     monkeypatch.setattr(facts, "RECENT_POSITIONS", RECENT)
     monkeypatch.setattr(facts, "REMEMBERED_POSITIONS", REMEMBERED)
-    for memory in (facts._kept, facts._recent, facts._seen):
-        memory.clear()
+    facts._kept.clear()
+    facts._recent.clear()
+    facts._seen.clear()
     for position in some_positions(random.Random("caches")):
         board = unpack(position)
         found = facts.facts_of(position)
@@ -55,7 +56,9 @@ def test_facts_are_right_and_few_however_small_the_memory(monkeypatch: pytest.Mo
 def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
     monkeypatch.setattr(access, "MAX_STEPS", 4)
-    for table in (fragments._RANKS, fragments._SQUARE_LISTS, *access._WHITE_STEPS, *access._BLACK_STEPS):
+    fragments._RANKS.clear()
+    fragments._SQUARE_LISTS.clear()
+    for table in (*access._WHITE_STEPS, *access._BLACK_STEPS):
         table.clear()
     for position in some_positions(random.Random("fragments")):
         board = unpack(position)
@@ -65,4 +68,4 @@ def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.M
         assert msgspec.json.decode(msgspec.json.encode(found.access_map)) == access_map(board)
         assert len(fragments._RANKS) <= 16
         assert len(fragments._SQUARE_LISTS) <= 16
-        assert all(len(table) <= 4 for table in [*access._WHITE_STEPS, *access._BLACK_STEPS])
+        assert all(len(table) <= 4 for table in (*access._WHITE_STEPS, *access._BLACK_STEPS))

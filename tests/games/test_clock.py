@@ -76,7 +76,13 @@ def test_an_option_is_one_kind_or_the_other(
         (ClockOption(first_move=1.0, per_move=0.0), "clock.per_move: 0.0 is not from more than 0 to 10000000 seconds"),
         (
             ClockOption(),
-            'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}',
+            'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
+            "not nothing",
+        ),
+        (
+            ClockOption(initial=1.0, per_move=1.0),
+            'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
+            "not initial, per_move",
         ),
     ],
 )

@@ -38,6 +38,9 @@ TEXTS = {
     "comments to the line's end": "1. e4 ; best { by ( test\ne5 2. Nf3;x\nNc6 ; the end",
     "clock tags": "1. e4 {[%clk 0:10:00]} e5 {[%clk 0:09:58] [%eval 0.3]} 2. Nf3 {[%emt 0.1]} Nc6",
     "annotation glyphs": "1. e4 $1 e5 $14$139 2. Nf3! Nc6!?",
+    "assessments": "1. e4 = e5 +- 2. Nf3 +/= Nc6 \u00b1 -+ =/+ \u221e",
+    "a draw in fractions": "1. e4 e5 2. Nf3 Nc6 \u00bd-\u00bd",
+    "Macintosh line ends": '[Event "A"]\r\r1. e4 ; best\re5\r% x\r2. Nf3 Nc6\r',
     "signs in a row": "1. e4!! e5?? 2. Nf3!?Nc6?!",
     "a variation": "1. e4 e5 (1... c5 2. Nf3) 2. Nf3 Nc6",
     "nested variations": "1. e4 (1. d4 d5 (1... Nf6 (1... f5) 2. c4)) e5 2. Nf3 (2. f4 {King's (} exf4) Nc6",
@@ -53,6 +56,12 @@ TEXTS = {
     "a byte-order mark": '\ufeff[Event "A"]\n\n1. e4 e5 2. Nf3 Nc6',
     "tabs and more": "\t1.\te4\v e5\f\n\n\n2. Nf3\n\nNc6  \n\n",
 }
+
+
+@pytest.mark.parametrize("word", ["exd6", "exd6 e.p.", "exd6e.p.", "e5d6e.p.+"])
+async def test_en_passant_may_be_marked(client: Client, word: str) -> None:
+    table = await new_table(client, pgn=f"1. e4 a6 2. e5 d5 3. {word} Nc6")
+    assert table.state["pgn"].endswith("3.exd6 Nc6")
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -170,6 +179,14 @@ async def test_the_fen_header_is_the_start(client: Client) -> None:
         assert (table.state["start_fen"], table.state["pgn"]) == (start, "40...Kd7 41.e4")
     assert (await new_table(client, pgn=f'[FEN "{start}"]')).state["fen"] == start
     assert (await new_table(client, pgn=f'[FEN "{start}"]', fen=start)).state["fen"] == start
+
+
+async def test_the_request_may_give_the_start_alone(client: Client) -> None:
+    start = "4k3/8/8/8/8/8/4P3/4K3 b - - 5 40"
+    table = await new_table(client, pgn="40... Kd7 41. e4", fen=start)
+    assert (table.state["start_fen"], table.state["pgn"]) == (start, "40...Kd7 41.e4")
+    table = await new_table(client, pgn="1. O-O", variant="chess960", fen="4k3/8/8/8/8/8/8/5K1R w H - 0 1")
+    assert table.state["last_move"] == "f1h1"
 
 
 async def test_a_fen_that_contradicts_the_header_is_refused(client: Client) -> None:

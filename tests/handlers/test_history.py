@@ -144,7 +144,17 @@ async def test_the_result_of_the_pgn_a_game_came_from_is_kept_while_the_game_is_
         assert read((await client.ask("history", game_id=1))["pgn"]).headers["Result"] == "0-1"
 
 
-@pytest.mark.parametrize("header", ['x"] [Black "y', "\\", '"', "1-0\\", "] *", "?", "drawn", "\u265e", "[%emt 1]"])
+async def test_the_result_of_the_pgn_ends_when_the_game_is_played_on() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(pgn='[Result "1/2-1/2"]\n\n1. e4 e5 1/2-1/2')
+        await client.ask("move", game_id=1, player=1, move="Nf3")
+        assert read((await client.ask("history", game_id=1))["pgn"]).headers["Result"] == "*"
+
+
+@pytest.mark.parametrize(
+    "header", ['x"] [Black "y', "\\", '"', "1-0\\", "] *", "?", "{", "(", ";", "1-0 {", "drawn", "\u265e", "[%emt 1]"]
+)
 async def test_no_header_of_a_pgn_spoils_the_history(header: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
@@ -152,6 +162,7 @@ async def test_no_header_of_a_pgn_spoils_the_history(header: str) -> None:
         reply = await client.ask("game_from_pgn", player_white=1, player_black=2, pgn=f'[Result "{escaped}"]\n\n1. e4')
         assert reply["error"] is None
         history = await client.ask("history", game_id=1)
+        assert (await client.new_game(pgn=history["pgn"]))["state"]["pgn"] == "1.e4"
         game = read(history["pgn"])
         assert [move.uci() for move in game.mainline_moves()] == ["e2e4"]
         assert game.headers["Black"] == "2"

@@ -193,15 +193,28 @@ async def test_a_frame_already_there_ends_it_at_once(wait: Json, autojump_clock:
         assert trio.current_time() == 0
 
 
-async def test_half_a_frame_behind_it_does_not_end_it(autojump_clock: MockClock) -> None:
+async def test_half_a_frame_behind_it_ends_it_only_when_the_frame_is_overdue(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
         await black.send({"kind": "wait", "game_id": 1})
         await black.send_bytes(b"\0\0\0\x0f{")
-        _, seconds = await timed(black.receive())
-        assert seconds == 60
+        reply, seconds = await timed(black.receive())
+        assert (reply["error"], seconds) == (None, 30)
+        assert (await black.receive())["code"] == "bad_frame"
+        assert await black.closed()
+
+
+async def test_half_a_frame_behind_it_may_become_a_whole_one(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await pair(daemon)
+        await white.new_game()
+        await black.send({"kind": "wait", "game_id": 1})
+        await black.send_bytes(b"\0\0\0\x0f{")
+        await trio.sleep(20)
         await black.send_bytes(b'"kind":"ping"}')
+        reply, seconds = await timed(black.receive())
+        assert (reply["error"], seconds) == (None, 0)
         assert await black.receive() == {"error": None}
 
 

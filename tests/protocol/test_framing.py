@@ -39,7 +39,7 @@ def cut(data: bytes, sizes: Iterable[int]) -> list[bytes]:
 
 def naive(data: bytes) -> tuple[list[bytes], str]:
     """The frames of a whole stream, and what follows them: "" (nothing), "partial" or "bad"."""
-    found = []
+    found: list[bytes] = []
     while len(data) >= 4:
         length = int.from_bytes(data[:4], "big", signed=True)
         if not 1 <= length <= LIMIT:

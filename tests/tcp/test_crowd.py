@@ -14,6 +14,8 @@ from tests.helpers import Client, Json, connected, running_daemon
 from tests.serving import served
 
 IDLE = 1_000
+#: For what fails by waiting for ever.
+PATIENCE_SECONDS = 60
 
 TOO_MANY: Json = {
     "code": "too_many",
@@ -91,7 +93,7 @@ async def test_clients_turned_away_that_do_not_leave_take_nobodys_place() -> Non
 
 
 async def test_running_out_of_descriptors_does_not_end_the_accept_loop() -> None:
-    with served(limit="-n 40") as daemon:
+    with served(limit="-n 40") as daemon, trio.fail_after(PATIENCE_SECONDS):
         async with crowd(daemon.port, 100) as clients:
             for client in clients:
                 await client.send({"kind": "hello"})
@@ -103,7 +105,7 @@ async def test_running_out_of_descriptors_does_not_end_the_accept_loop() -> None
 
 
 async def test_the_daemon_raises_its_soft_limit_of_descriptors_to_the_hard_one() -> None:
-    with served(limit="-S -n 40") as daemon:
+    with served(limit="-S -n 40") as daemon, trio.fail_after(PATIENCE_SECONDS):
         async with crowd(daemon.port, 100) as clients:
             for client in clients:
                 assert (await client.ask("hello"))["error"] is None

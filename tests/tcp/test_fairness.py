@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
 from typing import Any
 
 import pytest
 import trio
 
+from gm_protocol.codec import InvalidRequest, decode_request
+from gmd.tcp.session import BATCH
 from tests.helpers import Client, Json, connected, memory_daemon, running_daemon
 
 MEBIBYTE = 1 << 20
@@ -125,3 +131,56 @@ async def test_a_long_pipeline_lets_others_in_between() -> None:
         while data := await greedy.stream.receive_some(MEBIBYTE):
             rest += data
         assert answered + rest.count(b'"id"') == PIPELINED
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        '"kind":"move","game_id":"x",' + ",".join(f'"{key}":0' for key in range(80_000)),
+        '"kind":"new_game","player_white":1,"player_black":2,' + ",".join(f'"{key}":0' for key in range(80_000)),
+    ],
+    ids=["a wrong field among many", "many unknown fields"],
+)
+async def test_a_request_of_many_fields_is_refused_without_going_through_them(fields: str) -> None:
+    body = f"{{{fields}}}".encode()
+    with pytest.raises(InvalidRequest) as caught:
+        decode_request(body, strict=True)
+    assert caught.value.error.code == "bad_request"
+    calls = calls_during(lambda: decode_request(body, strict=True))
+    assert calls < 1_000
+
+
+async def test_slow_requests_of_a_pipeline_are_no_batch() -> None:
+    """A batch ends by the time it took, too: others are answered between two long histories."""
+    async with running_daemon() as daemon, connected(daemon) as slow, connected(daemon) as other:
+        await slow.new_game(pgn="Nf3 Nf6 Ng1 Ng8 " * 3_000)
+        answered = 0
+
+        async def read() -> None:
+            nonlocal answered
+            for _ in range(BATCH):
+                assert (await slow.receive())["error"] is None
+                answered += 1
+
+        async with trio.open_nursery() as nursery:
+            await slow.send(*[{"kind": "history", "game_id": 1}] * BATCH)
+            nursery.start_soon(read)
+            await other.ask("ping")
+            assert answered < BATCH
+
+
+def calls_during(function: Callable[[], object]) -> int:
+    """How many calls of Python functions and built-ins it takes until the function ends or raises."""
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        with suppress(InvalidRequest):
+            function()
+    finally:
+        sys.setprofile(None)
+    return calls

@@ -7,7 +7,7 @@ import pytest
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, REQUESTS
 from gmd import __version__
-from tests.helpers import connected, running_daemon
+from tests.helpers import Json, connected, running_daemon
 
 PINGS = 500
 
@@ -83,7 +83,6 @@ async def test_pipelined_requests_see_what_those_before_them_did() -> None:
         (b"[]", "bad_json"),
         (b"{}", "bad_request"),
         (b'{"kind": "move"}', "bad_request"),
-        (b'{"kind": "hello", "protocol": "two"}', "bad_request"),
         (b'{"kind": "hallo"}', "unknown_kind"),
         (b'{"kind": "state", "game_id": 5}', "no_such_game"),
     ],
@@ -97,6 +96,15 @@ async def test_a_refusal_does_not_end_the_session(body: bytes, code: str) -> Non
         behind = await client.receive()
         assert (behind["id"], behind["error"]) == ("behind", None)
         assert (await client.ask("move", game_id=1, move="e4"))["error"] is None  # as the session's player still
+
+
+@pytest.mark.parametrize("refused", [{"protocol": "two"}, {"player": "x"}, {"player": 2**52}], ids=str)
+async def test_a_refused_hello_leaves_no_player_of_an_earlier_one(refused: Json) -> None:
+    async with running_daemon() as daemon, connected(daemon, player=1) as client:
+        await client.new_game()
+        assert (await client.ask("hello", **refused))["error"] is not None
+        reply = await client.ask("move", game_id=1, move="e4")
+        assert (reply["code"], reply["error"][:7]) == ("bad_request", "player:")
 
 
 async def test_the_sessions_player_is_the_default() -> None:

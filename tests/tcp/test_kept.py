@@ -1,0 +1,76 @@
+"""What clients send is not kept longer than it is needed: a daemon's memory is not theirs to fill."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+
+from gm_protocol.framing import FrameDecoder, encode_frame
+from tests.helpers import Json, MemoryDaemon, memory_daemon
+
+#: Bytes of text a request carries, and how much of it a game may be the larger for.
+TEXT = 500_000
+KEPT = 20_000
+GAMES = 5
+
+NEW_GAME: Json = {"player_white": 1, "player_black": 2}
+
+
+@pytest.fixture
+def memory() -> Iterator[None]:
+    """Count what is allocated."""
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+async def kept_for_each(daemon: MemoryDaemon, *requests: Json) -> float:
+    """Bytes that each repetition of some requests leaves behind, its session being closed."""
+
+    async def play(number: int) -> None:
+        client = await daemon.connect()
+        for request in requests:
+            text = json.dumps(request).replace("GAME", str(number)).replace('"ID"', str(number))
+            await client.send_bytes(encode_frame(text.encode()))
+            assert (await client.receive())["error"] is None
+        await client.end()
+        assert await client.closed()
+
+    await play(1)  # what is made once and kept is made by now
+    before, _ = tracemalloc.get_traced_memory()
+    for number in range(2, GAMES + 2):
+        await play(number)
+    after, _ = tracemalloc.get_traced_memory()
+    return (after - before) / GAMES
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [{"kind": "new_game", **NEW_GAME, "token": "GAME" + "t" * TEXT}],
+        [{"kind": "new_game", **NEW_GAME, "token": "GAME", "pgn": "{" + "c" * TEXT + "} e4"}],
+        [{"kind": "new_game", **NEW_GAME, "pgn": f'[Result "{"r" * TEXT}"] e4'}],
+        [
+            {"kind": "new_game", **NEW_GAME, "illegal_move": "lose"},
+            {"kind": "move", "player": 1, "game_id": "ID", "move": "m" * TEXT},
+        ],
+        [{"kind": "hello", "client": "c" * TEXT}],
+        [{"kind": "ping", "id": "i" * TEXT}],
+    ],
+    ids=["token", "pgn under a token", "result header", "forfeiting move", "client", "id"],
+)
+async def test_no_text_of_a_client_stays_with_its_game(requests: list[Json], memory: None) -> None:
+    async with memory_daemon() as daemon:
+        assert await kept_for_each(daemon, *requests) < KEPT
+
+
+def test_a_frame_that_was_taken_is_not_held(memory: None) -> None:
+    decoder = FrameDecoder(2 * TEXT)
+    before, _ = tracemalloc.get_traced_memory()
+    decoder.feed(encode_frame(b"x" * TEXT))
+    assert len(decoder.next_frame() or b"") == TEXT
+    after, _ = tracemalloc.get_traced_memory()
+    assert after - before < KEPT
