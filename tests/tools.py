@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 
-def require_tool(name: str) -> Path:
-    """Where the program ``name`` is. Without it the test is skipped, or fails where GMD_REQUIRE_ALL=1."""
+def require_tool(name: str, *trial: str) -> Path:
+    """Where the program ``name`` is. Without it the test is skipped, or fails where GMD_REQUIRE_ALL=1.
+
+    :param trial: arguments it must run with and exit with 0: a program may be there and not be allowed to work.
+    """
     found = shutil.which(name)
-    if found is not None:
-        return Path(found)
+    if found is None:
+        _do_without(f"{name} is not installed")
+    if trial and subprocess.run([found, *trial], capture_output=True, check=False).returncode != 0:
+        _do_without(f"{name} is installed, and does not work here")
+    return Path(found)
+
+
+def _do_without(reason: str) -> NoReturn:
     if os.environ.get("GMD_REQUIRE_ALL") == "1":
-        pytest.fail(f"{name} is not installed, and GMD_REQUIRE_ALL=1 lets no test be skipped for that")
-    pytest.skip(f"{name} is not installed")
+        pytest.fail(f"{reason}, and GMD_REQUIRE_ALL=1 lets no test be skipped for that")
+    pytest.skip(reason)
