@@ -133,9 +133,9 @@ class Arbiter:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
         game = table.game
         table.commit = None
-        table.since = trio.current_time()
         self.turns.update(game)
         if game.clock is not None:
+            table.since = trio.current_time()
             self._set_alarm(table)
         self.watchers.ring(game.id, game.players)
 
