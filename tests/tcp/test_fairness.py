@@ -22,7 +22,7 @@ MAX_MESSAGE = 2 * MEBIBYTE
 TURNS = 50
 
 #: Requests that arrive in one piece.
-PIPELINED = 2_000
+PIPELINED = 1_000
 
 
 def filled(text: str, size: int = MEBIBYTE) -> str:
