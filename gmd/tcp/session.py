@@ -23,7 +23,7 @@ from gmd.watchers import Bell
 #: Bytes asked of the network at once.
 READ_SIZE = 65_536
 #: Requests answered, and seconds spent on them, before the replies are sent and everybody else gets a turn.
-BATCH = 64
+BATCH = 32
 BATCH_SECONDS = 0.002
 #: Bytes sent between two looks at the clock: a peer has ``frame_seconds`` to take this much.
 SEND_SIZE = 65_536
