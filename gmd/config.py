@@ -29,6 +29,10 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
+    tls_cert: Annotated[
+        str, Meta(description="PEM file of the server's certificate, and those that vouch for it; goes with tls_key.")
+    ] = ""
+    tls_key: Annotated[str, Meta(description="PEM file of the certificate's private key, without a passphrase.")] = ""
     data: Annotated[
         str,
         Meta(description="Directory that games are kept in; with :memory: they end with the daemon."),

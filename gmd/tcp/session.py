@@ -16,7 +16,7 @@ from gm_protocol.framing import FrameDecoder, encode_frame
 from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
 from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
-from gmd.handlers.call import Call
+from gmd.handlers.call import Authority, Call
 from gmd.log.interface import Commit
 from gmd.watchers import Bell
 
@@ -40,11 +40,13 @@ class _Held(NamedTuple):
 class Session:
     """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it."""
 
-    def __init__(self, stream: trio.abc.Stream, arbiter: Arbiter, limits: Limits) -> None:
+    def __init__(
+        self, stream: trio.abc.Stream, arbiter: Arbiter, limits: Limits, authority: Authority = Authority.CLIENT
+    ) -> None:
         self._stream = stream
         self._limits = limits
         self._decoder = FrameDecoder(limits.max_message)
-        self._call = Call(arbiter, limits, None, False, 0.0, self._attending)
+        self._call = Call(arbiter, limits, None, False, 0.0, self._attending, authority=authority)
         self._version: int | None = None  # 1 or 2, once the first message has told
         self._ended = False  # the peer has sent all it will
         self._stopping = False
