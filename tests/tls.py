@@ -62,8 +62,15 @@ class TlsClient(Client):
     :ivar tls: its stream, which takes nothing but TLS's own word for the end of what the server sends.
     """
 
-    def __init__(self, transport: trio.abc.Stream, certificates: Certificates) -> None:
-        self.tls = trio.SSLStream(transport, certificates.trust(), server_hostname="localhost")
+    def __init__(
+        self,
+        transport: trio.abc.Stream,
+        certificates: Certificates,
+        newest: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED,
+    ) -> None:
+        context = certificates.trust()
+        context.maximum_version = newest
+        self.tls = trio.SSLStream(transport, context, server_hostname="localhost")
         super().__init__(self.tls)
 
     async def end(self) -> None:

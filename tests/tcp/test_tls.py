@@ -187,8 +187,7 @@ async def test_bytes_that_are_no_tls_in_a_session_end_it_and_nothing_else(certif
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=lambda version: version.name)
 async def test_tls_1_2_does_as_well_and_nothing_older(version: ssl.TLSVersion, certificates: Certificates) -> None:
     async with quiet_daemon(certificates) as daemon:
-        client = TlsClient(await trio.open_tcp_stream("127.0.0.1", daemon.port), certificates)
-        client.tls.context.maximum_version = version
+        client = TlsClient(await trio.open_tcp_stream("127.0.0.1", daemon.port), certificates, version)
         await client.send_bytes(HELLO + PING)
         await client.end()
         assert len(await rest(client)) == 2
