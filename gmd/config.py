@@ -38,7 +38,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(description="Directory that games are kept in; with :memory: they end with the daemon."),
     ] = user_data_dir("gmd", appauthor=False)
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
-    # Ten thousand idle sessions cost some 60 MB; beyond that an operator should mean it.
+    # Ten thousand idle sessions cost some 70 MB, 280 under TLS; beyond that an operator should mean it.
     max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
     idle_timeout: Annotated[
         float, Meta(gt=0, le=MAX_SECONDS, description="Seconds a session may be silent while nothing is asked.")

@@ -28,6 +28,8 @@ from tests.tools import require_tool
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "deploy" / "Dockerfile"
 BUILD, FINAL = read_stages(DOCKERFILE)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PACKAGES: list[str] = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
 
 #: Directories of the image that its instructions name.
 _OF_THE_IMAGE = re.compile(r"(?<![\w.])/(?=(src|opt|var)\b)")
@@ -40,10 +42,9 @@ def test_hadolint_has_nothing_to_say() -> None:
 
 
 def test_what_it_copies_is_what_the_packages_are_made_of() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    project = PROJECT["project"]
     copied = {source.rstrip("/") for step in BUILD if step.name == "COPY" for source in step.words[:-1]}
-    assert copied == {*packages, "pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
+    assert copied == {*PACKAGES, "pyproject.toml", project["readme"], *project["license-files"]}
 
 
 def test_the_daemon_is_nobody_special_and_owns_its_data_alone() -> None:
@@ -162,14 +163,14 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     return image
 
 
+def files_of(package: Path) -> set[Path]:
+    return {path.relative_to(package) for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+
+
 def test_all_of_the_packages_are_installed(image: Image) -> None:
     (installed,) = image.root.glob("opt/gmd/lib/python3*/site-packages")
-    for package in ("gmd", "protocol/gm_protocol", "clients/python/gm_client"):
-        ours = {path.relative_to(ROOT / package) for path in (ROOT / package).rglob("*.py")}
-        theirs = {
-            path.relative_to(installed / Path(package).name) for path in (installed / Path(package).name).rglob("*.py")
-        }
-        assert theirs == ours
+    for package in PACKAGES:
+        assert files_of(installed / Path(package).name) == files_of(ROOT / package)
 
 
 def test_it_starts_is_healthy_and_stops_on_its_signal(image: Image) -> None:

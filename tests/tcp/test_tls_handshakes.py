@@ -168,6 +168,25 @@ async def test_a_peer_that_reads_nothing_is_not_waited_for_to_hear_the_end(
         assert daemon.doorkeeper.connections == 0
 
 
+@pytest.mark.proof
+async def test_what_only_begins_like_tls_is_closed_and_costs_nobody_anything(certificates: Certificates) -> None:
+    draw = random.Random(7100)
+    good = first_words()
+    with structlog.testing.capture_logs() as logged:
+        async with tls_daemon(certificates) as daemon, tls_connected(daemon, certificates) as other:
+            for _ in range(proof_size(50, 2_000)):
+                data = bytearray(draw.choice([good, good[:5] + draw.randbytes(600), good[:1] + draw.randbytes(20)]))
+                for _ in range(3):
+                    data[draw.randrange(1, len(data))] = draw.randrange(256)
+                client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+                await client.send_bytes(bytes(data))
+                await client.end()
+                assert await is_closed(client)
+                await client.aclose()
+            assert await other.ask("ping") == {"error": None}
+    assert [entry for entry in logged if entry["log_level"] != "debug"] == []
+
+
 class Cut(trio.abc.Stream):
     """A connection that ends after so many bytes have been sent."""
 
