@@ -144,9 +144,13 @@ def _packages() -> dict[str, str]:
 
 
 def _without_a_network() -> dict[str, str]:
-    """The environment of a build whose packages are at hand: pip takes its options from variables too."""
+    """The environment of a build whose Python is this one, and whose packages are at hand.
+
+    pip takes its options from variables too.
+    """
     options = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"}
-    return {**os.environ, **options, **_packages()}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, **options, **_packages()}
 
 
 @pytest.fixture(scope="module")
