@@ -20,13 +20,16 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The JSON of a request, in UTF-8, its members in their order; those that are undefined are left out. */
 export function encode(request) {
-  const members = Object.entries(request).filter(([, value]) => value !== undefined);
-  return Buffer.from(`{${members.map(([name, value]) => `${JSON.stringify(name)}:${text(value)}`).join(",")}}`);
+  return Buffer.from(text(request));
 }
 
 function text(value) {
   if (typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return `[${value.map((element) => text(element ?? null)).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${text(member)}`).join(",")}}`;
+  }
   if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${value} cannot be sent as JSON`);
   const json = JSON.stringify(value);
   if (json === undefined) throw new TypeError(`${String(value)} cannot be sent as JSON`);

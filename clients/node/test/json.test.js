@@ -15,7 +15,7 @@ test("integers of 64 bits are BigInts both ways", () => {
   for (const digits of ["9223372036854775807", "-9223372036854775808", "9007199254740992", "-9007199254740992"]) {
     assert.equal(value(`{"v":${digits}}`), BigInt(digits));
     assert.equal(json({ v: BigInt(digits) }), `{"v":${digits}}`);
-    assert.equal(json({ v: [BigInt(digits), 1] }), `{"v":[${digits},1]}`);
+    assert.equal(json({ v: [{ w: BigInt(digits) }, 1] }), `{"v":[{"w":${digits}},1]}`);
   }
 });
 
@@ -52,7 +52,6 @@ for (const [name, body] of [
 for (const [name, bad] of [
   ["NaN", NaN],
   ["a function", () => 1],
-  ["a BigInt in an object", { x: 1n }],
 ]) {
   test(`${name} cannot be sent`, () => assert.throws(() => encode({ kind: "ping", bad }), TypeError));
 }
