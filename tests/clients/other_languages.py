@@ -105,7 +105,8 @@ async def playing(*command: str | Path, env: dict[str, str] | None = None) -> As
     pipe = subprocess.PIPE
     words = [str(word) for word in command]
     process = await trio.lowlevel.open_process(words, stdin=None, stdout=pipe, stderr=subprocess.STDOUT, env=env)
-    async with process.stdout or trio.testing.memory_stream_one_way_pair()[1]:
+    assert process.stdout is not None
+    async with process.stdout:
         try:
             yield Bot(process)
         finally:
