@@ -30,7 +30,7 @@ def run(*command: str | Path, cwd: Path = NODE, env: dict[str, str] | None = Non
 
 @pytest.mark.parametrize("tests", sorted((NODE / "test").glob("*.test.js")), ids=lambda path: path.name)
 def test_its_own_tests_pass(tests: Path) -> None:
-    report = run(require_tool("node"), "--test", "--test-reporter=tap", tests)
+    report = run(require_tool("node"), "--test-reporter=tap", tests)
     counts = {name: int(count) for name, count in re.findall(r"^# (pass|fail|skipped|todo) (\d+)$", report, re.M)}
     assert counts["pass"] > 5
     assert counts["fail"] == counts["skipped"] == counts["todo"] == 0

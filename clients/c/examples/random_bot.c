@@ -3,6 +3,8 @@
  *     random_bot --player 1 --opponent 2 --variant rbc     makes a game, and plays white
  *     random_bot --player 2 --game 1                       plays in a game that is there
  */
+#define _POSIX_C_SOURCE 200809L /* for clock_gettime and getpid */
+
 #include "gm.h"
 
 #include <inttypes.h>
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Every reply of these fits: states are asked for without their boards. */
 #define REPLY_SIZE (1 << 16)
@@ -130,14 +133,17 @@ static int play_turn(struct bot *bot)
     return 1;
 }
 
+/* The token has to be new: one that was used gives the game that was made with it. */
 static void make_game(struct bot *bot, const struct options *options)
 {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
     /* Random moves would go on for long. In rbc, draws are none of the players' business. */
     const char *draws = strcmp(options->variant, "rbc") == 0 ? "" : ",\"draws\":\"automatic\"";
     snprintf(bot->request, sizeof bot->request,
              "{\"kind\":\"new_game\",\"player_white\":%s,\"player_black\":%s,\"variant\":\"%s\"%s,"
-             "\"token\":\"%ld %08" PRIx32 "\",\"brief\":true}",
-             options->player, options->opponent, options->variant, draws, (long)time(NULL), bot->random);
+             "\"token\":\"%ld.%09ld %ld\",\"brief\":true}",
+             options->player, options->opponent, options->variant, draws, (long)now.tv_sec, now.tv_nsec, (long)getpid());
     bot->game_id = integer(ask(bot, NULL), "game_id");
 }
 
