@@ -33,7 +33,7 @@ VECTORS = [
 
 @pytest.fixture(scope="module", params=["c", "node"])
 def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    command: list[str | Path] = [HERE / "node" / "driver.js"]
+    command: list[str | Path] = [HERE / "node" / "driver.mjs"]
     if request.param == "node":
         command.insert(0, require_tool("node"))
     else:
