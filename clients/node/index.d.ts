@@ -414,7 +414,7 @@ export interface TurnsFields {
   key?: string;
   seat?: Color;
   brief?: boolean;
-  /** Called with the last state of a game that has ended. */
+  /** Called with the last state of each game that has ended, once. */
   over?: (state: GameState) => void;
 }
 

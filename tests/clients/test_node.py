@@ -136,6 +136,40 @@ def test_what_is_declared_is_there_and_what_is_there_is_declared() -> None:
     assert set(of_turn) == names_in(turn[0], member)
 
 
+# All games of a player at once.
+
+ALL_GAMES = """
+import { connect } from "./index.js";
+
+const [port, count] = process.argv.slice(1).map(Number);
+const players = [701, 702];
+const clients = await Promise.all(players.map((player) => connect({ port, player })));
+for (let i = 0; i < count; i++) {
+  await clients[0].new_game({ player_white: players[i % 2], player_black: players[1 - (i % 2)], max_moves: 15 });
+}
+
+async function playAll(client) {
+  const ended = [];
+  const over = (state) => {
+    if (ended.push(state.ply_index) === count) client.close();
+  };
+  try {
+    for await (const turn of client.turns({ brief: true, over })) await turn.move(turn.move_actions[0]);
+  } catch (error) {
+    if (error.message !== "the client was closed") throw error;
+  }
+  return ended;
+}
+
+console.log(JSON.stringify(await Promise.all(clients.map(playAll))));
+"""
+
+
+def test_all_games_of_two_players_are_played_by_one_loop_each(daemon_process: Served) -> None:
+    command = [require_tool("node"), "--input-type=module", "--eval", ALL_GAMES, str(daemon_process.port), "6"]
+    assert json.loads(run(*command)) == [[30] * 6, [30] * 6]
+
+
 # TLS is tested with the bots; here is what it says of a server without.
 
 

@@ -3,17 +3,22 @@ import { GmError } from "./errors.js";
 /** A player's turns, one after the other, by a client that has nothing else to do. */
 export async function* turns(client, { game_id, over, ...fields }) {
   const table = { client, fields, next: null };
+  const ended = new Set();
+  // The end may be seen in the reply to an action, to a wait, or to both. Who has seen it in the first is not told of it
+  // again by a wait for any game.
+  table.see = (state) => {
+    if (state?.phase !== "over" || ended.has(state.game_id)) return;
+    ended.add(state.game_id);
+    over?.(state);
+  };
   const asked = { ...(game_id === undefined ? { any: true } : { game_id }), ...fields, actions: true };
   table.wait = () => table.client.wait(asked);
   for (;;) {
     const reply = await (table.next ?? table.wait());
     table.next = null;
-    if (reply.state?.phase === "over") {
-      over?.(reply.state);
-      if (game_id !== undefined) return;
-    } else if (reply.state && reply.move_actions) {
-      yield new Turn(table, reply);
-    }
+    table.see(reply.state);
+    if (reply.state?.phase === "over" && game_id !== undefined) return;
+    if (reply.state && reply.move_actions) yield new Turn(table, reply);
   }
 }
 
@@ -60,16 +65,15 @@ export class Turn {
   async #act(kind, fields) {
     const { client } = this.#table;
     const seated = { ...this.#seat, game_id: this.game_id };
-    try {
-      const reply = await client.request(kind, { ...seated, ...fields, ply: this.state.ply_index });
-      this.state = reply.state;
-      return reply;
-    } catch (error) {
-      if (!(error instanceof GmError && error.code === "game_over")) throw error;
-      const reply = await client.state(seated);
-      this.state = reply.state;
-      return reply;
-    }
+    const reply = await client
+      .request(kind, { ...seated, ...fields, ply: this.state.ply_index })
+      .catch((error) => {
+        if (error instanceof GmError && error.code === "game_over") return client.state(seated);
+        throw error;
+      });
+    this.state = reply.state;
+    this.#table.see(reply.state);
+    return reply;
   }
 
   #waitForNext() {

@@ -129,14 +129,24 @@ test("without a game it is all games, for ever", async (t) => {
     await expect(peer, wait);
     peer.write({ ...over(9), game_id: 4 });
     await expect(peer, wait);
-    peer.write({ ...due(0), game_id: 4 });
+    peer.write({ ...due(0), state: state(0, { game_id: 5 }), game_id: 5 });
+    // Who sees the end in the reply to a move is told of it by no wait, or by both.
+    await expect(peer, { kind: "move", game_id: 5, move: "e2e4", ply: 0 }, wait);
+    const last = state(1, { game_id: 5, phase: "over" });
+    peer.write({ state: last, error: null }, { ...over(1), state: last, game_id: 5 });
+    await expect(peer, wait);
+    peer.write({ ...due(2), game_id: 4 });
   });
   const ends = [];
+  const games = [];
   for await (const turn of client.turns({ over: (last) => ends.push(last.ply_index) })) {
-    assert.equal(turn.game_id, 4);
-    break;
+    games.push(turn.game_id);
+    if (turn.game_id === 4) break;
+    await turn.move("e2e4");
+    assert.deepEqual(ends, [9, 1]);
   }
-  assert.deepEqual(ends, [9]);
+  assert.deepEqual(games, [5, 4]);
+  assert.deepEqual(ends, [9, 1]);
 });
 
 test("a lost connection does not show", async (t) => {
