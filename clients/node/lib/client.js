@@ -141,8 +141,9 @@ export class Client {
     const body = this.#encoded(request);
     const repeatable = READING.has(kind) || MAKING.has(kind) || (ACTING.has(kind) && request.ply != null);
     return new Promise((resolve, reject) => {
-      this.#unanswered.push({ request, body, repeatable, sent: false, resolve, reject });
-      if (this.#connection) this.#flush();
+      const pending = { request, body, repeatable, sent: false, resolve, reject };
+      this.#unanswered.push(pending);
+      if (this.#connection) this.#send(pending);
       else this.#recover();
     });
   }
@@ -170,7 +171,7 @@ export class Client {
     connection.onsilence = () => this.#doubt();
     connection.watch((this.limits.max_wait_seconds ?? 60) + SILENCE_SECONDS);
     this.#connection = connection;
-    this.#flush();
+    for (const pending of this.#unanswered) this.#send(pending);
   }
 
   /** Ends the session. Requests that have no reply yet are rejected. */
@@ -191,12 +192,9 @@ export class Client {
     throw new GmError({ error, code: "bad_frame" }, request.kind);
   }
 
-  #flush() {
-    for (const pending of this.#unanswered) {
-      if (pending.sent) continue;
-      pending.sent = true;
-      this.#connection.send(pending.body);
-    }
+  #send(pending) {
+    pending.sent = true;
+    this.#connection.send(pending.body);
   }
 
   #receive(body) {
