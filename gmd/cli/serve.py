@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 import structlog
@@ -37,9 +37,12 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """An option for every field of the configuration."""
     hints = get_type_hints(Config, include_extras=True)
     for name in reversed(Config.__struct_fields__):
-        kind, meta = hints[name].__origin__, hints[name].__metadata__[0]
+        # An optional setting's hint is a union, and what describes it a part of that.
+        hint = next((part for part in get_args(hints[name]) if get_origin(part) is Annotated), hints[name])
+        kind, meta = hint.__origin__, hint.__metadata__[0]
         default = getattr(_DEFAULTS, name)
-        help_text = f"{meta.description}  [default: {default}; or GMD_{name.upper()}]"
+        said = "" if default is None else f"default: {default}; "
+        help_text = f"{meta.description}  [{said}or GMD_{name.upper()}]"
         command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=help_text)(command)
     return command
 

@@ -45,7 +45,7 @@ FROM (
 WHERE games.game_id = new.game_id AND games.events = new.expected
 """
 _FINISH = """
-UPDATE games SET status = 'over', termination = new.termination
+UPDATE games SET status = 'over', termination = new.termination, ended = ?
 FROM (
     SELECT json_extract(value, '$[0]') AS game_id, json_extract(value, '$[1]') AS termination FROM json_each(?)
 ) AS new
@@ -100,7 +100,7 @@ class SqliteStore(SqlStore):
         finished = [append for append in appends if append.standing.termination != "available_move"]
         if finished:
             ends = [(append.game_id, append.standing.termination) for append in finished]
-            connection.exec_driver_sql(_FINISH, (_json(ends),))
+            connection.exec_driver_sql(_FINISH, (now, _json(ends)))
 
     def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
         rows = [

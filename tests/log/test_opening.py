@@ -19,8 +19,8 @@ from gmd.log.directory import DataError
 from gmd.log.memory import MemoryLog
 from gmd.log.migrations import HEAD, migrate, stored_revision
 from gmd.log.opening import open_log
-from gmd.log.sql import metadata
 from gmd.log.sqlite import open_engine
+from gmd.log.tables import metadata
 from tests.serving import SERVE, environment, served
 
 NOBODY = 65_534
