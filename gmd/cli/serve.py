@@ -17,10 +17,12 @@ import trio
 
 from gm_protocol.framing import DEFAULT_PORT
 from gmd import __version__
-from gmd.config import Config, ConfigError, load_config
+from gmd.config import Config
 from gmd.daemon import Daemon, open_daemon, prepare_process
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
+
+from .settings import config_option, read_settings
 
 logger = structlog.get_logger(__name__)
 
@@ -49,19 +51,13 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @_setting_options
-@click.option("--config", "file", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]")
+@config_option
 def serve(file: Path | None, **settings: Any) -> None:
     """Serve games until told to stop (SIGINT or SIGTERM).
 
     A flag wins over its GMD_ variable, that over the file, that over the default.
     """
-    if file is None and os.environ.get("GMD_CONFIG"):
-        file = Path(os.environ["GMD_CONFIG"])
-    flags = {name: value for name, value in settings.items() if value is not None}
-    try:
-        config = load_config(flags, os.environ, file)
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from None
+    config = read_settings(settings, file)
     try:
         trio.run(_serve, config)
     except DataError as error:

@@ -34,7 +34,7 @@ from gm_protocol.state import RESULTS
 from gmd.games.events import AnyEvent, Created
 
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
-from .store import Conflicts, GameAppend, Told
+from .store import Conflicts, GameAppend, Restored, Told
 from .tables import events, games, retired, tokens
 
 #: Most games a player is told of at once that ended without its knowing.
@@ -154,6 +154,21 @@ class SqlStore:
                     conflicts[append.game_id] = actual
         return conflicts
 
+    def restore(self, restored: Sequence[Restored]) -> None:
+        """Put in games whose ids are free, in one transaction. A token that another game has stays with that one.
+
+        :raises sqlalchemy.exc.IntegrityError: an id is taken. Nothing was put in.
+        """
+        now = time.time()
+        with self._writer.begin() as connection:
+            rows = [_new_row(game.append, now if game.ended is None else game.ended) for game in restored]
+            connection.execute(insert(games), rows)
+            self._insert_events(connection, [game.append for game in restored])
+            for game in restored:
+                if game.token is not None and not _is_kept(connection, game.token[0]):
+                    key, content = game.token
+                    connection.execute(insert(tokens).values(token=key, game_id=game.append.game_id, content=content))
+
     def prune(self, seconds: float) -> list[Pruned]:
         with self._writer.begin() as connection:
             found = _long_over(connection, time.time() - seconds)
@@ -269,7 +284,10 @@ def _token_row(append: GameAppend) -> dict[str, Any]:
 
 
 def _taken(connection: Connection, append: GameAppend) -> bool:
-    key = _token_row(append)["token"]
+    return _is_kept(connection, _token_row(append)["token"])
+
+
+def _is_kept(connection: Connection, key: bytes) -> bool:
     return connection.execute(select(tokens.c.game_id).where(tokens.c.token == key)).first() is not None
 
 

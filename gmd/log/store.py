@@ -34,6 +34,16 @@ class GameAppend(NamedTuple):
     token: TokenUse | None
 
 
+class Restored(NamedTuple):
+    """A game that was played elsewhere."""
+
+    append: GameAppend
+    #: When it ended, in seconds since 1970; None while it is on.
+    ended: float | None
+    #: The digest that a token is kept by, with its content.
+    token: tuple[bytes, bytes] | None
+
+
 class Told(NamedTuple):
     """A seat's player has been shown the end of a game."""
 
