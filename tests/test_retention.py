@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import pytest
 import structlog
 import trio
 from trio.testing import MockClock
 
-from gmd.config import Config
+from gmd.config import ConfigError, load_config
 from gmd.log.interface import UNTOLD_SECONDS, Pruned
 from gmd.log.memory import MemoryLog
 from gmd.retention import PERIOD_SECONDS, SECONDS_A_DAY, prune_finished
@@ -141,9 +142,10 @@ async def test_a_token_of_a_pruned_game_makes_a_new_one_of_another_id() -> None:
 
 
 def test_nothing_is_pruned_before_its_players_have_had_their_time_to_be_told() -> None:
-    assert Config().keep_finished is None
-    assert Config.__struct_fields__.index("keep_finished")
-    assert UNTOLD_SECONDS <= 1 * SECONDS_A_DAY  # the least that keep_finished may be
+    assert load_config({}, {}).keep_finished is None
+    with pytest.raises(ConfigError, match=r"^keep_finished: 0.99 from the command line cannot be used: "):
+        load_config({"keep_finished": 0.99}, {})
+    assert load_config({"keep_finished": 1.0}, {}).keep_finished * SECONDS_A_DAY >= UNTOLD_SECONDS
 
 
 async def test_a_daemon_on_disk_prunes_what_is_old_and_goes_on_counting(tmp_path: Path) -> None:

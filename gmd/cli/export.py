@@ -121,8 +121,13 @@ def _mention_missing(reader: LogReader, wanted: GameFilter) -> None:
 def _opened(output: Path | None) -> Iterator[BinaryIO]:
     """Standard output, or a file that appears under its name once it is whole."""
     if output is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        try:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise  # nobody reads any more: click ends without a word
+        except OSError as error:
+            raise Unusable(f"standard output cannot be written: {error.strerror}") from None
         return
     part = output.with_name(f"{output.name}.part")
     try:

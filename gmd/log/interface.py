@@ -129,7 +129,7 @@ class EventLog(Protocol):
         """Every live game with a clock."""
 
     async def prune(self, seconds: float) -> list[Pruned]:
-        """Remove some of the games that ended so many seconds ago or before, the longest ended first.
+        """Remove some of the games that ended so many seconds ago or before.
 
         With a game go its events and the token it was made under; its id is given to no other. So few are removed at
         once that an append waits no longer than for another's commit: call it until it has nothing more to remove.

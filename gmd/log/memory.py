@@ -114,6 +114,8 @@ class MemoryLog:
         now = trio.current_time()
         pruned: list[Pruned] = []
         for looked_at, (game_id, game) in enumerate(list(self._games.items()), 1):
+            if game_id not in self._games:
+                continue  # another call has removed it
             if game.ended is None and game.standing().termination != "available_move":
                 game.ended = now
             if game.ended is not None and game.ended <= now - seconds:
@@ -130,7 +132,7 @@ class MemoryLog:
         for player in set(game.players):
             del self._played_by[player][game_id]
         if game.token is not None:
-            del self._tokens[game.token.player, game.token.token]
+            self._tokens.pop((game.token.player, game.token.token), None)
 
     async def load(self, game_id: int) -> list[AnyEvent]:
         game = self._games.get(game_id)

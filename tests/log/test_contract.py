@@ -382,7 +382,7 @@ async def test_games_that_are_over_are_pruned_and_live_ones_never(new_log: LogFa
         assert await ids_of(log) == [live]
 
 
-async def test_pruning_takes_many_games_in_steps_and_the_longest_ended_first(new_log: LogFactory) -> None:
+async def test_pruning_takes_many_games_in_steps(new_log: LogFactory) -> None:
     async with new_log() as log:
         ids = [log.next_game_id() for _ in range(250)]
         for game_id in ids:
