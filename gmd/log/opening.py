@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gmd.metrics import Metrics
+
 from .directory import DataError, locked_directory
 from .interface import EventLog
 from .memory import MemoryLog
@@ -17,22 +19,23 @@ FILE_NAME = "games.sqlite"
 
 
 @contextmanager
-def open_log(data: str) -> Iterator[EventLog]:
+def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
     """The log in a data directory, which is this process's alone for as long; blocks while it is brought up to date.
 
     :param data: the directory, or ``:memory:``.
+    :param metrics: where commits are counted.
     :raises DataError: it cannot be used.
     """
     if data == IN_MEMORY:
         yield MemoryLog()
         return
     path = Path(data).expanduser()
-    with locked_directory(path), _sqlite_log(path / FILE_NAME) as log:
+    with locked_directory(path), _sqlite_log(path / FILE_NAME, metrics) as log:
         yield log
 
 
 @contextmanager
-def _sqlite_log(file: Path) -> Iterator[EventLog]:
+def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
     # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
     from sqlalchemy.exc import DatabaseError
 
@@ -43,7 +46,7 @@ def _sqlite_log(file: Path) -> Iterator[EventLog]:
     engine = open_engine(file)
     try:
         migrate(engine)
-        log = BatchingLog(SqliteStore(engine))
+        log = BatchingLog(SqliteStore(engine), metrics)
     except NewerSchema as error:
         engine.dispose()
         raise DataError(

@@ -29,6 +29,7 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    delete,
     func,
     insert,
     or_,
@@ -96,6 +97,9 @@ tokens = Table(
     Column("game_id", _GameId, nullable=False),
     Column("content", LargeBinary, nullable=False),
 )
+
+#: A key that no token has: theirs are digests of 32 bytes.
+_PROBE = b"probe"
 
 _encoder = msgspec.json.Encoder()
 _events_decoder = msgspec.json.Decoder(list[AnyEvent])
@@ -188,6 +192,11 @@ class SqlStore:
         ]
         connection.execute(insert(events), rows)
 
+    def probe(self) -> None:
+        with self._writer.begin() as connection:  # a row that comes and goes makes the database write its page
+            connection.execute(insert(tokens).values(token=_PROBE, game_id=0, content=b""))
+            connection.execute(delete(tokens).where(tokens.c.token == _PROBE))
+
     def _find_conflicts(self, appends: Sequence[GameAppend]) -> dict[int, int]:
         """How many events those games have that are not where they are expected to be, or whose token is taken."""
         conflicts: dict[int, int] = {}
@@ -225,6 +234,10 @@ class SqlStore:
         query = select(games.c.game_id, games.c.seconds_left).where(games.c.status == "live", games.c.clocked)
         with self._engine.connect() as connection:
             return [Deadline(game_id, left) for game_id, left in connection.execute(query)]
+
+    def live_games(self) -> int:
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).where(games.c.status == "live")).scalar() or 0
 
     def due(self, player: int) -> list[int]:
         with self._engine.connect() as connection:

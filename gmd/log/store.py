@@ -50,6 +50,9 @@ class Store(Protocol):
         :raises Conflicts: nothing was written because of these games.
         """
 
+    def probe(self) -> None:
+        """Write something durably that leaves nothing behind: raises what :meth:`write` would."""
+
     def newest_game_id(self) -> int:
         """The highest id of a game; 0 where there is none."""
 
@@ -64,6 +67,9 @@ class Store(Protocol):
 
     def deadlines(self) -> list[Deadline]:
         """Every live game with a clock."""
+
+    def live_games(self) -> int:
+        """How many games are live."""
 
     def due(self, player: int) -> list[int]:
         """The games that wait for a player, as :meth:`gmd.log.interface.EventLog.due` has them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 from collections.abc import Sequence
 
 import structlog
@@ -13,9 +14,10 @@ from gm_protocol.errors import TooMany
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.metrics import Metrics
 
 from .farewell import Farewells
-from .session import Session
+from .session import ANSWERED, Session
 
 logger = structlog.get_logger(__name__)
 
@@ -31,18 +33,28 @@ REFUSAL_SECONDS = 1.0
 class Doorkeeper:
     """Runs a session for every connection, up to the limit."""
 
-    def __init__(self, arbiter: Arbiter, limits: Limits) -> None:
+    def __init__(self, arbiter: Arbiter, limits: Limits, metrics: Metrics | None = None) -> None:
         self._arbiter = arbiter
         self._limits = limits
+        self._metrics = metrics or Metrics()
+        self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
         self._sessions: set[Session] = set()
         self._farewells = Farewells()
-        self._stopping = False
+        #: Whether sessions are only being brought to their ends.
+        self.stopping = False
+        #: How many connections were refused because there were too many.
+        self.turned_away = 0
         self._empty = trio.Event()
 
     @property
     def sessions(self) -> int:
         """How many sessions are open."""
         return len(self._sessions)
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open, those that are about to be closed among them."""
+        return len(self._sessions) + len(self._farewells)
 
     async def run(self, listeners: Sequence[trio.SocketListener], sessions: trio.Nursery) -> None:
         """Accept until cancelled; the sessions live on in their own nursery."""
@@ -72,26 +84,31 @@ class Doorkeeper:
         if len(self._sessions) >= self._limits.max_connections:
             await self._refuse(stream)
             return
-        session = Session(stream, self._arbiter, self._limits)
+        session = Session(stream, self._arbiter, self._limits, self._metrics)
+        peer = peer_of(stream)
         self._sessions.add(session)
         try:
-            if self._stopping:
+            if self.stopping:
                 session.stop()
             await session.run()
             self._part(stream)
-        except (trio.BrokenResourceError, trio.TooSlowError):
-            pass  # the peer is gone, or reads nothing
+        except trio.BrokenResourceError:
+            session.ended_by = "lost"  # the peer is gone
+        except trio.TooSlowError:
+            session.ended_by = "stalled"  # it reads nothing
         except Exception:
-            logger.exception("session failed", player=session.player)
+            session.ended_by = "failed"
+            logger.exception("session failed", player=session.player, peer=peer)
         finally:
+            self._note_end(session, peer)
             self._sessions.discard(session)
-            if self._stopping and not self._sessions:
+            if self.stopping and not self._sessions:
                 self._empty.set()
             await stream.aclose()
 
     async def stop(self, patience: float) -> None:
         """Let every session finish what it has in hand, for ``patience`` seconds at most."""
-        self._stopping = True
+        self.stopping = True
         self._arbiter.watchers.stop()
         for session in self._sessions:
             session.stop()
@@ -101,6 +118,7 @@ class Doorkeeper:
             await self._farewells.wait_none()
 
     async def _refuse(self, stream: trio.abc.Stream) -> None:
+        self.turned_away += 1
         limit = self._limits.max_connections
         error = TooMany(f"max_connections: {limit} of {limit} are open; try again later", RETRY_AFTER)
         try:
@@ -113,7 +131,51 @@ class Doorkeeper:
         finally:
             await stream.aclose()
 
+    def _note_end(self, session: Session, peer: str) -> None:
+        """Count and log the end of a session. A version 1 session is one request, and told of where those are."""
+        self._metrics.sessions[session.version, session.ended_by] += 1
+        if session.ended_by != ANSWERED:
+            log = logger.info
+        elif self._says_all:
+            log = logger.debug
+        else:
+            return
+        log(
+            "session ended",
+            reason=session.ended_by,
+            peer=peer,
+            player=session.player,
+            protocol=session.version or None,
+            requests=session.requests,
+            refusals=session.refusals,
+            bytes_in=session.bytes_in,
+            bytes_out=session.bytes_out,
+            seconds=round(trio.current_time() - session.opened, 3),
+        )
+
     def _part(self, stream: trio.abc.Stream) -> None:
         """Let the peer read its last reply. (A stream in memory loses nothing when it is closed.)"""
         if isinstance(stream, trio.SocketStream):
             self._farewells.take(stream)
+
+
+def peer_of(stream: trio.abc.Stream) -> str:
+    """Where a connection comes from, as ``host:port``; empty where that is nowhere, or not known any more."""
+    if not isinstance(stream, trio.SocketStream):  # a TLS stream is around another
+        stream = getattr(stream, "transport_stream", stream)
+        if not isinstance(stream, trio.SocketStream):
+            return ""
+    try:
+        address = stream.socket.getpeername()
+    except OSError:  # it has gone already
+        return ""
+    if not isinstance(address, tuple):  # that of a Unix socket is a path
+        return ""
+    host, port = address[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _is_said(level: int) -> bool:
+    """Whether the log takes lines of a level, as far as it can be asked."""
+    enabled = getattr(logger.bind(), "is_enabled_for", None)
+    return enabled is None or enabled(level)
