@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 import structlog
@@ -17,10 +17,12 @@ import trio
 
 from gm_protocol.framing import DEFAULT_PORT
 from gmd import __version__
-from gmd.config import Config, ConfigError, load_config
-from gmd.daemon import Daemon, open_daemon, prepare_process
+from gmd.config import SERVED, Config, ConfigError, load_config
+from gmd.daemon import Daemon, HttpAddressError, open_daemon, prepare_process
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
+
+from .logs import configure_logs
 
 logger = structlog.get_logger(__name__)
 
@@ -30,17 +32,18 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _FIRST_REQUEST = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
 
 
-_DEFAULTS = Config()
-
-
 def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """An option for every field of the configuration."""
     hints = get_type_hints(Config, include_extras=True)
     for name in reversed(Config.__struct_fields__):
         kind, meta = hints[name].__origin__, hints[name].__metadata__[0]
-        default = getattr(_DEFAULTS, name)
+        default, flag = getattr(SERVED, name), name.replace("_", "-")
+        if kind is bool:
+            kind, flag, default = None, f"{flag}/--no-{flag}", flag if default else f"no-{flag}"
+        elif get_origin(kind) is Literal:
+            kind = click.Choice(get_args(kind))
         help_text = f"{meta.description}  [default: {default}; or GMD_{name.upper()}]"
-        command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=help_text)(command)
+        command = click.option(f"--{flag}", name, type=kind, default=None, help=help_text)(command)
     return command
 
 
@@ -59,9 +62,10 @@ def serve(file: Path | None, **settings: Any) -> None:
         config = load_config(flags, os.environ, file)
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
+    configure_logs(config.log_format, config.log_level)
     try:
         trio.run(_serve, config)
-    except DataError as error:
+    except (DataError, HttpAddressError) as error:
         raise click.ClickException(str(error)) from None
     except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
         reason = error.strerror if isinstance(error, OSError) else error
@@ -76,13 +80,15 @@ async def _serve(config: Config) -> None:
             prepare_process()
             _announce(daemon, config)
             async for received in signals:
-                click.echo(f"gmd: {signal.Signals(received).name}: finishing the requests in hand", err=True)
+                logger.info("stopping: finishing the requests in hand", signal=signal.Signals(received).name)
                 break
 
 
 def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
         click.echo(f"gmd {__version__} listening on {f'[{host}]' if ':' in host else host}:{port}")
+    for host, port in daemon.http_addresses:
+        click.echo(f"HTTP on http://{f'[{host}]' if ':' in host else host}:{port}: /metrics, /healthz")
     if config.data == IN_MEMORY:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:
