@@ -43,6 +43,13 @@ class Arbiter:
         self._wanted, self._to_load = trio.open_memory_channel[int](inf)
         #: The game of an id, if it needs no looking for.
         self.at_hand = self._shelf.at_hand
+        #: How many games are live, durably.
+        self.live_games = 0
+
+    @property
+    def games_in_memory(self) -> int:
+        """How many games it holds."""
+        return len(self._shelf)
 
     async def start(self) -> None:
         """Let the clocks of all games in the log run, from now: what time has passed while nobody served is forgiven.
@@ -52,6 +59,7 @@ class Arbiter:
         now = trio.current_time()
         for game_id, seconds_left in await self.log.deadlines():
             self.alarms.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
+        self.live_games = await self.log.live_games()
 
     async def run(self) -> None:
         """Watch the clocks, and let idle games go, until cancelled."""
@@ -122,6 +130,8 @@ class Arbiter:
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
         if commit.done:
+            if table.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
+                self._count(table, over=game.over)
             self._durable(table)
         elif commit is not table.commit:
             table.commit = commit
@@ -131,7 +141,10 @@ class Arbiter:
         """A commit is durable or has failed. If it is not the game's latest any more, there is another to wait for."""
         if error is not None:
             self._lose(table)
-        elif table.commit is commit and self._shelf.find(table.game.id) is table:
+            return
+        latest = table.commit is commit
+        self._count(table, over=latest and table.game.over)
+        if latest and self._shelf.find(table.game.id) is table:
             self._durable(table)
 
     def _durable(self, table: Table) -> None:
@@ -143,6 +156,11 @@ class Arbiter:
             table.since = trio.current_time()
             self._set_alarm(table)
         self.watchers.ring(game.id, game.players)
+
+    def _count(self, table: Table, *, over: bool) -> None:
+        """A game has become durable as it is, ended or on: keep count of those that are live."""
+        self.live_games += (not over) - table.counted
+        table.counted = not over
 
     def _lose(self, table: Table) -> None:
         """What was applied is not in the log: the game in memory is wrong, the log is right.

@@ -17,6 +17,7 @@ from gm_protocol.errors import BadRequest, Unauthorized
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Reply, Request
 from gmd.arbiter import Arbiter
 from gmd.log.interface import Commit
+from gmd.metrics import Metrics
 from gmd.shelf import Table
 from gmd.watchers import Bell
 
@@ -44,6 +45,9 @@ class Call:
     arrived: float
     #: While it is entered, interrupts the bell when the client sends something more.
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
+    #: Where requests are counted, and how many of the session's were refused.
+    metrics: Metrics
+    refusals: int = 0
     #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
     table: Table | None = None
     authority: Authority = Authority.CLIENT

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import inf
+from time import perf_counter
 from typing import TypeVar
 
 import structlog
@@ -18,8 +20,10 @@ from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
+from gmd.metrics import Metrics
 
 from .interface import Deadline, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
+from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
 
 logger = structlog.get_logger(__name__)
@@ -30,6 +34,8 @@ _T = TypeVar("_T")
 READERS = 2
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
 RECENT_TOKENS = 10_000
+#: Seconds between two attempts to write while nothing can be written and nobody asks.
+PROBE_SECONDS = 2.0
 
 
 class Pending:
@@ -101,7 +107,7 @@ class _Pruning:
 class BatchingLog:
     """An event log on a :class:`~gmd.log.store.Store`."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, metrics: Metrics | None = None) -> None:
         """Blocks for a moment.
 
         :raises Exception: what the database raises where it cannot be read.
@@ -115,8 +121,13 @@ class BatchingLog:
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._some = trio.Event()
         self._stopping = False
-        self._failing = False
+        self._outage = Outage()
+        self._metrics = metrics or Metrics()
         self._readers = trio.CapacityLimiter(READERS)
+
+    @property
+    def failure(self) -> str | None:
+        return self._outage.reason
 
     # --- Writing ------------------------------------------------------------------------------------------------
 
@@ -153,8 +164,7 @@ class BatchingLog:
                 if self._gathering:
                     await self._write_batch()
                 elif not self._prunings:
-                    self._some = trio.Event()
-                    await self._some.wait()
+                    await self._wait()
                 if self._prunings:  # after every batch one step, and after every step a batch
                     await self._prune_some(self._prunings.pop(0))
             if self._told:
@@ -163,6 +173,23 @@ class BatchingLog:
     def stop(self) -> None:
         self._stopping = True
         self._some.set()
+
+    async def _wait(self) -> None:
+        """Wait for something to write; while nothing can be, not for long, but try."""
+        self._some = trio.Event()
+        with trio.move_on_after(inf if self.failure is None else PROBE_SECONDS) as waiting:
+            await self._some.wait()
+        if waiting.cancelled_caught:
+            await self._probe()
+
+    async def _probe(self) -> None:
+        """Find out whether it can be written again, so that somebody may be sent here to write."""
+        try:
+            await trio.to_thread.run_sync(self._store.probe)
+        except Exception as error:
+            self._outage.failed(_reason(error), games=0)
+        else:
+            self._outage.over()
 
     async def _write_batch(self) -> None:
         """Write what has gathered, and settle it."""
@@ -180,6 +207,7 @@ class BatchingLog:
 
     async def _attempt(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> dict[int, GmError]:
         """Write a batch; the games it failed for, and why. Where there are some, nothing was written."""
+        begun = perf_counter()
         try:
             await trio.to_thread.run_sync(self._store.write, appends, told)
         except Conflicts as conflicts:
@@ -189,12 +217,12 @@ class BatchingLog:
                 for game_id, actual in conflicts.actual.items()
             }
         except Exception as error:
-            self._failing = True
-            logger.error("the event log cannot be written", reason=_reason(error), games=len(appends))
+            self._metrics.commits_failed += 1
+            self._outage.failed(_reason(error), games=len(appends))
             return {append.game_id: _failed("written", append.game_id) for append in appends}
-        if self._failing:
-            self._failing = False
-            logger.warning("the event log can be written again")
+        self._metrics.commit_seconds.observe(perf_counter() - begun)
+        self._metrics.commit_games.observe(len(appends))
+        self._outage.over()
         return {}
 
     async def prune(self, seconds: float) -> list[Pruned]:
@@ -254,6 +282,10 @@ class BatchingLog:
     async def deadlines(self) -> list[Deadline]:
         await self._all_settled()
         return await self._read(self._store.deadlines)
+
+    async def live_games(self) -> int:
+        await self._all_settled()
+        return await self._read(self._store.live_games)
 
     async def due(self, player: int) -> list[int]:
         await self._all_settled()

@@ -83,6 +83,10 @@ class Deadline(NamedTuple):
 class EventLog(Protocol):
     """An append-only log of every game's events."""
 
+    @property
+    def failure(self) -> str | None:
+        """Why the log cannot be written, for those who run the daemon; None where it can."""
+
     async def run(self) -> None:
         """Write what is appended, until stopped. Where nothing runs this, nothing becomes durable."""
 
@@ -127,6 +131,9 @@ class EventLog(Protocol):
 
     async def deadlines(self) -> list[Deadline]:
         """Every live game with a clock."""
+
+    async def live_games(self) -> int:
+        """How many games are live; asked once, at the start, for it takes as long as there are such games."""
 
     async def prune(self, seconds: float) -> list[Pruned]:
         """Remove some of the games that ended so many seconds ago or before.

@@ -66,6 +66,8 @@ class _Logged:
 class MemoryLog:
     """Every event in a list."""
 
+    failure = None
+
     def __init__(self) -> None:
         self._games: dict[int, _Logged] = {}
         self._tokens: dict[tuple[int | None, bytes], tuple[int, bytes]] = {}
@@ -159,6 +161,9 @@ class MemoryLog:
             for game_id, game in self._games.items()
             if game.created.options.clock is not None and (standing := game.standing()).termination == "available_move"
         ]
+
+    async def live_games(self) -> int:
+        return sum(game.standing().termination == "available_move" for game in self._games.values())
 
     async def due(self, player: int) -> list[int]:
         game_ids = [game_id for game_id in self._of(player) if self._games[game_id].waits_for(player)]

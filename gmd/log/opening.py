@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gmd.metrics import Metrics
+
 from .directory import DataError, locked_directory
 from .interface import EventLog
 from .memory import MemoryLog
@@ -28,17 +30,18 @@ def data_directory(data: str) -> Path | None:
 
 
 @contextmanager
-def open_log(data: str) -> Iterator[EventLog]:
+def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
     """The log in a data directory, which is this process's alone for as long; blocks while it is brought up to date.
 
     :param data: the directory, or ``:memory:``.
+    :param metrics: where commits are counted.
     :raises DataError: it cannot be used.
     """
     path = data_directory(data)
     if path is None:
         yield MemoryLog()
         return
-    with locked_directory(path), _sqlite_log(path / FILE_NAME) as log:
+    with locked_directory(path), _sqlite_log(path / FILE_NAME, metrics) as log:
         yield log
 
 
@@ -91,7 +94,7 @@ def open_store(data: str) -> Iterator[SqliteStore]:
 
 
 @contextmanager
-def _sqlite_log(file: Path) -> Iterator[EventLog]:
+def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
     # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
     from .batching import BatchingLog
     from .migrations import migrate
@@ -101,7 +104,7 @@ def _sqlite_log(file: Path) -> Iterator[EventLog]:
     try:
         with _explained(file):
             migrate(engine)
-            log = BatchingLog(SqliteStore(engine))
+            log = BatchingLog(SqliteStore(engine), metrics)
         yield log
     finally:
         engine.dispose()

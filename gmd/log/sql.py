@@ -48,6 +48,9 @@ _SEATS = (games.c.player_white, games.c.player_black)
 #: What a row's status may be.
 _STATUSES: Sequence[GameStatus] = ("live", "over")
 
+#: A key that no token has: theirs are digests of 32 bytes.
+_PROBE = b"probe"
+
 _encoder = msgspec.json.Encoder()
 _events_decoder = msgspec.json.Decoder(list[AnyEvent])
 
@@ -143,6 +146,11 @@ class SqlStore:
         ]
         connection.execute(insert(events), rows)
 
+    def probe(self) -> None:
+        with self._writer.begin() as connection:  # a row that comes and goes makes the database write its page
+            connection.execute(insert(tokens).values(token=_PROBE, game_id=0, content=b""))
+            connection.execute(delete(tokens).where(tokens.c.token == _PROBE))
+
     def _find_conflicts(self, appends: Sequence[GameAppend]) -> dict[int, int]:
         """How many events those games have that are not where they are expected to be, or whose token is taken."""
         conflicts: dict[int, int] = {}
@@ -203,6 +211,10 @@ class SqlStore:
         query = select(games.c.game_id, games.c.seconds_left).where(games.c.status == "live", games.c.clocked)
         with self._engine.connect() as connection:
             return [Deadline(game_id, left) for game_id, left in connection.execute(query)]
+
+    def live_games(self) -> int:
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).where(games.c.status == "live")).scalar() or 0
 
     def due(self, player: int) -> list[int]:
         with self._engine.connect() as connection:

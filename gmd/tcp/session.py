@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import trio
 
-from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
+from gm_protocol.codec import InvalidRequest, decode_request
 from gm_protocol.errors import BadFrame, GmError, ShuttingDown
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
@@ -18,6 +18,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.log.interface import Commit
+from gmd.metrics import Metrics
 from gmd.watchers import Bell
 
 #: Bytes asked of the network at once.
@@ -25,6 +26,9 @@ READ_SIZE = 65_536
 #: Requests answered, and seconds spent on them, before the replies are sent and everybody else gets a turn.
 BATCH = 32
 BATCH_SECONDS = 0.002
+#: What ends a version 1 session; and one that does not come to an end of its own.
+ANSWERED = "answered"
+CUT_OFF = "cut_off"
 #: Bytes sent between two looks at the clock: a peer has ``frame_seconds`` to take this much.
 SEND_SIZE = 65_536
 
@@ -35,29 +39,51 @@ class _Held(NamedTuple):
     place: int
     request: AnyRequest
     commit: Commit
+    code: str | None
 
 
 class Session:
-    """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it."""
+    """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it.
+
+    :ivar opened: when it began, in trio's time.
+    :ivar requests: how many it has answered, refusals among them.
+    :ivar version: of the protocol, 1 or 2, once the first message has told; 0 before.
+    :ivar ended_by: what ended it, in a word; a code of the protocol where that was an error.
+    """
 
     def __init__(
-        self, stream: trio.abc.Stream, arbiter: Arbiter, limits: Limits, authority: Authority = Authority.CLIENT
+        self,
+        stream: trio.abc.Stream,
+        arbiter: Arbiter,
+        limits: Limits,
+        metrics: Metrics,
+        authority: Authority = Authority.CLIENT,
     ) -> None:
         self._stream = stream
         self._limits = limits
         self._decoder = FrameDecoder(limits.max_message)
-        self._call = Call(arbiter, limits, None, False, 0.0, self._attending, authority=authority)
-        self._version: int | None = None  # 1 or 2, once the first message has told
+        self._metrics = metrics
+        self._call = Call(arbiter, limits, None, False, 0.0, self._attending, metrics, authority=authority)
+        self.requests = 0
+        self.bytes_in = 0
+        self.bytes_out = 0
+        self.version = 0
+        self.ended_by = CUT_OFF
         self._ended = False  # the peer has sent all it will
         self._stopping = False
         self._receiving: trio.CancelScope | None = None
-        self._read_at = trio.current_time()  # when bytes last came
+        self.opened = self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 
     @property
     def player(self) -> int | None:
         """The player its ``hello`` named."""
         return self._call.player
+
+    @property
+    def refusals(self) -> int:
+        """How many requests were refused."""
+        return self._call.refusals
 
     def stop(self) -> None:
         """Answer what has been received, then close."""
@@ -72,12 +98,13 @@ class Session:
         :raises trio.TooSlowError: the peer reads nothing.
         """
         try:
-            await self._converse()
+            self.ended_by = await self._converse()
         except GmError as error:
-            await self._send([encode(error_reply(error, None, None))])
+            self.ended_by = error.code
+            await self._transmit([dispatch.broken_off(error, self._call)])
 
-    async def _converse(self) -> None:
-        """Answer request after request.
+    async def _converse(self) -> str:
+        """Answer request after request; why there is no other.
 
         :raises BadFrame: nothing more can be read.
         :raises ShuttingDown: the server stops inside a frame.
@@ -86,17 +113,17 @@ class Session:
             body = self._decoder.next_frame()
             if body is not None:
                 await self._answer_batch(body)
-                if self._version == 1:
-                    return
+                if self.version == 1:
+                    return ANSWERED
             elif self._ended:
                 self._decoder.at_end()
-                return
+                return "client_closed"
             elif self._stopping:
                 if self._decoder.pending:
                     raise ShuttingDown("the server is stopping and did not wait for the rest of this frame")
-                return
+                return "stopping"
             elif not await self._receive():
-                return
+                return "idle"
 
     async def _answer_batch(self, body: bytes | None) -> None:
         """Answer a request and those waiting behind it, and send the replies once they may leave.
@@ -105,6 +132,7 @@ class Session:
         """
         replies: list[bytes] = []
         held: list[_Held] = []
+        answered = self._metrics.answered
         deadline = perf_counter() + BATCH_SECONDS
         try:
             while body is not None:
@@ -114,11 +142,15 @@ class Session:
                     await self._send(replies, held)
                     replies, held = [], []
                 if request is not None:
-                    reply, commit = await dispatch.answer(request, self._call)
+                    reply, commit, code = await dispatch.answer(request, self._call)
                     if commit is not None and not commit.done:
-                        held.append(_Held(len(replies), request, commit))
+                        held.append(_Held(len(replies), request, commit, code))
+                    elif code is None:
+                        answered[type(request)] += 1
+                    else:
+                        dispatch.count(request, code, self._call)
                     replies.append(reply)
-                if self._version == 1 or len(replies) >= BATCH or perf_counter() > deadline:
+                if self.version == 1 or len(replies) >= BATCH or perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
@@ -127,17 +159,17 @@ class Session:
 
     def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
         """The request in a frame; or None, with its refusal among the replies. The first tells the version."""
-        first, request, kind = self._version is None, None, None
+        first, request, kind = not self.version, None, None
         try:
             request = decode_request(body, strict=self._call.strict)
         except InvalidRequest as invalid:
             kind = invalid.kind
             if kind == "hello":
                 self._call.player = None
-            replies.append(dispatch.invalid(invalid))
+            replies.append(dispatch.invalid(invalid, self._call))
         if first:
-            self._version = 2 if isinstance(request, Hello) or kind == "hello" else 1
-            self._call.strict = self._version == 2
+            self.version = 2 if isinstance(request, Hello) or kind == "hello" else 1
+            self._call.strict = self.version == 2
         return request
 
     async def _receive(self) -> bool:
@@ -161,6 +193,8 @@ class Session:
         data = await self._stream.receive_some(READ_SIZE)
         self._call.arrived = self._read_at = trio.current_time()
         if data:
+            self.bytes_in += len(data)
+            self._metrics.bytes_in += len(data)
             self._decoder.feed(data)
             self._begun = self._read_at if self._begun is None else self._begun
         else:
@@ -190,7 +224,7 @@ class Session:
     async def _listen(self, bell: Bell) -> None:
         try:
             while not self._decoder.ready:
-                if self._ended or self._version == 1:
+                if self._ended or self.version == 1:
                     return  # the peer only listens now, or is not to say anything more
                 with trio.CancelScope(deadline=self._frame_deadline()) as waiting:
                     await self._take_bytes()
@@ -202,12 +236,23 @@ class Session:
 
     async def _send(self, replies: list[bytes], held: Sequence[_Held] = ()) -> None:
         """Send replies, each a frame, once what they tell is durable, or an error in place of what never will be."""
-        for place, request, commit in held:
+        for place, request, commit, code in held:
             try:
                 await commit.wait()
             except GmError as error:
-                replies[place] = dispatch.refusal(error, request)
+                replies[place] = dispatch.fail(request, error, self._call)
+            else:
+                dispatch.count(request, code, self._call)
+        self.requests += len(replies)
+        await self._transmit(replies)
+        if replies:
+            self._metrics.latency.observe(trio.current_time() - self._call.arrived, len(replies))
+
+    async def _transmit(self, replies: Sequence[bytes]) -> None:
+        """Send replies, each a frame."""
         data = memoryview(b"".join(map(encode_frame, replies)))
+        self.bytes_out += len(data)
+        self._metrics.bytes_out += len(data)
         for start in range(0, len(data), SEND_SIZE):
             with trio.fail_after(self._limits.frame_seconds):
                 await self._stream.send_all(data[start : start + SEND_SIZE])

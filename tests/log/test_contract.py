@@ -308,6 +308,18 @@ async def test_the_deadlines_are_those_of_live_games_with_clocks(new_log: LogFac
         assert await log.deadlines() == [Deadline(waiting, None)]
 
 
+async def test_live_games_are_counted(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        assert await log.live_games() == 0
+        for _ in range(3):
+            await append(log, log.next_game_id(), 0, CREATED)
+        await append(log, log.next_game_id(), 0, CREATED, Ended("timeout_white"), standing=OVER)
+        assert await log.live_games() == 3
+        await append(log, 2, 1, Ended("timeout_white"), standing=OVER)
+        assert await log.live_games() == 2
+        assert log.failure is None
+
+
 async def test_the_longest_due_game_comes_first_and_ends_are_told_once(new_log: LogFactory) -> None:
     async with new_log() as log:
         first, second, third = (log.next_game_id() for _ in range(3))
