@@ -17,7 +17,7 @@ from msgspec import Raw, Struct
 from gm_protocol.state import AccessMap, BoardRows, Pockets
 
 from .access import access
-from .fragments import access_json, castling, placement
+from .fragments import Placement, access_json, castling, fen_of, placement
 from .moves import find_move, san_stem
 from .position import Position, advance, pack, unpack
 
@@ -53,6 +53,7 @@ class Facts:
         "check",
         "fen_stem",
         "passant_file",
+        "placement",
         "pockets",
         "position",
         "sources",
@@ -60,14 +61,18 @@ class Facts:
         "used",
     )
 
-    def __init__(self, position: Position, board: Board) -> None:
+    def __init__(self, position: Position, board: Board, placed: Placement | None = None) -> None:
+        """:param board: the position; it is kept, and changed by the first move.
+        :param placed: its pieces, where they are known already.
+        """
         self.position = position
         self.turn = board.turn
         #: See :class:`gmd.games.access.Access`.
         self.sources, self.check, self.can_move = access(board)
         # In Chess960 castling can be the only move: Kf1 and Rg1 change places, with nowhere else to go.
         self.can_move = self.can_move or any(board.generate_castling_moves())
-        fen, board_json = placement(position)
+        self.placement = placed or placement(board, board.occupied)
+        fen = fen_of(self.placement)
         white, kings = board.occupied_co[chess.WHITE], board.kings
         rights, self.castles = castling(board.castling_rights, kings & white, kings & ~white, board.chess960)
         passant, self.passant_file = "-", -1
@@ -82,7 +87,7 @@ class Facts:
         #: The first four FEN fields.
         self.fen_stem = f"{fen} {'w' if board.turn else 'b'} {rights} {passant}"
         #: The wire's ``board`` and ``access_map``, as the JSON they become: msgspec copies it where they would go.
-        self.board = cast(BoardRows, Raw(board_json))
+        self.board = cast(BoardRows, Raw(self.placement.json))
         self.access_map = cast(AccessMap, Raw(access_json(self.sources)))
         #: Whether it was asked for since the cache last thought of dropping it.
         self.used = False
@@ -121,9 +126,12 @@ class Facts:
     def _push(self, board: Board, move: Move, uci: str) -> Played:
         zeroing = not move.drop and board.is_zeroing(move)
         stem = san_stem(board, self.sources, move)
-        advance(board, move)
+        changed = advance(board, move)
         position = pack(board)
-        after = facts_of(position, board)
+        if position in _kept or position in _recent:
+            after = facts_of(position)
+        else:
+            after = _store(Facts(position, board, placement(board, changed, self.placement)))
         sign = ("+" if after.can_move else "#") if after.check else ""
         return Played(uci, stem + sign, position, zeroing)
 
@@ -135,35 +143,29 @@ _recent: OrderedDict[Position, Facts] = OrderedDict()
 _seen: set[int] = set()
 
 
-def facts_of(position: Position, board: Board | None = None) -> Facts:
-    """The facts of a position, from the cache or computed.
-
-    :param board: the position as a board, where the caller has one already.
-    """
+def facts_of(position: Position) -> Facts:
+    """The facts of a position, from the cache or computed."""
     facts = _kept.get(position)
     if facts is not None:
         facts.used = True
         return facts
-    facts = _recent.get(position)
-    if facts is None:
-        facts = Facts(position, board if board is not None else unpack(position))
-        _store(facts)
-    return facts
+    return _recent.get(position) or _store(Facts(position, unpack(position)))
 
 
-def _store(facts: Facts) -> None:
+def _store(facts: Facts) -> Facts:
     mark = hash(facts.position)
     if mark in _seen:
         _kept[facts.position] = facts
         if len(_kept) > KEPT_POSITIONS:
             _drop_unused()
-        return
+        return facts
     if len(_seen) >= REMEMBERED_POSITIONS:
         _seen.clear()
     _seen.add(mark)
     _recent[facts.position] = facts
     if len(_recent) > RECENT_POSITIONS:
         _recent.popitem(last=False)
+    return facts
 
 
 def _drop_unused() -> None:

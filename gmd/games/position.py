@@ -87,10 +87,10 @@ def pack(board: Board) -> Position:
     return key
 
 
-def advance(board: Board, move: Move) -> None:
+def advance(board: Board, move: Move) -> chess.Bitboard:
     """Make a legal move, leaving out what a key does not hold: counters and history.
 
-    The common moves are made here, at a quarter of what :meth:`chess.Board.push` costs; castling, en passant,
+    Returns the squares where something may have changed. The common moves are made here, at a quarter of what :meth:`chess.Board.push` costs; castling, en passant,
     promotions and all of crazyhouse are left to it.
     """
     turn, kings = board.turn, board.kings
@@ -101,11 +101,12 @@ def advance(board: Board, move: Move) -> None:
     passing = source & board.pawns and step & 1 and not target & other
     drops = isinstance(board, CrazyhouseBoard)
     if castles or passing or move.promotion or drops:
+        occupied = board.occupied
         board.push(move)
         board.clear_stack()
         if not drops:
             board.promoted = 0  # elsewhere nothing clears it, and a king on a promoted square would be taken for none
-        return
+        return source | target | (occupied ^ board.occupied)
     both = source | target
     if target & other:
         _clear(board, ~target)
@@ -130,6 +131,7 @@ def advance(board: Board, move: Move) -> None:
     board.occupied_co[turn] = own ^ both
     board.occupied = own ^ both | other
     board.turn = not turn
+    return both
 
 
 def _clear(board: Board, kept: chess.Bitboard) -> None:

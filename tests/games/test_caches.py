@@ -56,7 +56,6 @@ def test_facts_are_right_and_few_however_small_the_memory(monkeypatch: pytest.Mo
 def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
     monkeypatch.setattr(access, "MAX_STEPS", 4)
-    fragments._RANKS.clear()
     fragments._SQUARE_LISTS.clear()
     for table in (*access._WHITE_STEPS, *access._BLACK_STEPS):
         table.clear()
@@ -66,6 +65,5 @@ def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.M
         assert found.fen_stem == " ".join(fen(board).split()[:4])
         assert msgspec.json.decode(msgspec.json.encode(found.board)) == board_rows(board)
         assert msgspec.json.decode(msgspec.json.encode(found.access_map)) == access_map(board)
-        assert len(fragments._RANKS) <= 16
         assert len(fragments._SQUARE_LISTS) <= 16
         assert all(len(table) <= 4 for table in (*access._WHITE_STEPS, *access._BLACK_STEPS))
