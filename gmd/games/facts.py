@@ -19,7 +19,7 @@ from gm_protocol.state import AccessMap, BoardRows, Pockets
 from .access import access
 from .fragments import Placement, access_json, castling, fen_of, placement
 from .moves import find_move, san_stem
-from .position import Position, advance, pack, unpack
+from .position import Position, advance, contents, pack, unpack
 
 #: Positions kept after their second sighting: some 70 MB, or 120 where clients ask for all their legal moves.
 KEPT_POSITIONS = 16_384
@@ -71,10 +71,12 @@ class Facts:
         self.sources, self.check, self.can_move = access(board)
         # In Chess960 castling can be the only move: Kf1 and Rg1 change places, with nowhere else to go.
         self.can_move = self.can_move or any(board.generate_castling_moves())
-        self.placement = placed or placement(board, board.occupied)
+        self.placement = placed or placement(contents(board, board.occupied))
         fen = fen_of(self.placement)
-        white, kings = board.occupied_co[chess.WHITE], board.kings
-        rights, self.castles = castling(board.castling_rights, kings & white, kings & ~white, board.chess960)
+        rights, self.castles = "-", 0
+        if board.castling_rights:
+            white, kings = board.occupied_co[chess.WHITE], board.kings
+            rights, self.castles = castling(board.castling_rights, kings & white, kings & ~white, board.chess960)
         passant, self.passant_file = "-", -1
         if board.ep_square is not None:
             passant, self.passant_file = chess.SQUARE_NAMES[board.ep_square], board.ep_square & 7
@@ -126,12 +128,12 @@ class Facts:
     def _push(self, board: Board, move: Move, uci: str) -> Played:
         zeroing = not move.drop and board.is_zeroing(move)
         stem = san_stem(board, self.sources, move)
-        changed = advance(board, move)
+        changes = advance(board, move)
         position = pack(board)
         if position in _kept or position in _recent:
             after = facts_of(position)
         else:
-            after = _store(Facts(position, board, placement(board, changed, self.placement)))
+            after = _store(Facts(position, board, placement(changes, self.placement)))
         sign = ("+" if after.can_move else "#") if after.check else ""
         return Played(uci, stem + sign, position, zeroing)
 

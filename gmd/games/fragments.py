@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 import chess
-from chess import Bitboard, Board
+from chess import Bitboard
 
 from gm_protocol.state import BLACK_KINGSIDE, BLACK_QUEENSIDE, WHITE_KINGSIDE, WHITE_QUEENSIDE
+
+from .position import Change
 
 #: Entries a table keeps until it forgets all it has (what is in use comes back at once): some 10 MB.
 MAX_FRAGMENTS = 65_536
@@ -24,35 +27,29 @@ class Placement(NamedTuple):
     json: bytes
 
 
-NO_PIECES = Placement(b"/".join([b"1" * 8] * 8), b"[%b]" % b",".join([b"[%b]" % b",".join([b"null"] * 8)] * 8))
+_NO_PIECES = Placement(b"/".join([b"1" * 8] * 8), b"[%b]" % b",".join([b"[%b]" % b",".join([b"null"] * 8)] * 8))
 
 #: Where a square's bytes begin, in either text.
 _IN_FEN = [9 * (7 - (square >> 3)) + (square & 7) for square in chess.SQUARES]
 _IN_JSON = [2 + 42 * (square >> 3) + 5 * (square & 7) for square in chess.SQUARES]
-#: What stands there, by colour and piece type; 0 is none.
-_SYMBOLS = {
-    chess.WHITE: list(zip(b"1PNBRQK", [b"null", *(b'"w%c"' % piece for piece in b"pNBRQK")], strict=True)),
-    chess.BLACK: list(zip(b"1pnbrqk", [b"null", *(b'"b%c"' % piece for piece in b"pNBRQK")], strict=True)),
-}
-_PROMOTED_BIT = 128
-_PROMOTED = {ord(symbol) + _PROMOTED_BIT: f"{symbol}~" for symbol in "NBRQnbrq"}
+
+#: What stands on a square, in either text, by :func:`gmd.games.position.content`; a promoted piece's FEN letter has
+#: its highest bit set until the end.
+_JSON_NAMES = [b"null", *(b'"b%c"' % piece for piece in b"pNBRQK"), b""]
+_JSON_NAMES += [name.replace(b'"b', b'"w') for name in _JSON_NAMES]
+_JSON_NAMES *= 2
+_FEN_LETTERS = list(b"1pnbrqk 1PNBRQK ")
+_FEN_LETTERS += [letter | 128 for letter in _FEN_LETTERS]
+_PROMOTED = {ord(letter) | 128: f"{letter}~" for letter in "nbrqNBRQ"}
 
 
-def placement(board: Board, changed: Bitboard, before: Placement = NO_PIECES) -> Placement:
-    """The pieces on a board.
-
-    :param changed: every square that may look different from ``before``.
-    """
+def placement(changes: Iterable[Change], before: Placement = _NO_PIECES) -> Placement:
+    """The pieces on a board after some changes to one, or to an empty one."""
     fen, json = bytearray(before.fen), bytearray(before.json)
-    white, promoted = board.occupied_co[chess.WHITE], board.promoted
-    while changed:
-        square = changed.bit_length() - 1
-        bit = 1 << square
-        changed ^= bit
-        symbol, name = _SYMBOLS[white & bit != 0][board.piece_type_at(square) or 0]
-        fen[_IN_FEN[square]] = symbol | _PROMOTED_BIT if promoted & bit else symbol
-        at = _IN_JSON[square]
-        json[at : at + 4] = name
+    for square, content in changes:
+        fen[_IN_FEN[square]] = _FEN_LETTERS[content]
+        begin = _IN_JSON[square]
+        json[begin : begin + 4] = _JSON_NAMES[content]
     return Placement(bytes(fen), bytes(json))
 
 
@@ -63,26 +60,26 @@ def fen_of(placed: Placement) -> str:
     return fen if fen.isascii() else fen.translate(_PROMOTED)
 
 
-#: By rank and set of files (a byte): the rank's squares as JSON pairs.
-_PAIRS = [
-    [b",".join([b"[%d,%d]" % (rank, file) for file in range(8) if files >> file & 1]) for files in range(256)]
-    for rank in range(8)
-]
+_PAIRS = [b"[%d,%d]" % (square >> 3, square & 7) for square in chess.SQUARES]
 
 
 class _SquareLists(dict[Bitboard, bytes]):
-    """A set of squares as a JSON list of [rank, file] pairs, ascending."""
+    """A set of squares as JSON: its [rank, file] pairs, ascending, without the brackets around them."""
 
     def __missing__(self, squares: Bitboard) -> bytes:
-        ranks = [_PAIRS[rank][files] for rank, files in enumerate(squares.to_bytes(8, "little")) if files]
+        pairs = b""
+        if squares:
+            last = squares.bit_length() - 1
+            others = self[squares ^ 1 << last]
+            pairs = others + b"," + _PAIRS[last] if others else _PAIRS[last]
         if len(self) >= MAX_FRAGMENTS:
             self.clear()
-        pairs = self[squares] = b"[%b]" % b",".join(ranks)
+        self[squares] = pairs
         return pairs
 
 
 _SQUARE_LISTS = _SquareLists()
-_ACCESS_MAP = b"[%b]" % b",".join([b"[%b]" % b",".join([b"%b"] * 8)] * 8)
+_ACCESS_MAP = b"[%b]" % b",".join([b"[%b]" % b",".join([b"[%b]"] * 8)] * 8)
 _UNPACK_LANES = struct.Struct("<64Q").unpack
 
 

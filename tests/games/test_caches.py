@@ -8,7 +8,7 @@ import chess
 import msgspec
 import pytest
 
-from gmd.games import access, facts, fragments
+from gmd.games import facts, fragments
 from gmd.games.position import Position, pack, unpack
 from tests.games.playing import choose
 from tests.oracle import access_map, board_rows, fen
@@ -55,10 +55,7 @@ def test_facts_are_right_and_few_however_small_the_memory(monkeypatch: pytest.Mo
 
 def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
-    monkeypatch.setattr(access, "MAX_STEPS", 4)
     fragments._SQUARE_LISTS.clear()
-    for table in (*access._WHITE_STEPS, *access._BLACK_STEPS):
-        table.clear()
     for position in some_positions(random.Random("fragments")):
         board = unpack(position)
         found = facts.Facts(position, unpack(position))
@@ -66,4 +63,3 @@ def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.M
         assert msgspec.json.decode(msgspec.json.encode(found.board)) == board_rows(board)
         assert msgspec.json.decode(msgspec.json.encode(found.access_map)) == access_map(board)
         assert len(fragments._SQUARE_LISTS) <= 16
-        assert all(len(table) <= 4 for table in (*access._WHITE_STEPS, *access._BLACK_STEPS))
