@@ -23,7 +23,8 @@ from .position import Position, advance, contents, pack, unpack
 
 #: Positions kept after their second sighting: some 70 MB, or 120 where clients ask for all their legal moves.
 KEPT_POSITIONS = 16_384
-#: Positions seen once that stay at hand: enough for a few hundred games to find theirs again for the other player.
+#: Positions seen once that stay at hand: enough for a few hundred games to find theirs again for the other player. A
+#: game that is played on keeps two of them, so that few games use little memory again and again, which is quicker.
 RECENT_POSITIONS = 256
 #: How many once-seen positions are remembered (by a hash alone) so that a second sighting is known as one.
 REMEMBERED_POSITIONS = 65_536
@@ -44,6 +45,7 @@ class Facts:
 
     __slots__ = (
         "_actions",
+        "_before",
         "_board",
         "_played",
         "access_map",
@@ -96,6 +98,8 @@ class Facts:
         #: The position as a board, for the first move to be made on.
         self._board: Board | None = board
         self._actions: list[str] | None = None
+        #: The position it was first reached from: when the game has moved on, nobody is likely to ask for that.
+        self._before: Position | None = None
         self._played: dict[str, Played] = {}
 
     @property
@@ -134,6 +138,9 @@ class Facts:
             after = facts_of(position)
         else:
             after = _store(Facts(position, board, placement(changes, self.placement)))
+            after._before = self.position
+            if self._before is not None:
+                _recent.pop(self._before, None)
         sign = ("+" if after.can_move else "#") if after.check else ""
         return Played(uci, stem + sign, position, zeroing)
 
