@@ -13,11 +13,11 @@ reconnaissance chess can reach) guards nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import chess
 from chess import BB_ALL, BB_SQUARES, BLACK, WHITE, Bitboard, Board, Color, Square
+from msgspec import Struct
 
 #: 64 lanes of 64 bits in one integer.
 Lanes = int
@@ -88,7 +88,7 @@ def _pawn_moves(color: Color) -> tuple[Lanes, Lanes]:
 _PAWNS = (_pawn_moves(BLACK), _pawn_moves(WHITE))  # indexed by colour
 
 
-class Access(NamedTuple):
+class Access(Struct, frozen=True, gc=False):
     """What the lanes of a position say."""
 
     #: 512 bytes: for each target square, a1 first, the set of its sources as 8 little-endian bytes.

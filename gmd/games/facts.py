@@ -7,6 +7,7 @@ for all its games. What goes on the wire is kept as encoded JSON.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import cast
 
 import chess
@@ -28,6 +29,11 @@ KEPT_POSITIONS = 16_384
 RECENT_POSITIONS = 256
 #: How many once-seen positions are remembered (by a hash alone) so that a second sighting is known as one.
 REMEMBERED_POSITIONS = 65_536
+
+
+# What a reply is said to hold, and the JSON it will be: msgspec copies that to where it goes.
+_as_rows = cast(Callable[[bytes], BoardRows], Raw)
+_as_map = cast(Callable[[bytes], AccessMap], Raw)
 
 
 class Played(Struct, frozen=True, gc=False):
@@ -69,10 +75,11 @@ class Facts:
         """
         self.position = position
         self.turn = board.turn
+        found = access(board)
         #: See :class:`gmd.games.access.Access`.
-        self.sources, self.check, self.can_move = access(board)
+        self.sources, self.check = found.sources, found.check
         # In Chess960 castling can be the only move: Kf1 and Rg1 change places, with nowhere else to go.
-        self.can_move = self.can_move or any(board.generate_castling_moves())
+        self.can_move = found.can_move or any(board.generate_castling_moves())
         self.placement = placed or placement(contents(board, board.occupied))
         fen = fen_of(self.placement)
         rights, self.castles = "-", 0
@@ -90,9 +97,9 @@ class Facts:
             fen += f"[{self.pockets.white}{self.pockets.black}]"
         #: The first four FEN fields.
         self.fen_stem = f"{fen} {'w' if board.turn else 'b'} {rights} {passant}"
-        #: The wire's ``board`` and ``access_map``, as the JSON they become: msgspec copies it where they would go.
-        self.board = cast(BoardRows, Raw(self.placement.json))
-        self.access_map = cast(AccessMap, Raw(access_json(self.sources)))
+        #: The wire's ``board`` and ``access_map``.
+        self.board = _as_rows(self.placement.json)
+        self.access_map = _as_map(access_json(self.sources))
         #: Whether it was asked for since the cache last thought of dropping it.
         self.used = False
         #: The position as a board, for the first move to be made on.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 import chess
 from chess import Bitboard
+from msgspec import Struct
 
 from gm_protocol.state import BLACK_KINGSIDE, BLACK_QUEENSIDE, WHITE_KINGSIDE, WHITE_QUEENSIDE
 
@@ -18,7 +18,7 @@ from .position import Change
 MAX_FRAGMENTS = 65_536
 
 
-class Placement(NamedTuple):
+class Placement(Struct, frozen=True, gc=False):
     """The pieces on a board, as two texts where each square has a place of its own: a move changes a few bytes."""
 
     #: FEN's first field with a "1" for every empty square, and one byte above 127 for a promoted piece's two.
