@@ -19,7 +19,7 @@ import chess
 from chess import BB_ALL, BB_SQUARES, BLACK, WHITE, Bitboard, Board, Color, Square
 from msgspec import Struct
 
-#: 64 lanes of 64 bits in one integer.
+#: 64 lanes of 64 bits in one integer, and sometimes one more.
 Lanes = int
 
 LANES_BYTES = 64 * 8
@@ -45,28 +45,31 @@ def _lanes_of(targets: Bitboard) -> Lanes:
     return _first_bits(targets) * BB_ALL
 
 
-#: A piece's attacks, and the same as lanes.
-_Attacks = tuple[Bitboard, Lanes]
-#: By what stands on the lines it is on, a slider's attacks along them.
-_Line = tuple[Bitboard, dict[Bitboard, _Attacks]]
+#: Where the 65th lane begins: what a piece, or all pieces of a side, attack, as one set of targets.
+_SEEN = 64 * 64
 
 
-def _attacks(square: Square, targets: Bitboard) -> _Attacks:
-    return targets, _first_bits(targets) << square
+def _attacks(square: Square, targets: Bitboard) -> Lanes:
+    """A piece's targets, each in its lane and all in the 65th."""
+    return targets << _SEEN | _first_bits(targets) << square
+
+
+#: The squares that matter to a slider on one line, and its attacks along it by what stands on them.
+_Line = tuple[Bitboard, dict[Bitboard, Lanes]]
 
 
 def _line(square: Square, mask: Bitboard, attacks: Mapping[Bitboard, Bitboard]) -> _Line:
-    known = {targets: _attacks(square, targets) for targets in attacks.values()}
-    return mask, {blockers: known[targets] for blockers, targets in attacks.items()}
+    lanes = {targets: _attacks(square, targets) for targets in attacks.values()}
+    return mask, {blockers: lanes[targets] for blockers, targets in attacks.items()}
 
 
 _RANKS = [_line(square, chess.BB_RANK_MASKS[square], chess.BB_RANK_ATTACKS[square]) for square in chess.SQUARES]
 _FILES = [_line(square, chess.BB_FILE_MASKS[square], chess.BB_FILE_ATTACKS[square]) for square in chess.SQUARES]
-_DIAGONALS = [_line(square, chess.BB_DIAG_MASKS[square], chess.BB_DIAG_ATTACKS[square]) for square in chess.SQUARES]
 _STRAIGHTS = [(*rank, *file) for rank, file in zip(_RANKS, _FILES, strict=True)]
-_NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
-_KING_ATTACKS = chess.BB_KING_ATTACKS
+_DIAGONALS = [_line(square, chess.BB_DIAG_MASKS[square], chess.BB_DIAG_ATTACKS[square]) for square in chess.SQUARES]
 _KNIGHTS = [_attacks(square, chess.BB_KNIGHT_ATTACKS[square]) for square in chess.SQUARES]
+_KING_ATTACKS = chess.BB_KING_ATTACKS
+_NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
 
 #: What a rook, and a bishop, would attack on an empty board.
 _ROOK_LINES = [chess.BB_RANK_ATTACKS[square][0] | chess.BB_FILE_ATTACKS[square][0] for square in chess.SQUARES]
@@ -138,31 +141,25 @@ def _look_around(board: Board, color: Color, empty: Lanes, enemies: Lanes) -> tu
     """
     own, occupied = board.occupied_co[color], board.occupied
     queens = board.queens & own
-    seen = lanes = 0
+    lanes = 0
     pieces = board.rooks & own | queens
     while pieces:
         square = pieces.bit_length() - 1
         pieces ^= 1 << square
         rank_mask, ranks, file_mask, files = _STRAIGHTS[square]
-        on_rank, lanes_on_rank = ranks[occupied & rank_mask]
-        on_file, lanes_on_file = files[occupied & file_mask]
-        seen |= on_rank | on_file
-        lanes |= lanes_on_rank | lanes_on_file
+        lanes |= ranks[occupied & rank_mask] | files[occupied & file_mask]
     pieces = board.bishops & own | queens
     while pieces:
         square = pieces.bit_length() - 1
         pieces ^= 1 << square
         mask, diagonals = _DIAGONALS[square]
-        on_diagonals, lanes_on_diagonals = diagonals[occupied & mask]
-        seen |= on_diagonals
-        lanes |= lanes_on_diagonals
+        lanes |= diagonals[occupied & mask]
     pieces = board.knights & own
     while pieces:
         square = pieces.bit_length() - 1
         pieces ^= 1 << square
-        around, lanes_around = _KNIGHTS[square]
-        seen |= around
-        lanes |= lanes_around
+        lanes |= _KNIGHTS[square]
+    seen = lanes >> _SEEN
     lanes &= empty | enemies
     pawns = board.pawns & own
     if color:
