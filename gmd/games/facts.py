@@ -22,7 +22,7 @@ from .fragments import Placement, access_json, castling, fen_of, placement
 from .moves import find_move, san_stem
 from .position import Position, advance, contents, pack, unpack
 
-#: Positions kept after their second sighting: some 70 MB, or 120 where clients ask for all their legal moves.
+#: Positions kept after their second sighting: some 50 MB, or 100 where clients ask for all their legal moves.
 KEPT_POSITIONS = 16_384
 #: Positions seen once that stay at hand: enough for a few hundred games to find theirs again for the other player. A
 #: game that is played on keeps two of them, so that few games use little memory again and again, which is quicker.

@@ -53,6 +53,20 @@ def test_facts_are_right_and_few_however_small_the_memory(monkeypatch: pytest.Mo
     assert facts._kept, "some were seen twice"
 
 
+def test_a_game_that_is_played_on_keeps_its_last_two_positions_at_hand() -> None:
+    facts._kept.clear()
+    facts._recent.clear()
+    facts._seen.clear()
+    board, rng = chess.Board(), random.Random("at hand")
+    last_two = [pack(board.copy(stack=False))]
+    for _ in range(40):
+        move = choose(board, "any", rng)
+        last_two.append(facts.facts_of(last_two[-1]).play(move.uci()).position)
+        del last_two[:-2]
+        board.push(move)
+        assert list(facts._recent) == last_two
+
+
 def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
     fragments._SQUARE_LISTS.clear()
