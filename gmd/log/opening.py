@@ -43,7 +43,8 @@ def _sqlite_log(file: Path) -> Iterator[EventLog]:
     engine = open_engine(file)
     try:
         migrate(engine)
-        log = BatchingLog(SqliteStore(engine))
+        store = SqliteStore(engine)
+        log = BatchingLog(store)
     except NewerSchema as error:
         engine.dispose()
         raise DataError(
@@ -55,4 +56,4 @@ def _sqlite_log(file: Path) -> Iterator[EventLog]:
     try:
         yield log
     finally:
-        engine.dispose()
+        store.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from typing import Any
 
@@ -117,10 +118,8 @@ _TOLD = {
 class SqlStore:
     """A :class:`~gmd.log.store.Store` in a database whose schema is up to date."""
 
-    def __init__(self, engine: Engine, writer: Engine | None = None) -> None:
-        """:param writer: the same database, for transactions that write."""
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._writer = writer or engine
 
     def close(self) -> None:
         self._engine.dispose()
@@ -129,13 +128,17 @@ class SqlStore:
 
     def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         try:
-            with self._writer.begin() as connection:
+            with self._transaction() as connection:
                 self._write(connection, appends, told)
-        except (IntegrityError, _Missed) as error:
+        except (IntegrityError, Missed) as error:
             conflicts = self._find_conflicts(appends)
             if not conflicts:
                 raise
             raise Conflicts(conflicts) from error
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        """A transaction that writes: committed at the end, rolled back where there is an error."""
+        return self._engine.begin()
 
     def _write(self, connection: Connection, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         now = time.time()
@@ -160,7 +163,7 @@ class SqlStore:
     def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
         """Bring rows up to date.
 
-        :raises _Missed: a game is not where it is expected to be.
+        :raises Missed: a game is not where it is expected to be.
         """
         values = [
             {
@@ -232,20 +235,20 @@ class SqlStore:
         return list(dict.fromkeys(reversed(found)))
 
 
-class _Missed(Exception):
-    """A game's row is not as an append expects it to be."""
+class Missed(Exception):
+    """Something in the database is not as an append expects it to be."""
 
 
 def check_count(found: int, wanted: int) -> None:
     """See to it that an update has found all the rows it is for; the transaction is rolled back if not."""
     if found != wanted:
-        raise _Missed(f"{found} of {wanted} rows are as they were expected")
+        raise Missed(f"{found} of {wanted} rows are as they were expected")
 
 
 def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     created, standing = append.events[0], append.standing
     if not isinstance(created, Created):
-        raise _Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
+        raise Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
     return {
         "game_id": append.game_id,
         "variant": created.options.variant,

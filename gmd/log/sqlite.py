@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection as RawConnection
+from sqlite3 import IntegrityError
 from typing import Any
 
 import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
-from .sql import SqlStore, check_count
+from .sql import Missed, SqlStore, check_count
 from .store import GameAppend
 
 #: Seconds to wait for another process, such as an operator's shell, that holds the file.
@@ -71,18 +73,45 @@ def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> E
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        # To begin by reading and write then fails at once where another process writes, instead of waiting.
-        immediate = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+        if connection.get_execution_options().get("begins", True):
+            connection.exec_driver_sql("BEGIN")
 
     return engine
 
 
 class SqliteStore(SqlStore):
-    """A store in an SQLite file whose schema is up to date."""
+    """A store in an SQLite file whose schema is up to date.
+
+    All writing is done on one connection, whose cache stays warm. What a game's every move writes goes to Python's own
+    module: SQLAlchemy would take longer over a small batch than the database and the disk together, and it is time in
+    which no other thread runs.
+    """
 
     def __init__(self, engine: Engine) -> None:
-        super().__init__(engine, engine.execution_options(writes=True))
+        super().__init__(engine)
+        self._connection: Connection | None = None
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        super().close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        if self._connection is None:  # its transactions are none of SQLAlchemy's business
+            self._connection = self._engine.execution_options(begins=False).connect()
+        connection, driver = self._connection, _driver(self._connection)
+        # Not BEGIN alone: that would fail at once, instead of waiting, where another process writes.
+        driver.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+            driver.commit()
+        except IntegrityError as error:
+            driver.rollback()
+            raise Missed(str(error)) from error
+        except BaseException:
+            driver.rollback()
+            raise
 
     def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
         rows = [
@@ -96,11 +125,11 @@ class SqliteStore(SqlStore):
             )
             for append in appends
         ]
-        check_count(connection.exec_driver_sql(_ADVANCE, (now, _json(rows))).rowcount, len(rows))
+        check_count(_driver(connection).execute(_ADVANCE, (now, _json(rows))).rowcount, len(rows))
         finished = [append for append in appends if append.standing.termination != "available_move"]
         if finished:
             ends = [(append.game_id, append.standing.termination) for append in finished]
-            connection.exec_driver_sql(_FINISH, (_json(ends),))
+            _driver(connection).execute(_FINISH, (_json(ends),))
 
     def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
         rows = [
@@ -108,7 +137,13 @@ class SqliteStore(SqlStore):
             for append in appends
             for seq, event in enumerate(append.events, append.expected)
         ]
-        connection.exec_driver_sql(_INSERT_EVENTS, (_json(rows),))
+        _driver(connection).execute(_INSERT_EVENTS, (_json(rows),))
+
+
+def _driver(connection: Connection) -> RawConnection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, RawConnection)
+    return driver
 
 
 def _json(rows: Sequence[Any]) -> str:

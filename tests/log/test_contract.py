@@ -75,14 +75,15 @@ async def sql_log(store_class: type[SqlStore] = SqlStore) -> AsyncIterator[Event
     with TemporaryDirectory() as directory:
         engine = open_engine(Path(directory) / "games.sqlite", {"synchronous": "OFF"})
         metadata.create_all(engine)
-        log = BatchingLog(store_class(engine))
+        store = store_class(engine)
+        log = BatchingLog(store)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(log.run)
             try:
                 yield log
             finally:
                 log.stop()
-        engine.dispose()
+        store.close()
 
 
 @asynccontextmanager
