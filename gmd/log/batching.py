@@ -6,9 +6,9 @@ While a thread writes one batch, the next one gathers. A game has at most one :c
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import structlog
 import trio
@@ -21,6 +21,7 @@ from gmd.games.game import Standing
 
 from .interface import Deadline, GameQuery, LogFailed, SequenceConflict, TokenUse
 from .store import Conflicts, GameAppend, Store, Told
+from .writer import WriterThread
 
 logger = structlog.get_logger(__name__)
 
@@ -28,6 +29,9 @@ _T = TypeVar("_T")
 
 #: Reads of the database at once. They run beside the writer; more of them would only wait for the interpreter.
 READERS = 2
+#: How long a batch waits to become at least half as large as the one before, in seconds. The players of that one are
+#: about to move again: if a few went ahead, the others would wait for them, and then all of them at once for the disk.
+GATHER_SECONDS = 0.001
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
 RECENT_TOKENS = 10_000
 
@@ -88,6 +92,20 @@ class Pending:
             self._settled.set()
 
 
+class _Batch(NamedTuple):
+    """What is written in one transaction."""
+
+    appends: Sequence[GameAppend]
+    told: Sequence[Told]
+
+
+class _Result(NamedTuple):
+    """The games of a batch that nothing was written of, each with its reason; and what is wrong with the database."""
+
+    failed: Mapping[int, GmError]
+    error: Exception | None
+
+
 class BatchingLog:
     """An event log on a :class:`~gmd.log.store.Store`."""
 
@@ -102,8 +120,13 @@ class BatchingLog:
         self._writing: dict[int, Pending] = {}
         self._told: dict[Told, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
-        self._some = trio.Event()
+        self._thread = WriterThread(self._write, self._written)
+        #: How many games make a batch.
+        self._enough = 1
+        #: Some have gathered, and fewer than that.
+        self._few = trio.Event()
         self._stopping = False
+        self._closed = False
         self._failing = False
         self._readers = trio.CapacityLimiter(READERS)
 
@@ -121,68 +144,99 @@ class BatchingLog:
         standing: Callable[[], Standing],
         token: TokenUse | None = None,
     ) -> Pending:
+        if self._closed:
+            raise LogFailed(f"game {game_id}: the event log is closed; nothing was done")
         pending = self._gathering.get(game_id)
         before = pending or self._writing.get(game_id)
         if before is not None and before.end != expected_seq:
             raise SequenceConflict(game_id, expected_seq, before.end)
         if pending is None:
             pending = self._gathering[game_id] = Pending(game_id, expected_seq, standing, token)
-            self._some.set()
         pending.events.extend(events)
         if token is not None:
             self._remember(token, game_id)
+        if not self._writing:
+            self._hand_over_enough()
         return pending
 
     def told(self, game_id: int, seat: Color) -> None:
         self._told[Told(game_id, seat)] = None  # it goes with the next batch, and makes none of its own
 
     async def run(self) -> None:
-        with trio.CancelScope(shield=True):  # :meth:`stop` ends it, when nobody appends any more
-            while not self._stopping or self._gathering:
-                if self._gathering:
-                    await self._write_batch()
-                else:
-                    self._some = trio.Event()
-                    await self._some.wait()
-            if self._told:
-                await self._attempt([], list(self._told))
+        self._thread.start()
+        try:
+            while not self._stopping:
+                await self._few.wait()
+                await trio.sleep(GATHER_SECONDS)
+                self._few = trio.Event()
+                self._hand_over()
+        finally:
+            with trio.CancelScope(shield=True):
+                await self._finish()
+            self._thread.stop()
 
     def stop(self) -> None:
         self._stopping = True
-        self._some.set()
+        self._few.set()
 
-    async def _write_batch(self) -> None:
-        """Write what has gathered, and settle it."""
-        batch, self._gathering = self._gathering, {}
-        told, self._told = list(self._told), {}
-        self._writing = batch
-        appends = [pending.as_append() for pending in batch.values()]
-        while appends and (failed := await self._attempt(appends, told)):
-            for game_id, error in failed.items():
-                self._fail(batch.pop(game_id), error)
-            appends = [append for append in appends if append.game_id in batch]
-        self._writing = {}
-        for pending in batch.values():
+    async def _finish(self) -> None:
+        """Settle all that was appended, and take nothing more."""
+        while self._gathering or self._writing:
+            self._hand_over()
+            await next(iter(self._writing.values())).settled()
+        self._closed = True
+        if self._told:
+            await trio.to_thread.run_sync(self._write, _Batch([], list(self._told)))
+
+    def _hand_over(self) -> None:
+        """Have what has gathered written, if nothing else is being so."""
+        if self._gathering and not self._writing:
+            self._writing, self._gathering = self._gathering, {}
+            told, self._told = list(self._told), {}
+            self._thread.put(_Batch([pending.as_append() for pending in self._writing.values()], told))
+
+    def _hand_over_enough(self) -> None:
+        """The same, unless it is better to wait for more."""
+        if len(self._gathering) >= self._enough:
+            self._hand_over()
+        elif self._gathering:
+            self._few.set()
+
+    def _write(self, batch: _Batch) -> _Result:
+        """Write a batch, without the games that have conflicts. Called in the writer's thread."""
+        failed: dict[int, GmError] = {}
+        appends = batch.appends
+        while True:
+            try:
+                self._store.write(appends, batch.told)
+            except Conflicts as conflicts:
+                for append in appends:
+                    if (actual := conflicts.actual.get(append.game_id)) is not None:
+                        failed[append.game_id] = SequenceConflict(append.game_id, append.expected, actual)
+                appends = [append for append in appends if append.game_id not in failed]
+            except Exception as error:
+                return _Result(failed | {append.game_id: _failed("written", append.game_id) for append in appends}, error)
+            else:
+                return _Result(failed, None)
+
+    def _written(self, batch: _Batch, result: _Result) -> None:
+        """A batch has been written or has failed: have the next one written, and settle this one."""
+        self._note(result.error, len(batch.appends))
+        settled, self._writing = self._writing, {}
+        for game_id, error in result.failed.items():
+            self._fail(settled.pop(game_id), error)
+        self._enough = max(1, len(batch.appends) // 2)
+        self._hand_over_enough()
+        for pending in settled.values():
             pending.settle(None)
 
-    async def _attempt(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> dict[int, GmError]:
-        """Write a batch; the games it failed for, and why. Where there are some, nothing was written."""
-        try:
-            await trio.to_thread.run_sync(self._store.write, appends, told)
-        except Conflicts as conflicts:
-            expected = {append.game_id: append.expected for append in appends}
-            return {
-                game_id: SequenceConflict(game_id, expected[game_id], actual)
-                for game_id, actual in conflicts.actual.items()
-            }
-        except Exception as error:
-            self._failing = True
-            logger.error("the event log cannot be written", reason=_reason(error), games=len(appends))
-            return {append.game_id: _failed("written", append.game_id) for append in appends}
-        if self._failing:
-            self._failing = False
+    def _note(self, error: Exception | None, games: int) -> None:
+        """Say when the log cannot be written, and when it can be again."""
+        if error is not None:
+            logger.error("the event log cannot be written", reason=_reason(error), games=games)
+        elif self._failing:
             logger.warning("the event log can be written again")
-        return {}
+        self._failing = error is not None
 
     def _fail(self, pending: Pending, error: GmError) -> None:
         """Nothing of this became durable, and what was appended behind it never will."""
