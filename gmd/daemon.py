@@ -14,6 +14,7 @@ from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.games.chess import MAX_PLIES
+from gmd.log.interface import EventLog
 from gmd.log.opening import open_log
 from gmd.tcp.listener import Doorkeeper
 
@@ -58,12 +59,18 @@ async def open_daemon(config: Config) -> AsyncIterator[Daemon]:
         doorkeeper = Doorkeeper(arbiter, limits_of(config))
         listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
         async with trio.open_nursery() as writing:
-            writing.start_soon(log.run)
+            writing.start_soon(_write, log)
             try:
                 async with _serving(arbiter, doorkeeper, listeners, config.stop_timeout):
                     yield Daemon(arbiter, doorkeeper, listeners)
             finally:
                 log.stop()
+
+
+async def _write(log: EventLog) -> None:
+    """Keep the log until it is stopped: who cancels the daemon still has it finish what is in hand."""
+    with trio.CancelScope(shield=True):
+        await log.run()
 
 
 @asynccontextmanager

@@ -1,6 +1,10 @@
 """Group commit: the appends of all games that wait together share one transaction.
 
 While a thread writes one batch, the next one gathers. A game has at most one :class:`Pending` in each of the two.
+
+When many play at once, half of them are to move while the moves of the others are written: then nothing stands still.
+So a batch is handed over as soon as it has half as many games as the one before, be it in the middle of the others'
+requests; and it waits for no more than that, and not for long.
 """
 
 from __future__ import annotations
@@ -29,8 +33,7 @@ _T = TypeVar("_T")
 
 #: Reads of the database at once. They run beside the writer; more of them would only wait for the interpreter.
 READERS = 2
-#: How long a batch waits to become at least half as large as the one before, in seconds. The players of that one are
-#: about to move again: if a few went ahead, the others would wait for them, and then all of them at once for the disk.
+#: How long a batch waits for half as many games as the one before had, in seconds: about what it takes to answer these.
 GATHER_SECONDS = 0.001
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
 RECENT_TOKENS = 10_000
@@ -87,7 +90,10 @@ class Pending:
         self.error = error
         callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
-            callback(error)
+            try:
+                callback(error)
+            except Exception:
+                logger.exception("what follows a commit failed", game_id=self.game_id)  # the others' is still to come
         if self._settled is not None:
             self._settled.set()
 
@@ -215,7 +221,9 @@ class BatchingLog:
                         failed[append.game_id] = SequenceConflict(append.game_id, append.expected, actual)
                 appends = [append for append in appends if append.game_id not in failed]
             except Exception as error:
-                return _Result(failed | {append.game_id: _failed("written", append.game_id) for append in appends}, error)
+                return _Result(
+                    failed | {append.game_id: _failed("written", append.game_id) for append in appends}, error
+                )
             else:
                 return _Result(failed, None)
 

@@ -118,8 +118,10 @@ _TOLD = {
 class SqlStore:
     """A :class:`~gmd.log.store.Store` in a database whose schema is up to date."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, writer: Engine | None = None) -> None:
+        """:param writer: the same database, for transactions that write."""
         self._engine = engine
+        self._writer = writer or engine
 
     def close(self) -> None:
         self._engine.dispose()
@@ -128,40 +130,39 @@ class SqlStore:
 
     def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         try:
-            with self._transaction() as connection:
-                self._write(connection, appends, told)
+            self._write(appends, told)
         except (IntegrityError, Missed) as error:
             conflicts = self._find_conflicts(appends)
             if not conflicts:
                 raise
             raise Conflicts(conflicts) from error
 
-    def _transaction(self) -> AbstractContextManager[Connection]:
-        """A transaction that writes: committed at the end, rolled back where there is an error."""
-        return self._engine.begin()
-
-    def _write(self, connection: Connection, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
+    def _write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         now = time.time()
         begun = [append for append in appends if append.expected == 0]
         advanced = [append for append in appends if append.expected != 0]
-        if begun:
-            self._begin(connection, begun, now)
-        if advanced:
-            self._advance(connection, advanced, now)
-        if appends:
-            self._insert_events(connection, appends)
-        if told:
-            _tell(connection, told)
+        with self._transaction() as connection:
+            if begun:
+                self._begin(connection, begun, now)
+            if advanced:
+                self._advance(connection, advanced, now)
+            if told:
+                _tell(connection, told)
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        """A transaction that writes: committed at the end, rolled back where there is an error."""
+        return self._writer.begin()
 
     def _begin(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        """Add the rows of new games."""
+        """Add new games, with their events."""
         connection.execute(insert(games), [_new_row(append, now) for append in appends])
+        _insert_events(connection, appends)
         named = [_token_row(append) for append in appends if append.token is not None]
         if named:
             connection.execute(insert(tokens), named)
 
     def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        """Bring rows up to date.
+        """Add the events of games that are there, and bring their rows up to date.
 
         :raises Missed: a game is not where it is expected to be.
         """
@@ -177,19 +178,14 @@ class SqlStore:
             }
             for append in appends
         ]
-        check_count(connection.execute(_ADVANCE, values).rowcount, len(values))
+        found = connection.execute(_ADVANCE, values).rowcount
+        if found != len(values):
+            raise Missed(f"{found} of {len(values)} games are as they were expected")
+        _insert_events(connection, appends)
         finished = [append for append in appends if append.standing.termination != "available_move"]
         if finished:
             ends = [{"id": append.game_id, "termination": append.standing.termination} for append in finished]
             connection.execute(_FINISH, ends)
-
-    def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
-        rows = [
-            {"game_id": append.game_id, "seq": seq, "event": _encoder.encode(event).decode()}
-            for append in appends
-            for seq, event in enumerate(append.events, append.expected)
-        ]
-        connection.execute(insert(events), rows)
 
     def _find_conflicts(self, appends: Sequence[GameAppend]) -> dict[int, int]:
         """How many events those games have that are not where they are expected to be, or whose token is taken."""
@@ -239,12 +235,6 @@ class Missed(Exception):
     """Something in the database is not as an append expects it to be."""
 
 
-def check_count(found: int, wanted: int) -> None:
-    """See to it that an update has found all the rows it is for; the transaction is rolled back if not."""
-    if found != wanted:
-        raise Missed(f"{found} of {wanted} rows are as they were expected")
-
-
 def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     created, standing = append.events[0], append.standing
     if not isinstance(created, Created):
@@ -266,6 +256,15 @@ def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
         "seconds_left": standing.seconds_left,
         "changed": now,
     }
+
+
+def _insert_events(connection: Connection, appends: Sequence[GameAppend]) -> None:
+    rows = [
+        {"game_id": append.game_id, "seq": seq, "event": _encoder.encode(event).decode()}
+        for append in appends
+        for seq, event in enumerate(append.events, append.expected)
+    ]
+    connection.execute(insert(events), rows)
 
 
 def _token_key(player: int | None, token: bytes) -> bytes:

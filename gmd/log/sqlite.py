@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection as RawConnection
 from sqlite3 import IntegrityError
-from typing import Any
 
 import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
-from .sql import Missed, SqlStore, check_count
-from .store import GameAppend
+from .sql import Missed, SqlStore
+from .store import GameAppend, Told
 
 #: Seconds to wait for another process, such as an operator's shell, that holds the file.
 BUSY_SECONDS = 5
@@ -30,28 +30,31 @@ PRAGMAS: Mapping[str, int | str] = {
     "temp_store": "MEMORY",
 }
 
-# One statement for a whole batch: each row of its own would have this thread wait for the interpreter again.
-_INSERT_EVENTS = """
-INSERT INTO events (game_id, seq, event)
-SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?)
+# A batch of moves is one statement, and that a transaction of its own: after each statement this thread waits for
+# Python's lock again, and beside a busy server that takes longer than the statement. So the rows come out of a JSON
+# text, and a trigger does what is to be done for each of them.
+_BATCH = """
+CREATE TEMP VIEW batch (game_id, expected, events, turn, ply_index, seconds_left, termination, changed)
+    AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 """
-_ADVANCE = """
-UPDATE games SET events = new.events, turn = new.turn, ply_index = new.ply_index, seconds_left = new.seconds_left,
-    changed = ?
-FROM (
-    SELECT json_extract(value, '$[0]') AS game_id, json_extract(value, '$[1]') AS expected,
-        json_extract(value, '$[2]') AS events, json_extract(value, '$[3]') AS turn,
-        json_extract(value, '$[4]') AS ply_index, json_extract(value, '$[5]') AS seconds_left
+_WRITE_BATCH = """
+CREATE TEMP TRIGGER write_batch INSTEAD OF INSERT ON batch BEGIN
+    UPDATE games
+        SET events = new.expected + json_array_length(new.events), turn = new.turn, ply_index = new.ply_index,
+            seconds_left = new.seconds_left, changed = new.changed
+        WHERE game_id = new.game_id AND events = new.expected;
+    SELECT raise(ABORT, 'a game is not as it was expected') WHERE changes() = 0;
+    UPDATE games SET status = 'over', termination = new.termination
+        WHERE new.termination != 'available_move' AND game_id = new.game_id;
+    INSERT INTO events SELECT new.game_id, new.expected + key, value FROM json_each(new.events);
+END
+"""
+_INSERT_BATCH = """
+INSERT INTO batch
+    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+        json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]'),
+        json_extract(value, '$[6]'), ?
     FROM json_each(?)
-) AS new
-WHERE games.game_id = new.game_id AND games.events = new.expected
-"""
-_FINISH = """
-UPDATE games SET status = 'over', termination = new.termination
-FROM (
-    SELECT json_extract(value, '$[0]') AS game_id, json_extract(value, '$[1]') AS termination FROM json_each(?)
-) AS new
-WHERE games.game_id = new.game_id
 """
 
 _encoder = msgspec.json.Encoder()
@@ -73,8 +76,9 @@ def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> E
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        if connection.get_execution_options().get("begins", True):
-            connection.exec_driver_sql("BEGIN")
+        # To begin by reading and write then fails at once where another process writes, instead of waiting.
+        immediate = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
     return engine
 
@@ -82,13 +86,12 @@ def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> E
 class SqliteStore(SqlStore):
     """A store in an SQLite file whose schema is up to date.
 
-    All writing is done on one connection, whose cache stays warm. What a game's every move writes goes to Python's own
-    module: SQLAlchemy would take longer over a small batch than the database and the disk together, and it is time in
-    which no other thread runs.
+    All writing is done on one connection, whose cache stays warm. Moves are written past SQLAlchemy, which would take
+    longer over a small batch than the database and the disk together, and all other threads would wait for it.
     """
 
     def __init__(self, engine: Engine) -> None:
-        super().__init__(engine)
+        super().__init__(engine, engine.execution_options(writes=True))
         self._connection: Connection | None = None
 
     def close(self) -> None:
@@ -96,55 +99,45 @@ class SqliteStore(SqlStore):
             self._connection.close()
         super().close()
 
+    def _write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
+        if told or not all(append.expected for append in appends):
+            super()._write(appends, told)
+        else:
+            self._advance(self._connected(), appends, time.time())
+
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        if self._connection is None:  # its transactions are none of SQLAlchemy's business
-            self._connection = self._engine.execution_options(begins=False).connect()
-        connection, driver = self._connection, _driver(self._connection)
-        # Not BEGIN alone: that would fail at once, instead of waiting, where another process writes.
-        driver.execute("BEGIN IMMEDIATE")
-        try:
-            yield connection
-            driver.commit()
-        except IntegrityError as error:
-            driver.rollback()
-            raise Missed(str(error)) from error
-        except BaseException:
-            driver.rollback()
-            raise
+        with self._connected().begin():
+            yield self._connected()
+
+    def _connected(self) -> Connection:
+        """The connection for writing."""
+        if self._connection is None:
+            self._connection = self._writer.connect()
+            _driver(self._connection).execute(_BATCH)
+            _driver(self._connection).execute(_WRITE_BATCH)
+        return self._connection
 
     def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
         rows = [
             (
                 append.game_id,
                 append.expected,
-                append.expected + len(append.events),
+                append.events,
                 append.standing.turn,
                 append.standing.ply_index,
                 append.standing.seconds_left,
+                append.standing.termination,
             )
             for append in appends
         ]
-        check_count(_driver(connection).execute(_ADVANCE, (now, _json(rows))).rowcount, len(rows))
-        finished = [append for append in appends if append.standing.termination != "available_move"]
-        if finished:
-            ends = [(append.game_id, append.standing.termination) for append in finished]
-            _driver(connection).execute(_FINISH, (_json(ends),))
-
-    def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
-        rows = [
-            (append.game_id, seq, event)
-            for append in appends
-            for seq, event in enumerate(append.events, append.expected)
-        ]
-        _driver(connection).execute(_INSERT_EVENTS, (_json(rows),))
+        try:
+            _driver(connection).execute(_INSERT_BATCH, (now, _encoder.encode(rows).decode()))
+        except IntegrityError as error:
+            raise Missed(str(error)) from error
 
 
 def _driver(connection: Connection) -> RawConnection:
     driver = connection.connection.driver_connection
     assert isinstance(driver, RawConnection)
     return driver
-
-
-def _json(rows: Sequence[Any]) -> str:
-    return _encoder.encode(rows).decode()

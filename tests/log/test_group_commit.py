@@ -10,9 +10,10 @@ import structlog
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from gm_protocol.errors import GmError
 from gmd.games.events import Moved
 from gmd.log.batching import BatchingLog
-from gmd.log.interface import GameQuery, SequenceConflict
+from gmd.log.interface import GameQuery, LogFailed, SequenceConflict
 from tests.helpers import Client, FaultyStore, Json, durable_daemon, store_in
 from tests.log.test_contract import CREATED, STANDING
 
@@ -91,7 +92,7 @@ async def test_what_gathers_while_a_commit_is_under_way_shares_the_next(store: F
                 await wait_all_tasks_blocked()
         for client in clients:
             assert [(await client.receive())["state"]["ply_index"] for _ in range(2)] == [1, 2]
-        assert store.batches == [game_ids[:1], game_ids[1:]]
+        assert store.batches == [game_ids[:1], game_ids], "the first move goes ahead, alone"
 
 
 async def test_a_failed_commit_is_an_error_to_all_who_waited_for_it_and_undone(
@@ -187,12 +188,56 @@ async def test_games_asked_for_at_once_are_loaded_once(store: FaultyStore) -> No
     assert store.loads == [1]
 
 
-async def test_what_was_appended_before_the_end_is_written(store: FaultyStore) -> None:
+@pytest.mark.parametrize("how", ["cancelled", "stopped"])
+async def test_what_was_appended_before_the_end_is_written_and_nothing_after_it(how: str, store: FaultyStore) -> None:
     log = BatchingLog(store)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
-        commit = log.append(1, 0, [CREATED], lambda: STANDING)
-        nursery.cancel_scope.cancel()
+        await wait_all_tasks_blocked()
+        with store.held():
+            commits = [log.append(game_id, 0, [CREATED], lambda: STANDING) for game_id in (1, 2)]
+            if how == "cancelled":
+                nursery.cancel_scope.cancel()
+            else:
+                log.stop()
+    assert [commit.done for commit in commits] == [True, True]
+    assert store.load(2) == [CREATED]
+    with pytest.raises(LogFailed, match="game 3: the event log is closed; nothing was done"):
+        log.append(3, 0, [CREATED], lambda: STANDING)
+
+
+async def test_what_follows_one_commit_does_not_keep_others_from_following(store: FaultyStore) -> None:
+    log = BatchingLog(store)
+    followed: list[int] = []
+
+    def fail(error: GmError | None) -> None:
+        raise RuntimeError("a bug")
+
+    with structlog.testing.capture_logs() as logged:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(log.run)
+            commit = log.append(1, 0, [CREATED], lambda: STANDING)
+            commit.then(fail)
+            commit.then(lambda _: followed.append(1))
+            await commit.wait()
+            log.stop()
+    assert followed == [1]
+    assert [(entry["event"], entry["game_id"]) for entry in logged] == [("what follows a commit failed", 1)]
+
+
+async def test_a_batch_waits_for_half_as_many_games_as_the_last_but_not_for_ever(store: FaultyStore) -> None:
+    log = BatchingLog(store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        with store.held():
+            for game_id in range(1, 10):
+                log.append(game_id, 0, [CREATED], lambda: STANDING)
+        await log.append(10, 0, [CREATED], lambda: STANDING).wait()
+        assert store.batches == [[1], list(range(2, 11))]
+        for game_id in range(1, 5):
+            last = log.append(game_id, 1, [Moved("e2e4")], lambda: STANDING)
+        alone = log.append(5, 1, [Moved("e2e4")], lambda: STANDING)
+        await last.wait()
+        await alone.wait()
+        assert store.batches[2:] == [[1, 2, 3, 4], [5]]
         log.stop()
-    assert commit.done
-    assert store.load(1) == [CREATED]
