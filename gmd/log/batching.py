@@ -1,10 +1,6 @@
 """Group commit: the appends of all games that wait together share one transaction.
 
 While a thread writes one batch, the next one gathers. A game has at most one :class:`Pending` in each of the two.
-
-When many play at once, half of them are to move while the moves of the others are written: then nothing stands still.
-So a batch is handed over as soon as it has half as many games as the one before, be it in the middle of the others'
-requests; and it waits for no more than that, and not for long.
 """
 
 from __future__ import annotations
@@ -33,8 +29,6 @@ _T = TypeVar("_T")
 
 #: Reads of the database at once. They run beside the writer; more of them would only wait for the interpreter.
 READERS = 2
-#: How long a batch waits for half as many games as the one before had, in seconds: about what it takes to answer these.
-GATHER_SECONDS = 0.001
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
 RECENT_TOKENS = 10_000
 
@@ -127,10 +121,7 @@ class BatchingLog:
         self._told: dict[Told, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._thread = WriterThread(self._write, self._written)
-        #: How many games make a batch.
-        self._enough = 1
-        #: Some have gathered, and fewer than that.
-        self._few = trio.Event()
+        self._some = trio.Event()
         self._stopping = False
         self._closed = False
         self._failing = False
@@ -162,7 +153,7 @@ class BatchingLog:
         if token is not None:
             self._remember(token, game_id)
         if not self._writing:
-            self._hand_over_enough()
+            self._some.set()
         return pending
 
     def told(self, game_id: int, seat: Color) -> None:
@@ -172,9 +163,8 @@ class BatchingLog:
         self._thread.start()
         try:
             while not self._stopping:
-                await self._few.wait()
-                await trio.sleep(GATHER_SECONDS)
-                self._few = trio.Event()
+                await self._some.wait()
+                self._some = trio.Event()
                 self._hand_over()
         finally:
             with trio.CancelScope(shield=True):
@@ -183,7 +173,7 @@ class BatchingLog:
 
     def stop(self) -> None:
         self._stopping = True
-        self._few.set()
+        self._some.set()
 
     async def _finish(self) -> None:
         """Settle all that was appended, and take nothing more."""
@@ -200,13 +190,6 @@ class BatchingLog:
             self._writing, self._gathering = self._gathering, {}
             told, self._told = list(self._told), {}
             self._thread.put(_Batch([pending.as_append() for pending in self._writing.values()], told))
-
-    def _hand_over_enough(self) -> None:
-        """The same, unless it is better to wait for more."""
-        if len(self._gathering) >= self._enough:
-            self._hand_over()
-        elif self._gathering:
-            self._few.set()
 
     def _write(self, batch: _Batch) -> _Result:
         """Write a batch, without the games that have conflicts. Called in the writer's thread."""
@@ -233,8 +216,7 @@ class BatchingLog:
         settled, self._writing = self._writing, {}
         for game_id, error in result.failed.items():
             self._fail(settled.pop(game_id), error)
-        self._enough = max(1, len(batch.appends) // 2)
-        self._hand_over_enough()
+        self._hand_over()
         for pending in settled.values():
             pending.settle(None)
 
