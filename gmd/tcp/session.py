@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
 from time import perf_counter
-from typing import NamedTuple
 
 import trio
 
 from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
 from gm_protocol.errors import BadFrame, GmError, ShuttingDown
-from gm_protocol.framing import FrameDecoder, encode_frame
+from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
 from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Call
-from gmd.log.interface import Commit
 from gmd.watchers import Bell
+
+from .outbox import Held, Outbox
 
 #: Bytes asked of the network at once.
 READ_SIZE = 65_536
 #: Requests answered, and seconds spent on them, before the replies are sent and everybody else gets a turn.
 BATCH = 32
 BATCH_SECONDS = 0.002
-#: Bytes sent between two looks at the clock: a peer has ``frame_seconds`` to take this much.
-SEND_SIZE = 65_536
-
-
-class _Held(NamedTuple):
-    """A reply, by its place in a batch, that may not leave before a commit is durable."""
-
-    place: int
-    request: AnyRequest
-    commit: Commit
+#: Batches of replies that may be held until what they show is durable, while requests behind them are answered. More
+#: would not fit into one commit any better, and each may be some hundred kilobytes.
+MAX_HELD = 4
 
 
 class Session:
@@ -49,6 +42,7 @@ class Session:
         self._ended = False  # the peer has sent all it will
         self._stopping = False
         self._receiving: trio.CancelScope | None = None
+        self._outbox = Outbox(stream, limits.frame_seconds, self._interrupt)
         self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 
@@ -60,6 +54,10 @@ class Session:
     def stop(self) -> None:
         """Answer what has been received, then close."""
         self._stopping = True
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        """Stop waiting for bytes: there is something to do."""
         if self._receiving is not None:
             self._receiving.cancel()
 
@@ -70,9 +68,13 @@ class Session:
         :raises trio.TooSlowError: the peer reads nothing.
         """
         try:
-            await self._converse()
-        except GmError as error:
-            await self._send([encode(error_reply(error, None, None))])
+            try:
+                await self._converse()
+            except GmError as error:
+                self._outbox.put([encode(error_reply(error, None, None))])
+            await self._outbox.drain()
+        finally:
+            self._outbox.close()
 
     async def _converse(self) -> None:
         """Answer request after request.
@@ -81,6 +83,8 @@ class Session:
         :raises ShuttingDown: the server stops inside a frame.
         """
         while True:
+            if self._outbox.blocked:
+                await self._outbox.send()
             body = self._decoder.next_frame()
             if body is not None:
                 await self._answer_batch(body)
@@ -97,31 +101,36 @@ class Session:
                 return
 
     async def _answer_batch(self, body: bytes | None) -> None:
-        """Answer a request and those waiting behind it, and send the replies once they may leave.
+        """Answer a request and those waiting behind it; their replies are sent once they may leave.
 
         :raises BadFrame: there is no frame behind it; what came before has been answered.
         """
         replies: list[bytes] = []
-        held: list[_Held] = []
+        held: list[Held] = []
         deadline = perf_counter() + BATCH_SECONDS
         try:
             while body is not None:
                 request = self._read(body, replies)
                 if isinstance(request, Wait):
                     self._note_begun()
-                    await self._send(replies, held)
+                    self._outbox.put(replies, held)
                     replies, held = [], []
+                    await self._outbox.drain()
                 if request is not None:
                     reply, commit = await dispatch.answer(request, self._call)
                     if commit is not None and not commit.done:
-                        held.append(_Held(len(replies), request, commit))
+                        held.append(Held(len(replies), request, commit))
                     replies.append(reply)
                 if self._version == 1 or len(replies) >= BATCH or perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
             self._note_begun()
-            await self._send(replies, held)
+            self._outbox.put(replies, held)
+        if len(self._outbox) > MAX_HELD:
+            await self._outbox.drain()
+        elif self._decoder.ready:
+            await trio.lowlevel.checkpoint()
 
     def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
         """The request in a frame; or None, with its refusal among the replies. The first tells the version."""
@@ -144,16 +153,16 @@ class Session:
         :raises BadFrame: a frame, or the first one, has not arrived in time.
         """
         in_frame = self._begun is not None
-        deadline = self._frame_deadline() if in_frame else trio.current_time() + self._limits.idle_seconds
+        deadline = self._frame_deadline() if in_frame else self._idle_deadline()
         with trio.CancelScope(deadline=deadline) as self._receiving:
             await self._take_bytes()
         timed_out, self._receiving = self._receiving.cancelled_caught, None
-        if not timed_out or self._stopping:
+        if not timed_out or self._stopping or self._outbox.blocked:
             return True
         if in_frame:
             seconds = self._limits.frame_seconds
             raise BadFrame(f"a whole frame did not arrive within {seconds:g} seconds of its begin")
-        return False
+        return self._idle_deadline() > trio.current_time()  # replies have left, or are to leave, since it was set
 
     async def _take_bytes(self) -> None:
         data = await self._stream.receive_some(READ_SIZE)
@@ -170,6 +179,11 @@ class Session:
 
     def _frame_deadline(self) -> float:
         return inf if self._begun is None else self._begun + self._limits.frame_seconds
+
+    def _idle_deadline(self) -> float:
+        """When the session ends if nothing happens; while replies are held, not until they have left."""
+        since = trio.current_time() if self._outbox else max(self._read_at, self._outbox.sent_at)
+        return since + self._limits.idle_seconds
 
     @asynccontextmanager
     async def _attending(self, bell: Bell) -> AsyncIterator[None]:
@@ -197,15 +211,3 @@ class Session:
         except trio.BrokenResourceError:
             pass  # the peer is gone, as the sending of the reply will find
         bell.interrupt()
-
-    async def _send(self, replies: list[bytes], held: Sequence[_Held] = ()) -> None:
-        """Send replies, each a frame, once what they tell is durable, or an error in place of what never will be."""
-        for place, request, commit in held:
-            try:
-                await commit.wait()
-            except GmError as error:
-                replies[place] = dispatch.refusal(error, request)
-        data = memoryview(b"".join(map(encode_frame, replies)))
-        for start in range(0, len(data), SEND_SIZE):
-            with trio.fail_after(self._limits.frame_seconds):
-                await self._stream.send_all(data[start : start + SEND_SIZE])

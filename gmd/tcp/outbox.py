@@ -1,0 +1,146 @@
+"""Replies on their way out of a session: in order, and none before what it shows is durable."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
+
+import trio
+
+from gm_protocol.errors import GmError
+from gm_protocol.framing import encode_frame
+from gm_protocol.messages import AnyRequest
+from gmd.handlers import dispatch
+from gmd.log.interface import Commit
+
+#: Bytes sent between two looks at the clock: a peer has so many seconds to take this much.
+SEND_SIZE = 65_536
+
+
+class Held(NamedTuple):
+    """A reply, by its place in a lot, that may not leave before a commit is durable."""
+
+    place: int
+    request: AnyRequest
+    commit: Commit
+
+
+class _Lot:
+    """Replies that leave together."""
+
+    __slots__ = ("awaited", "held", "replies")
+
+    def __init__(self, replies: list[bytes], held: Sequence[Held]) -> None:
+        self.replies = replies
+        self.held = held
+        #: How many commits are still to be settled.
+        self.awaited = 0
+
+
+class Outbox:
+    """Sends replies as soon as they may leave. Where the peer has room for them, that wakes no task.
+
+    :ivar sent_at: when replies last left, in trio's time.
+    """
+
+    def __init__(self, stream: trio.abc.Stream, seconds: float, wake: Callable[[], None]) -> None:
+        """:param seconds: how long a peer may take for what is sent.
+        :param wake: called where something is to be sent that takes waiting: then somebody is to call :meth:`send`.
+        """
+        self._stream = stream
+        self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
+        self._seconds = seconds
+        self._wake = wake
+        self._lots: deque[_Lot] = deque()
+        self._unsent: list[bytes] = []
+        self._sending = False
+        self._settled = trio.Event()
+        self.sent_at = trio.current_time()
+
+    def __len__(self) -> int:
+        """How many lots are held."""
+        return len(self._lots)
+
+    @property
+    def blocked(self) -> bool:
+        """Whether something is to be sent that takes waiting."""
+        return bool(self._unsent)
+
+    def put(self, replies: list[bytes], held: Sequence[Held] = ()) -> None:
+        """Send replies together, each a frame, once what they tell is durable, or an error for what never will be."""
+        if not replies:
+            return
+        lot = _Lot(replies, held)
+        self._lots.append(lot)
+        if held:
+            commits = {id(commit): commit for _, _, commit in held}
+            lot.awaited = len(commits)
+            for commit in commits.values():
+                commit.then(partial(self._settle, lot, commit))
+        elif len(self._lots) == 1:
+            self._send_free()
+
+    async def send(self) -> None:
+        """Send what the peer had no room for.
+
+        :raises trio.BrokenResourceError: the peer is gone.
+        :raises trio.TooSlowError: the peer reads nothing.
+        """
+        self._sending = True
+        while self._unsent:
+            data, self._unsent = memoryview(b"".join(self._unsent)), []
+            for start in range(0, len(data), SEND_SIZE):
+                with trio.fail_after(self._seconds):
+                    await self._stream.send_all(data[start : start + SEND_SIZE])
+        self._sending = False
+        self.sent_at = trio.current_time()
+
+    async def drain(self) -> None:
+        """Send everything; raises what :meth:`send` does."""
+        while self._lots or self._unsent:
+            if self._unsent:
+                await self.send()
+            else:
+                self._settled = trio.Event()
+                await self._settled.wait()
+
+    def close(self) -> None:
+        """Send nothing more: the stream is somebody else's, or nobody's."""
+        self._lots.clear()
+        self._socket = None
+
+    def _settle(self, lot: _Lot, commit: Commit, error: GmError | None) -> None:
+        """A commit is durable or has failed."""
+        if error is not None:
+            for place, request, waited_for in lot.held:
+                if waited_for is commit:
+                    lot.replies[place] = dispatch.refusal(error, request)
+        lot.awaited -= 1
+        if not lot.awaited and self._lots and self._lots[0] is lot:
+            self._send_free()
+            self._settled.set()
+
+    def _send_free(self) -> None:
+        """Send all that may leave."""
+        free: list[bytes] = []
+        while self._lots and not self._lots[0].awaited:
+            free += map(encode_frame, self._lots.popleft().replies)
+        self._unsent += free
+        if not self._sending:
+            self._send_now()
+
+    def _send_now(self) -> None:
+        """Send as much as the peer has room for; the rest takes waiting, and finds out if it is gone."""
+        data = b"".join(self._unsent)
+        sent = 0
+        if self._socket is not None:
+            with suppress(OSError):
+                sent = os.write(self._socket.fileno(), data)
+        self.sent_at = trio.current_time()
+        self._unsent = [] if sent == len(data) else [data[sent:]]
+        if self._unsent:
+            self._wake()
