@@ -94,8 +94,10 @@ def traced(directory: Path) -> Iterator[tuple[Served, list[Call]]]:
 async def client_of(daemon: Served) -> AsyncIterator[Client]:
     client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
     await client.ask("hello")
-    yield client
-    await client.aclose()
+    try:
+        yield client
+    finally:
+        await client.aclose()
 
 
 async def test_between_any_two_acknowledgements_the_log_was_synced(tmp_path: Path) -> None:
