@@ -30,6 +30,7 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    case,
     func,
     insert,
     or_,
@@ -104,10 +105,14 @@ _events_decoder = msgspec.json.Decoder(list[AnyEvent])
 _ADVANCE = (
     update(games)
     .where(games.c.game_id == bindparam("id"), games.c.events == bindparam("expected"))
-    .values({name: bindparam(name) for name in ("events", "turn", "ply_index", "seconds_left", "changed")})
+    .values({name: bindparam(name) for name in ("events", "turn", "ply_index", "seconds_left")})
+    # Since when the player to move has had the turn, or to be told the end.
+    .values(changed=case((games.c.ply_index == bindparam("ply_index"), games.c.changed), else_=bindparam("changed")))
 )
 _FINISH = (
-    update(games).where(games.c.game_id == bindparam("id")).values(status="over", termination=bindparam("termination"))
+    update(games)
+    .where(games.c.game_id == bindparam("id"))
+    .values({name: bindparam(name) for name in ("termination", "changed")} | {"status": "over"})
 )
 _TOLD = {
     "white": update(games).where(games.c.game_id == bindparam("id")).values(white_open=False),
@@ -184,7 +189,10 @@ class SqlStore:
         _insert_events(connection, appends)
         finished = [append for append in appends if append.standing.termination != "available_move"]
         if finished:
-            ends = [{"id": append.game_id, "termination": append.standing.termination} for append in finished]
+            ends = [
+                {"id": append.game_id, "termination": append.standing.termination, "changed": now}
+                for append in finished
+            ]
             connection.execute(_FINISH, ends)
 
     def _find_conflicts(self, appends: Sequence[GameAppend]) -> dict[int, int]:

@@ -41,10 +41,10 @@ _WRITE_BATCH = """
 CREATE TEMP TRIGGER write_batch INSTEAD OF INSERT ON batch BEGIN
     UPDATE games
         SET events = new.expected + json_array_length(new.events), turn = new.turn, ply_index = new.ply_index,
-            seconds_left = new.seconds_left, changed = new.changed
+            seconds_left = new.seconds_left, changed = iif(ply_index = new.ply_index, changed, new.changed)
         WHERE game_id = new.game_id AND events = new.expected;
     SELECT raise(ABORT, 'a game is not as it was expected') WHERE changes() = 0;
-    UPDATE games SET status = 'over', termination = new.termination
+    UPDATE games SET status = 'over', termination = new.termination, changed = new.changed
         WHERE new.termination != 'available_move' AND game_id = new.game_id;
     INSERT INTO events SELECT new.game_id, new.expected + key, value FROM json_each(new.events);
 END
