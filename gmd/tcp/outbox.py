@@ -77,9 +77,9 @@ class Outbox:
         lot = _Lot(replies, held)
         self._lots.append(lot)
         if held:
-            commits = {id(commit): commit for _, _, commit in held}
+            commits = {commit for _, _, commit in held}
             lot.awaited = len(commits)
-            for commit in commits.values():
+            for commit in commits:
                 commit.then(partial(self._settle, lot, commit))
         elif len(self._lots) == 1:
             self._send_free()
