@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from gmd.log.opening import FILE_NAME
-from gmd.log.sql import games as games_table
+from gmd.log.tables import games as games_table
 
 from . import servers
 from .load import HELLO, frame, move, session

@@ -50,6 +50,11 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 300.0
     # A game replays in milliseconds; five minutes is a long thought, or a client that has gone.
     idle_games: Annotated[float, Meta(gt=0, description="Seconds a game that nobody asks for stays in memory.")] = 300.0
+    # For a day after its end a game is due to players who wait for any of theirs: it must still be there to be shown.
+    keep_finished: (
+        Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; without this, for ever.")]
+        | None
+    ) = None
     # SIGTERM to exit within five seconds: four for what is in hand, the rest to close.
     stop_timeout: Annotated[
         float,

@@ -16,6 +16,7 @@ from gmd.config import Config
 from gmd.games.chess import MAX_PLIES
 from gmd.log.interface import EventLog
 from gmd.log.opening import open_log
+from gmd.retention import prune_finished
 from gmd.tcp.listener import Doorkeeper
 
 logger = structlog.get_logger(__name__)
@@ -61,7 +62,7 @@ async def open_daemon(config: Config) -> AsyncIterator[Daemon]:
         async with trio.open_nursery() as writing:
             writing.start_soon(_write, log)
             try:
-                async with _serving(arbiter, doorkeeper, listeners, config.stop_timeout):
+                async with _serving(arbiter, doorkeeper, listeners, config):
                     yield Daemon(arbiter, doorkeeper, listeners)
             finally:
                 log.stop()
@@ -75,13 +76,15 @@ async def _write(log: EventLog) -> None:
 
 @asynccontextmanager
 async def _serving(
-    arbiter: Arbiter, doorkeeper: Doorkeeper, listeners: list[trio.SocketListener], patience: float
+    arbiter: Arbiter, doorkeeper: Doorkeeper, listeners: list[trio.SocketListener], config: Config
 ) -> AsyncIterator[None]:
-    """Play games and answer clients; at the end, what is in hand gets ``patience`` seconds."""
+    """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
         async with trio.open_nursery() as services:
             services.start_soon(arbiter.run)
             services.start_soon(doorkeeper.run, listeners, sessions)
+            if config.keep_finished is not None:
+                services.start_soon(prune_finished, arbiter, config.keep_finished)
             try:
                 yield
             finally:
@@ -89,7 +92,7 @@ async def _serving(
                 with trio.CancelScope(shield=True):
                     for listener in listeners:
                         await listener.aclose()
-                    await doorkeeper.stop(patience)
+                    await doorkeeper.stop(config.stop_timeout)
         sessions.cancel_scope.cancel()
 
 

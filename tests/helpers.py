@@ -155,9 +155,11 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
         nursery.start_soon(arbiter.run)
-        yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config)), nursery)
-        nursery.cancel_scope.cancel()
-        log.stop()
+        try:
+            yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config)), nursery)
+        finally:  # a test that fails must end too, and the log writes on until it is stopped
+            nursery.cancel_scope.cancel()
+            log.stop()
 
 
 class FaultyStore:

@@ -19,7 +19,7 @@ from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, LogFailed, SequenceConflict, TokenUse
+from .interface import Deadline, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
 from .store import Conflicts, GameAppend, Store, Told
 from .writer import WriterThread
 
@@ -120,7 +120,8 @@ class BatchingLog:
         self._writing: dict[int, Pending] = {}
         self._told: dict[Told, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
-        self._thread = WriterThread(self._write, self._written)
+        self._thread = WriterThread()
+        self._pruning = trio.Lock()
         self._some = trio.Event()
         self._stopping = False
         self._closed = False
@@ -180,7 +181,8 @@ class BatchingLog:
         while self._gathering or self._writing:
             self._hand_over()
             await next(iter(self._writing.values())).settled()
-        self._closed = True
+        async with self._pruning:
+            self._closed = True
         if self._told:
             await trio.to_thread.run_sync(self._write, _Batch([], list(self._told)))
 
@@ -189,7 +191,8 @@ class BatchingLog:
         if self._gathering and not self._writing:
             self._writing, self._gathering = self._gathering, {}
             told, self._told = list(self._told), {}
-            self._thread.put(_Batch([pending.as_append() for pending in self._writing.values()], told))
+            batch = _Batch([pending.as_append() for pending in self._writing.values()], told)
+            self._thread.put(partial(self._write, batch), partial(self._written, batch))
 
     def _write(self, batch: _Batch) -> _Result:
         """Write a batch, without the games that have conflicts. Called in the writer's thread."""
@@ -227,6 +230,20 @@ class BatchingLog:
         elif self._failing:
             logger.warning("the event log can be written again")
         self._failing = error is not None
+
+    async def prune(self, seconds: float) -> list[Pruned]:
+        async with self._pruning:  # so that no more than one step is ahead of any batch
+            if self._closed:
+                raise LogFailed("the event log is closed; nothing was removed")
+            try:
+                pruned = await self._thread.call(partial(self._store.prune, seconds))
+            except Exception as error:
+                logger.error("finished games cannot be pruned", reason=_reason(error))
+                raise LogFailed("finished games cannot be pruned; nothing was removed") from error
+        gone = {game.game_id for game in pruned}
+        for token in [token for token, (game_id, _) in self._tokens.items() if game_id in gone]:
+            del self._tokens[token]
+        return pruned
 
     def _fail(self, pending: Pending, error: GmError) -> None:
         """Nothing of this became durable, and what was appended behind it never will."""

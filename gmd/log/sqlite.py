@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection as RawConnection
 from sqlite3 import IntegrityError
+from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -30,6 +33,15 @@ PRAGMAS: Mapping[str, int | str] = {
     "temp_store": "MEMORY",
 }
 
+#: What a connection begins with that only reads.
+READER_PRAGMAS: Mapping[str, int | str] = {
+    "busy_timeout": BUSY_SECONDS * 1_000,
+    "query_only": "ON",
+    "temp_store": "MEMORY",
+}
+#: Damages of a file after which SQLite's check stops looking for more.
+MAX_DAMAGES = 20
+
 # A batch of moves is one statement, and that a transaction of its own: after each statement this thread waits for
 # Python's lock again, and beside a busy server that takes longer than the statement. So the rows come out of a JSON
 # text, and a trigger does what is to be done for each of them.
@@ -44,7 +56,7 @@ CREATE TEMP TRIGGER write_batch INSTEAD OF INSERT ON batch BEGIN
             seconds_left = new.seconds_left, changed = iif(ply_index = new.ply_index, changed, new.changed)
         WHERE game_id = new.game_id AND events = new.expected;
     SELECT raise(ABORT, 'a game is not as it was expected') WHERE changes() = 0;
-    UPDATE games SET status = 'over', termination = new.termination, changed = new.changed
+    UPDATE games SET status = 'over', termination = new.termination, ended = new.changed, changed = new.changed
         WHERE new.termination != 'available_move' AND game_id = new.game_id;
     INSERT INTO events SELECT new.game_id, new.expected + key, value FROM json_each(new.events);
 END
@@ -55,6 +67,11 @@ INSERT INTO batch
         json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]'),
         json_extract(value, '$[6]'), ?
     FROM json_each(?)
+"""
+# The same for the events of new games, of which an import writes very many.
+_INSERT_EVENTS = """
+INSERT INTO events (game_id, seq, event)
+    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?)
 """
 
 _encoder = msgspec.json.Encoder()
@@ -81,6 +98,35 @@ def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> E
         connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
     return engine
+
+
+def open_read_only(file: Path) -> Engine:
+    """An engine that cannot write, beside a daemon or without one.
+
+    Where there is no daemon SQLite leaves two files behind, which belong to its write-ahead log and hold nothing: what
+    only reads may not remove them. In a directory that cannot be written it takes the file as it is, unless a
+    write-ahead log is there, which it would have to prepare for reading.
+    """
+    query = {"uri": "true", "mode": "ro"}
+    if not os.access(file.parent, os.W_OK) and not file.with_name(f"{file.name}-wal").exists():
+        query["immutable"] = "1"
+    engine = create_engine(URL.create("sqlite", database=f"file:{quote(str(file.absolute()))}", query=query))
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: RawConnection, _record: object) -> None:
+        connection.isolation_level = None
+        for name, value in READER_PRAGMAS.items():
+            connection.execute(f"PRAGMA {name} = {value}").close()
+
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
+
+
+def damages(engine: Engine) -> list[str]:
+    """What SQLite's own check finds wrong with its file: the structure, not the games."""
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(f"PRAGMA integrity_check({MAX_DAMAGES})").scalars().all()
+    return [] if found == ["ok"] else list(found)
 
 
 class SqliteStore(SqlStore):
@@ -132,12 +178,24 @@ class SqliteStore(SqlStore):
             for append in appends
         ]
         try:
-            _driver(connection).execute(_INSERT_BATCH, (now, _encoder.encode(rows).decode()))
+            _driver(connection).execute(_INSERT_BATCH, (now, _json(rows)))
         except IntegrityError as error:
             raise Missed(str(error)) from error
+
+    def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
+        rows = [
+            (append.game_id, seq, event)
+            for append in appends
+            for seq, event in enumerate(append.events, append.expected)
+        ]
+        connection.exec_driver_sql(_INSERT_EVENTS, (_json(rows),))
 
 
 def _driver(connection: Connection) -> RawConnection:
     driver = connection.connection.driver_connection
     assert isinstance(driver, RawConnection)
     return driver
+
+
+def _json(rows: Sequence[Any]) -> str:
+    return _encoder.encode(rows).decode()

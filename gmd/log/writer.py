@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
-from typing import Generic, TypeVar
+from typing import NoReturn, TypeVar
 
 import trio
 
-_Work = TypeVar("_Work")
 _Result = TypeVar("_Result")
 
 
-class WriterThread(Generic[_Work, _Result]):
-    """Calls a function again and again, always in the same thread.
+class WriterThread:
+    """Does one thing after the other, always in the same thread.
 
     Handing work over and having its result back costs half of what ``trio.to_thread.run_sync`` does, which for a small
     batch is as much as the disk.
     """
 
-    def __init__(self, write: Callable[[_Work], _Result], written: Callable[[_Work, _Result], None]) -> None:
-        """:param write: called in the thread; what it raises ends the process's log for good, so it raises nothing.
-        :param written: called in trio's thread with each piece of work and its result.
-        """
-        self._write = write
-        self._written = written
-        self._work: SimpleQueue[_Work | None] = SimpleQueue()
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], Callable[[], None]] | None] = SimpleQueue()
 
     def start(self) -> None:
         """Begin; called in trio's thread."""
@@ -34,9 +29,33 @@ class WriterThread(Generic[_Work, _Result]):
         self._thread = Thread(target=self._run, name="event log")
         self._thread.start()
 
-    def put(self, work: _Work) -> None:
-        """Have a piece of work done, after those before."""
-        self._work.put(work)
+    def put(self, work: Callable[[], _Result], done: Callable[[_Result], None]) -> None:
+        """Have something done, after what was put before.
+
+        :param work: called in the thread; nothing catches what it raises, so it raises nothing.
+        :param done: called in trio's thread with the result.
+        """
+        self._work.put(lambda: partial(done, work()))
+
+    async def call(self, work: Callable[[], _Result]) -> _Result:
+        """Have something done, and wait for it; what it raises is raised here. Not to be called once it is stopped."""
+        finished = trio.Event()
+        results: list[Callable[[], _Result]] = []
+
+        def attempt() -> Callable[[], _Result]:
+            try:
+                result = work()
+            except Exception as error:
+                return partial(_raise, error)
+            return lambda: result
+
+        def note(result: Callable[[], _Result]) -> None:
+            results.append(result)
+            finished.set()
+
+        self.put(attempt, note)
+        await finished.wait()
+        return results[0]()
 
     def stop(self) -> None:
         """End, when all work is done; blocks until then."""
@@ -45,4 +64,8 @@ class WriterThread(Generic[_Work, _Result]):
 
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
-            self._trio.run_sync_soon(self._written, work, self._write(work))
+            self._trio.run_sync_soon(work())
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
