@@ -17,13 +17,11 @@ from sqlalchemy import (
     Engine,
     Row,
     Select,
-    and_,
     bindparam,
     case,
     delete,
     func,
     insert,
-    or_,
     select,
     true,
     union_all,
@@ -342,14 +340,15 @@ def _row(found: Row[Any]) -> GameRow:
 
 
 def _due_query(player: int, since: float) -> Select[Any]:
-    """The ids of the games that wait for a player, the latest first."""
-    parts = []
+    """The ids of the games that wait for a player, the latest first. Of those that are over, few are looked at."""
+    parts: list[Select[Any]] = []
     for color, seat, is_open in (
         ("white", games.c.player_white, games.c.white_open),
         ("black", games.c.player_black, games.c.black_open),
     ):
-        to_act = and_(games.c.status == "live", games.c.turn == color)
-        untold = and_(games.c.status == "over", games.c.changed > since)
-        parts.append(select(games.c.game_id, games.c.changed).where(seat == player, is_open, or_(to_act, untold)))
+        mine = select(games.c.game_id, games.c.changed).where(seat == player, is_open)
+        untold = mine.where(games.c.status == "over", games.c.ended > since).order_by(games.c.ended.desc())
+        parts.append(mine.where(games.c.status == "live", games.c.turn == color))
+        parts.append(select(untold.limit(MAX_DUE).subquery()))
     found = union_all(*parts).subquery()
     return select(found.c.game_id).order_by(found.c.changed.desc(), found.c.game_id.desc()).limit(MAX_DUE)
