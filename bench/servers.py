@@ -51,9 +51,9 @@ def server(*arguments: str) -> Iterator[Server]:
 
 
 @contextmanager
-def gmd(data: str = ":memory:") -> Iterator[Server]:
+def gmd(data: str = ":memory:", *arguments: str) -> Iterator[Server]:
     """A daemon with an empty memory, or on a data directory."""
-    with server("gmd", "serve", "--port", "0", "--data", data) as running:
+    with server("gmd", "serve", "--port", "0", "--data", data, *arguments) as running:
         yield running
 
 

@@ -29,12 +29,22 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
+    tls_cert: (
+        Annotated[
+            str,
+            Meta(description="PEM file of the server's certificate, and those that vouch for it; goes with tls_key."),
+        ]
+        | None
+    ) = None
+    tls_key: (
+        Annotated[str, Meta(description="PEM file of the certificate's private key, without a passphrase.")] | None
+    ) = None
     data: Annotated[
         str,
         Meta(description="Directory that games are kept in; with :memory: they end with the daemon."),
     ] = user_data_dir("gmd", appauthor=False)
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
-    # Ten thousand idle sessions cost some 60 MB; beyond that an operator should mean it.
+    # Ten thousand idle sessions cost some 70 MB, 280 under TLS; beyond that an operator should mean it.
     max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
     idle_timeout: Annotated[
         float, Meta(gt=0, le=MAX_SECONDS, description="Seconds a session may be silent while nothing is asked.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import resource
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import structlog
@@ -14,10 +15,13 @@ from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.games.chess import MAX_PLIES
+from gmd.handlers.call import Authority
 from gmd.log.interface import EventLog
-from gmd.log.opening import open_log
+from gmd.log.opening import data_directory, open_log
 from gmd.retention import prune_finished
 from gmd.tcp.listener import Doorkeeper
+from gmd.tcp.operator import operator_listener
+from gmd.tcp.tls import Certificate, certificate_of
 
 logger = structlog.get_logger(__name__)
 
@@ -26,17 +30,28 @@ GC_THRESHOLD = 50_000
 #: Connections the kernel may hold for us between two accepts.
 BACKLOG = 1024
 
+#: Where sessions come in, and who lets them in.
+Door = tuple[Doorkeeper, Sequence[trio.SocketListener]]
+
 
 class Daemon:
     """A running daemon.
 
     :ivar arbiter: its games, for calls without a socket.
+    :ivar certificate: its TLS, if it has any.
     :ivar addresses: the (host, port) pairs it listens on.
     """
 
-    def __init__(self, arbiter: Arbiter, doorkeeper: Doorkeeper, listeners: list[trio.SocketListener]) -> None:
+    def __init__(
+        self,
+        arbiter: Arbiter,
+        doorkeeper: Doorkeeper,
+        certificate: Certificate | None,
+        listeners: Sequence[trio.SocketListener],
+    ) -> None:
         self.arbiter = arbiter
         self.doorkeeper = doorkeeper
+        self.certificate = certificate
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -46,26 +61,35 @@ class Daemon:
 
 
 @asynccontextmanager
-async def open_daemon(config: Config) -> AsyncIterator[Daemon]:
+async def open_daemon(config: Config, sockets: Sequence[socket.socket] = ()) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
 
     On leaving it stops accepting, finishes the requests in hand for up to ``config.stop_timeout`` seconds, and closes.
 
+    :param sockets: listen already, for the game port, in place of the configuration's host and port.
+    :raises ConfigError: the certificate or its key cannot be used.
     :raises gmd.log.directory.DataError: the data directory cannot be used.
     :raises OSError: the address cannot be listened on.
     """
+    certificate = certificate_of(config.tls_cert, config.tls_key)
     with open_log(config.data) as log:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
-        doorkeeper = Doorkeeper(arbiter, limits_of(config))
-        listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
-        async with trio.open_nursery() as writing:
-            writing.start_soon(_write, log)
-            try:
-                async with _serving(arbiter, doorkeeper, listeners, config):
-                    yield Daemon(arbiter, doorkeeper, listeners)
-            finally:
-                log.stop()
+        doorkeeper = Doorkeeper(arbiter, limits_of(config), certificate)
+        listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+        if not listeners:
+            listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
+        doors = [(doorkeeper, listeners)]
+        with operator_listener(data_directory(config.data)) as listener:
+            if listener is not None:
+                doors.append((Doorkeeper(arbiter, limits_of(config), authority=Authority.OPERATOR), [listener]))
+            async with trio.open_nursery() as writing:
+                writing.start_soon(_write, log)
+                try:
+                    async with _serving(arbiter, doors, config):
+                        yield Daemon(arbiter, doorkeeper, certificate, listeners)
+                finally:
+                    log.stop()
 
 
 async def _write(log: EventLog) -> None:
@@ -75,14 +99,13 @@ async def _write(log: EventLog) -> None:
 
 
 @asynccontextmanager
-async def _serving(
-    arbiter: Arbiter, doorkeeper: Doorkeeper, listeners: list[trio.SocketListener], config: Config
-) -> AsyncIterator[None]:
+async def _serving(arbiter: Arbiter, doors: Sequence[Door], config: Config) -> AsyncIterator[None]:
     """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
         async with trio.open_nursery() as services:
             services.start_soon(arbiter.run)
-            services.start_soon(doorkeeper.run, listeners, sessions)
+            for doorkeeper, listeners in doors:
+                services.start_soon(doorkeeper.run, listeners, sessions)
             if config.keep_finished is not None:
                 services.start_soon(prune_finished, arbiter, config.keep_finished)
             try:
@@ -90,10 +113,17 @@ async def _serving(
             finally:
                 services.cancel_scope.cancel()
                 with trio.CancelScope(shield=True):
-                    for listener in listeners:
-                        await listener.aclose()
-                    await doorkeeper.stop(config.stop_timeout)
+                    await _close(doors, config.stop_timeout)
         sessions.cancel_scope.cancel()
+
+
+async def _close(doors: Sequence[Door], patience: float) -> None:
+    for _, listeners in doors:
+        for listener in listeners:
+            await listener.aclose()
+    async with trio.open_nursery() as stopping:
+        for doorkeeper, _ in doors:
+            stopping.start_soon(doorkeeper.stop, patience)
 
 
 def limits_of(config: Config) -> Limits:

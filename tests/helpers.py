@@ -24,6 +24,7 @@ from gmd.log.migrations import migrate
 from gmd.log.sqlite import SqliteStore, open_engine
 from gmd.log.store import GameAppend, Store, Told
 from gmd.tcp.listener import Doorkeeper
+from gmd.tcp.tls import certificate_of
 
 #: A reply decoded without any help of ours: what a bot author with nothing but a JSON parser would see.
 Json = dict[str, Any]
@@ -155,8 +156,9 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
         nursery.start_soon(arbiter.run)
+        certificate = certificate_of(config.tls_cert, config.tls_key)
         try:
-            yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config)), nursery)
+            yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config), certificate), nursery)
         finally:  # a test that fails must end too, and the log writes on until it is stopped
             nursery.cancel_scope.cancel()
             log.stop()

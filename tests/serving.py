@@ -46,18 +46,25 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 @contextmanager
 def served(
-    *arguments: str, env: Mapping[str, str] | None = None, limit: str = "", prefix: Sequence[str] = ()
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    limit: str = "",
+    prefix: Sequence[str] = (),
+    pass_fds: Sequence[int] = (),
 ) -> Iterator[Served]:
     """A daemon on a free port, unless the arguments name one.
 
     :param limit: arguments of the shell's ``ulimit``, set before it starts.
     :param prefix: a program, with its arguments, that runs the daemon's command.
+    :param pass_fds: descriptors of this process that it gets, by their numbers.
     """
     command = [*prefix, *SERVE, "--port", "0", *arguments]
     if limit:
         command = ["sh", "-c", f'ulimit {limit} && exec "$@"', "sh", *command]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment(env), stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment(env), stdout=pipe, stderr=pipe, text=True, pass_fds=pass_fds
+    ) as process:
         try:
             yield Served(process, first_lines(process))
         finally:

@@ -13,6 +13,8 @@ from gmd.config import Config, ConfigError, load_config
 OTHER: dict[str, object] = {
     "host": "0.0.0.0",
     "port": 7200,
+    "tls_cert": "cert.pem",
+    "tls_key": "key.pem",
     "data": "elsewhere",
     "max_message": 4096,
     "max_connections": 5,

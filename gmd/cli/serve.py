@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -17,17 +18,19 @@ import trio
 
 from gm_protocol.framing import DEFAULT_PORT
 from gmd import __version__
-from gmd.config import Config
+from gmd.config import Config, ConfigError
 from gmd.daemon import Daemon, open_daemon, prepare_process
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
 
 from .settings import config_option, read_settings
+from .systemd import Inherited, InheritedSocketError, inherited_sockets, notify
 
 logger = structlog.get_logger(__name__)
 
-#: What tells the daemon to stop.
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: What the daemon is told things by. SIGHUP stops it where it was started from a terminal, for that is gone then;
+#: elsewhere it is the usual word for reading again what may have been renewed.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _FIRST_REQUEST = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
 
@@ -53,30 +56,56 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_setting_options
 @config_option
 def serve(file: Path | None, **settings: Any) -> None:
-    """Serve games until told to stop (SIGINT or SIGTERM).
+    """Serve games until told to stop (SIGINT or SIGTERM). SIGHUP reads the certificate again.
 
     A flag wins over its GMD_ variable, that over the file, that over the default.
     """
     config = read_settings(settings, file)
     try:
-        trio.run(_serve, config)
-    except DataError as error:
+        trio.run(_serve, config, inherited_sockets(os.environ))
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+    except (DataError, InheritedSocketError) as error:
         raise click.ClickException(str(error)) from None
     except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
         reason = error.strerror if isinstance(error, OSError) else error
         raise click.ClickException(f"cannot listen on {config.host}:{config.port}: {reason}") from None
 
 
-async def _serve(config: Config) -> None:
-    for number in STOP_SIGNALS:
+async def _serve(config: Config, inherited: Inherited) -> None:
+    has_terminal = sys.stdin is not None and sys.stdin.isatty()
+    for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # what the receiver restores at its end: told once is enough
-    with trio.open_signal_receiver(*STOP_SIGNALS) as signals:
-        async with open_daemon(config) as daemon:
+    with trio.open_signal_receiver(*SIGNALS) as signals:
+        async with open_daemon(config, inherited.game) as daemon:
             prepare_process()
             _announce(daemon, config)
+            notify("READY=1", os.environ)
             async for received in signals:
-                click.echo(f"gmd: {signal.Signals(received).name}: finishing the requests in hand", err=True)
+                if received == signal.SIGHUP and not has_terminal:
+                    _reload(daemon)
+                    continue
+                notify("STOPPING=1", os.environ)
+                _say(f"{signal.Signals(received).name}: finishing the requests in hand")
                 break
+
+
+def _reload(daemon: Daemon) -> None:
+    """Read again what may have been renewed."""
+    if daemon.certificate is None:
+        _say("SIGHUP: there is no certificate to read again")
+        return
+    try:
+        daemon.certificate.reload()
+    except ConfigError as error:
+        _say(f"SIGHUP: the certificate stays as it was: {error}")
+    else:
+        _say("SIGHUP: certificate and key are read again, for connections from now on")
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        click.echo(f"gmd: {text}", err=True)
 
 
 def _announce(daemon: Daemon, config: Config) -> None:
@@ -87,7 +116,8 @@ def _announce(daemon: Daemon, config: Config) -> None:
     else:
         click.echo(f"Games are kept in {config.data}")
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
-    click.echo(f"Try: {_gmcat()}{at} '{_FIRST_REQUEST}'")
+    tls = "" if daemon.certificate is None else " --tls --host NAME"
+    click.echo(f"Try: {_gmcat()}{tls}{at} '{_FIRST_REQUEST}'")
 
 
 def _gmcat() -> str:

@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, TypeVar, cast
 
 from msgspec import UNSET, Struct
@@ -18,6 +19,15 @@ from gmd.arbiter import Arbiter
 from gmd.log.interface import Commit
 from gmd.shelf import Table
 from gmd.watchers import Bell
+
+
+class Authority(Enum):
+    """What the way a session came in says of who is at its other end."""
+
+    #: Anybody: acts as any open player, and as a registered one with its key.
+    CLIENT = "client"
+    #: Who can open the operator's socket: acts as any player, sees everything, and may end any game.
+    OPERATOR = "operator"
 
 
 @dataclass(slots=True)
@@ -36,6 +46,12 @@ class Call:
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
     #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
     table: Table | None = None
+    authority: Authority = Authority.CLIENT
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether the session is the operator's."""
+        return self.authority is Authority.OPERATOR
 
 
 class Answer(Struct, frozen=True, gc=False):
@@ -87,10 +103,10 @@ def actor_of(request: Request, call: Call) -> int:
     return player
 
 
-def authorise(player: int | None) -> None:
+def authorise(player: int | None, call: Call) -> None:
     """Let a player act.
 
     :raises Unauthorized: it is a registered player, whose key did not come with the request.
     """
-    if player is not None and FIRST_REGISTERED <= player <= LAST_REGISTERED:
+    if player is not None and FIRST_REGISTERED <= player <= LAST_REGISTERED and not call.is_operator:
         raise Unauthorized(f"player: {player} is a registered player's id, and acts with its key alone")

@@ -19,7 +19,7 @@ async def hello(request: Hello, call: Call) -> Answer:
     """Set the session's player; a refused hello leaves it without one."""
     player = None if request.player is UNSET else request.player
     call.player = None
-    authorise(player)
+    authorise(player, call)
     call.player = player
     reply = HelloReply(
         id=echo_id(request),

@@ -38,7 +38,7 @@ async def game_from_pgn(request: GameFromPgn, call: Call) -> Answer:
 async def new_game(request: NewGame, call: Call) -> Answer:
     """Start a game; or show the one that the same request started before."""
     player = player_of(request, call)
-    authorise(player)
+    authorise(player, call)
     _refuse_registered(request)
     token = _token_use(request, player)
     if token is not None and (table := await _made_before(token, request.token, call)) is not None:

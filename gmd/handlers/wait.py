@@ -89,7 +89,7 @@ async def _as_player(
     """Due is the first game where the player is to act, or that is over."""
     for game_id in game_ids:  # all of them first: a refused request starts no clock
         table = await call.arbiter.table(game_id)
-        authorise(player)
+        authorise(player, call)
         table.game.seat_of(player, request.seat)
     for game_id in game_ids:
         await find(game_id, player, call)
@@ -120,7 +120,7 @@ async def _as_spectator(request: Wait, game_id: int, call: Call) -> tuple[Look, 
 
 def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
     """Due is the game that has waited longest for the player, but those it excepts."""
-    authorise(player)
+    authorise(player, call)
     excepted = frozenset(request.except_)
 
     async def look() -> Answer | None:

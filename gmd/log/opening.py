@@ -22,6 +22,11 @@ IN_MEMORY = ":memory:"
 FILE_NAME = "games.sqlite"
 
 
+def data_directory(data: str) -> Path | None:
+    """The directory that a value of ``data`` names; None where nothing is kept."""
+    return None if data == IN_MEMORY else Path(data).expanduser()
+
+
 @contextmanager
 def open_log(data: str) -> Iterator[EventLog]:
     """The log in a data directory, which is this process's alone for as long; blocks while it is brought up to date.
@@ -29,10 +34,10 @@ def open_log(data: str) -> Iterator[EventLog]:
     :param data: the directory, or ``:memory:``.
     :raises DataError: it cannot be used.
     """
-    if data == IN_MEMORY:
+    path = data_directory(data)
+    if path is None:
         yield MemoryLog()
         return
-    path = Path(data).expanduser()
     with locked_directory(path), _sqlite_log(path / FILE_NAME) as log:
         yield log
 

@@ -9,13 +9,15 @@ import structlog
 import trio
 
 from gm_protocol.codec import encode, error_reply
-from gm_protocol.errors import TooMany
+from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.handlers.call import Authority
 
 from .farewell import Farewells
 from .session import Session
+from .tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 logger = structlog.get_logger(__name__)
 
@@ -24,17 +26,34 @@ RETRY_AFTER = 5.0
 #: What accepting fails with where the process or the machine has no room for a connection; and for how long to pause.
 OUT_OF_ROOM = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 PAUSE_SECONDS = 0.1
-#: Seconds a client that is turned away has to take the reason.
+#: Seconds a client that is turned away has to take the reason; and how many, under TLS, may be taking it at a time:
+#: each holds a descriptor and costs a handshake, which those inside need the processor for.
 REFUSAL_SECONDS = 1.0
+MAX_TLS_REFUSALS = 64
+#: Connections to the operator's socket, which are not counted among the others: a person, and a script or two.
+MAX_OPERATORS = 8
 
 
 class Doorkeeper:
     """Runs a session for every connection, up to the limit."""
 
-    def __init__(self, arbiter: Arbiter, limits: Limits) -> None:
+    def __init__(
+        self,
+        arbiter: Arbiter,
+        limits: Limits,
+        certificate: Certificate | None = None,
+        authority: Authority = Authority.CLIENT,
+    ) -> None:
+        """:param certificate: puts TLS on every connection.
+        :param authority: what every session gets.
+        """
         self._arbiter = arbiter
         self._limits = limits
+        self._certificate = certificate
+        self._authority = authority
         self._sessions: set[Session] = set()
+        self._handshakes: set[trio.CancelScope] = set()
+        self._refusals: set[trio.CancelScope] = set()
         self._farewells = Farewells()
         self._stopping = False
         self._empty = trio.Event()
@@ -43,6 +62,11 @@ class Doorkeeper:
     def sessions(self) -> int:
         """How many sessions are open."""
         return len(self._sessions)
+
+    @property
+    def connections(self) -> int:
+        """How many connections take a place: those with a session, and those still to agree on TLS."""
+        return len(self._sessions) + len(self._handshakes)
 
     async def run(self, listeners: Sequence[trio.SocketListener], sessions: trio.Nursery) -> None:
         """Accept until cancelled; the sessions live on in their own nursery."""
@@ -69,25 +93,58 @@ class Doorkeeper:
 
     async def handle(self, stream: trio.abc.Stream) -> None:
         """Serve one connection until it is closed. Nothing that goes wrong in it escapes."""
-        if len(self._sessions) >= self._limits.max_connections:
-            await self._refuse(stream)
-            return
-        session = Session(stream, self._arbiter, self._limits)
+        try:
+            full = self._full()
+            if full is not None:
+                await self._refuse(stream, full)
+            elif (secured := await self._secured(stream, self._handshakes, self._limits.frame_seconds)) is not None:
+                await self._converse(secured)
+        except (trio.BrokenResourceError, trio.TooSlowError):
+            pass  # the peer is gone, or reads nothing
+        except Exception:
+            logger.exception("connection failed")
+        finally:
+            await stream.aclose()
+
+    async def _converse(self, stream: trio.abc.Stream) -> None:
+        session = Session(stream, self._arbiter, self._limits, self._authority)
         self._sessions.add(session)
         try:
             if self._stopping:
                 session.stop()
             await session.run()
-            self._part(stream)
+            await self._part(stream)
         except (trio.BrokenResourceError, trio.TooSlowError):
-            pass  # the peer is gone, or reads nothing
+            raise
         except Exception:
             logger.exception("session failed", player=session.player)
         finally:
             self._sessions.discard(session)
             if self._stopping and not self._sessions:
                 self._empty.set()
-            await stream.aclose()
+
+    async def _secured(
+        self, stream: trio.abc.Stream, under_way: set[trio.CancelScope], seconds: float
+    ) -> trio.abc.Stream | None:
+        """The connection with TLS on it, where this server has it; None where there is no agreement in time.
+
+        :param under_way: where to count the handshake for as long as it lasts.
+        """
+        if self._certificate is None:
+            return stream
+        secured = TlsStream(stream, self._certificate.context)
+        with trio.move_on_after(seconds) as handshake:
+            under_way.add(handshake)
+            try:
+                await secured.do_handshake()
+                return secured
+            except NotTls:
+                await self._tell(stream, BadFrame("this port speaks TLS, and what came is not: connect with TLS"))
+            except HandshakeFailed as error:
+                logger.debug("no TLS", reason=str(error))
+            finally:
+                under_way.discard(handshake)
+        return None
 
     async def stop(self, patience: float) -> None:
         """Let every session finish what it has in hand, for ``patience`` seconds at most."""
@@ -95,25 +152,44 @@ class Doorkeeper:
         self._arbiter.watchers.stop()
         for session in self._sessions:
             session.stop()
+        for handshake in self._handshakes | self._refusals:
+            handshake.cancel()
         with trio.move_on_after(patience):
             if self._sessions:
                 await self._empty.wait()
             await self._farewells.wait_none()
 
-    async def _refuse(self, stream: trio.abc.Stream) -> None:
-        limit = self._limits.max_connections
-        error = TooMany(f"max_connections: {limit} of {limit} are open; try again later", RETRY_AFTER)
-        try:
-            # It fits into the buffer of a new connection: a client that does not read it keeps nobody waiting.
-            with trio.move_on_after(REFUSAL_SECONDS):
-                await stream.send_all(encode_frame(encode(error_reply(error, None, None))))
-                self._part(stream)
-        except trio.BrokenResourceError:
-            pass  # it did not wait for the answer
-        finally:
-            await stream.aclose()
+    def _full(self) -> TooMany | None:
+        """The refusal of one more connection; None where there is room for it."""
+        if self._authority is Authority.OPERATOR:
+            name, limit = "operator's connections", MAX_OPERATORS
+        else:
+            name, limit = "max_connections", self._limits.max_connections
+        if self.connections < limit:
+            return None
+        return TooMany(f"{name}: {limit} of {limit} are open; try again later", RETRY_AFTER)
 
-    def _part(self, stream: trio.abc.Stream) -> None:
+    async def _refuse(self, stream: trio.abc.Stream, error: TooMany) -> None:
+        """Tell a client why, unless that would take a handshake too many."""
+        if len(self._refusals) < MAX_TLS_REFUSALS:
+            secured = await self._secured(stream, self._refusals, REFUSAL_SECONDS)
+            if secured is not None:
+                await self._tell(secured, error)
+
+    async def _tell(self, stream: trio.abc.Stream, error: GmError) -> None:
+        """Send an error that belongs to no request, and part.
+
+        It fits into the buffer of a new connection: a client that does not read it keeps nobody waiting for long.
+        """
+        with trio.move_on_after(REFUSAL_SECONDS):
+            await stream.send_all(encode_frame(encode(error_reply(error, None, None))))
+            await self._part(stream)
+
+    async def _part(self, stream: trio.abc.Stream) -> None:
         """Let the peer read its last reply. (A stream in memory loses nothing when it is closed.)"""
+        if isinstance(stream, TlsStream):
+            with trio.move_on_after(self._limits.frame_seconds):
+                await stream.end()
+            stream = stream.transport
         if isinstance(stream, trio.SocketStream):
             self._farewells.take(stream)

@@ -15,7 +15,7 @@ from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
 from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
-from gmd.handlers.call import Call
+from gmd.handlers.call import Authority, Call
 from gmd.watchers import Bell
 
 from .outbox import Held, Outbox
@@ -33,11 +33,13 @@ MAX_HELD = 4
 class Session:
     """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it."""
 
-    def __init__(self, stream: trio.abc.Stream, arbiter: Arbiter, limits: Limits) -> None:
+    def __init__(
+        self, stream: trio.abc.Stream, arbiter: Arbiter, limits: Limits, authority: Authority = Authority.CLIENT
+    ) -> None:
         self._stream = stream
         self._limits = limits
         self._decoder = FrameDecoder(limits.max_message)
-        self._call = Call(arbiter, limits, None, False, 0.0, self._attending)
+        self._call = Call(arbiter, limits, None, False, 0.0, self._attending, authority=authority)
         self._version: int | None = None  # 1 or 2, once the first message has told
         self._ended = False  # the peer has sent all it will
         self._stopping = False

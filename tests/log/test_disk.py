@@ -30,7 +30,7 @@ FAILED: Json = {
 def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a daemon is made to load so that its disk can fail."""
     source, library = Path(__file__).with_name("faulty_disk.c"), tmp_path_factory.mktemp("disk") / "faulty_disk.so"
-    compiler = require_tool("cc")
+    compiler = require_tool("gcc")
     subprocess.run([compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", library, source, "-ldl"], check=True)
     return library
 
