@@ -21,8 +21,9 @@ from gmd.watchers import Watchers
 
 logger = structlog.get_logger(__name__)
 
-#: Seconds until a game that is due but cannot be loaded is tried again.
-RETRY_SECONDS = 1.0
+#: Seconds until a game that is due but cannot be loaded is tried again: twice as many each time, up to the second.
+FIRST_RETRY = 1.0
+LAST_RETRY = 60.0
 
 
 class Arbiter:
@@ -36,6 +37,9 @@ class Arbiter:
         self.watchers = Watchers()
         self.turns = Turns(log)
         self.alarms = Alarms(self._on_alarm)
+        #: When to load again what could not be, and how long it was put off.
+        self._retries = Alarms(self._retry)
+        self._delays: dict[int, float] = {}
         self._shelf = Shelf(log, self._resume)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
@@ -65,6 +69,7 @@ class Arbiter:
         """Watch the clocks, and let idle games go, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.alarms.run)
+            nursery.start_soon(self._retries.run)
             nursery.start_soon(self._load_wanted)
             nursery.start_soon(self._shelf.age, self._idle_seconds, self._is_needed)
 
@@ -151,7 +156,9 @@ class Arbiter:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
         game = table.game
         table.commit = None
-        self.turns.update(game)
+        if table.turned != (turned := (game.now.ply, game.over)):
+            table.turned = turned
+            self.turns.update(game)
         if game.clock is not None:
             table.since = trio.current_time()
             self._set_alarm(table)
@@ -232,8 +239,14 @@ class Arbiter:
             except NoSuchGame:
                 self.alarms.clear(game_id)
             except GmError:
-                self._wanted.send_nowait(game_id)
-                await trio.sleep(RETRY_SECONDS)
+                delay = self._delays[game_id] = min(2 * self._delays.get(game_id, FIRST_RETRY / 2), LAST_RETRY)
+                self._retries.set(game_id, trio.current_time() + delay)
+                continue
+            self._delays.pop(game_id, None)
+
+    def _retry(self, game_id: int) -> None:
+        self._retries.clear(game_id)
+        self._wanted.send_nowait(game_id)
 
     def _is_needed(self, table: Table) -> bool:
         """Whether a game is to stay in memory though nobody has asked for it of late."""

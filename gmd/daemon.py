@@ -17,6 +17,7 @@ from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
+from gmd.log.interface import EventLog
 from gmd.log.opening import data_directory, open_log
 from gmd.metrics import Metrics
 from gmd.retention import prune_finished
@@ -117,7 +118,7 @@ async def open_daemon(
                     (Doorkeeper(arbiter, limits_of(config), metrics, authority=Authority.OPERATOR), [operator])
                 )
             async with trio.open_nursery() as writing:
-                writing.start_soon(log.run)
+                writing.start_soon(_write, log)
                 try:
                     async with _serving(arbiter, doors, http, config):
                         yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http)
@@ -127,6 +128,12 @@ async def open_daemon(
 
 def _taken_over(sockets: Sequence[socket.socket]) -> list[trio.SocketListener]:
     return [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+
+
+async def _write(log: EventLog) -> None:
+    """Keep the log until it is stopped: who cancels the daemon still has it finish what is in hand."""
+    with trio.CancelScope(shield=True):
+        await log.run()
 
 
 @asynccontextmanager

@@ -26,7 +26,7 @@ CROWD = 100_000
 class Table:
     """A game being played, and what this process knows of it beside its events."""
 
-    __slots__ = ("commit", "counted", "game", "opened", "seq", "since", "told")
+    __slots__ = ("commit", "counted", "game", "opened", "seq", "since", "told", "turned")
 
     def __init__(self, game: ChessGame, seq: int, opened: float) -> None:
         self.game = game
@@ -40,6 +40,8 @@ class Table:
         self.opened = opened
         #: Whether the log has it as a live game, which is counted.
         self.counted = False
+        #: At which ply, and whether over, the game was when the players' turns were last noted.
+        self.turned: tuple[int, bool] | None = None
         #: The seats whose players have been shown the end.
         self.told: tuple[chess.Color, ...] = ()
 
@@ -97,6 +99,7 @@ class Shelf:
                 game = await _replayed(game_id, events)
                 table = Table(game, len(events), trio.current_time())
                 table.counted = not game.over
+                table.turned = game.now.ply, game.over
                 self._resume(table)
                 self.put(table)
         return table

@@ -219,10 +219,11 @@ def store_in(directory: Path, **pragmas: int) -> Iterator[FaultyStore]:
     """A store in a file in a directory, made there if need be."""
     engine = open_engine(directory / "games.sqlite", {"synchronous": "OFF", **pragmas})
     migrate(engine)
+    store = SqliteStore(engine)
     try:
-        yield FaultyStore(SqliteStore(engine))
+        yield FaultyStore(store)
     finally:
-        engine.dispose()
+        store.close()
 
 
 @asynccontextmanager

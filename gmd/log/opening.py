@@ -88,7 +88,11 @@ def open_store(data: str) -> Iterator[SqliteStore]:
         try:
             with _explained(path / FILE_NAME):
                 migrate(engine)
-            yield SqliteStore(engine)
+            store = SqliteStore(engine)
+            try:
+                yield store
+            finally:
+                store.close()
         finally:
             engine.dispose()
 
@@ -104,8 +108,12 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
     try:
         with _explained(file):
             migrate(engine)
-            log = BatchingLog(SqliteStore(engine), metrics)
-        yield log
+            store = SqliteStore(engine)
+            log = BatchingLog(store, metrics)
+        try:
+            yield log
+        finally:
+            store.close()
     finally:
         engine.dispose()
 
