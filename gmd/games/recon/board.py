@@ -1,0 +1,331 @@
+"""A position of reconnaissance blind chess and its moves: what a player may ask for, what becomes of it, and doing it.
+
+The rules are those of ``reconchess`` 1.6.9 (its ``utilities.py``) over python-chess: a player may ask for whatever
+would be pseudo-legal if it had the board to itself, and for any capture by a pawn; the true board then decides.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import Self
+
+import chess
+from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Move, Piece, Square
+
+from .tables import (
+    CAPTURES,
+    CASTLES,
+    DOUBLE_STEPS,
+    EMPTY,
+    EMPTY_TEXT,
+    MEN,
+    MOVES,
+    PATHS,
+    PICK_WINDOW,
+    PROMOTIONS,
+    RIGHTS,
+    SINGLE_STEPS,
+    Cell,
+    Man,
+)
+
+#: Runs of empty squares as FEN writes them, the longest first.
+_RUNS = [("1" * length, str(length)) for length in range(8, 1, -1)]
+
+_NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
+_HOME_RANKS = (chess.BB_RANK_8, chess.BB_RANK_1)  # indexed by colour
+
+#: What may be wrong with a chess position and does not matter here: check does not, nor how it could come about.
+_ALLOWED = (
+    chess.STATUS_OPPOSITE_CHECK
+    | chess.STATUS_TOO_MANY_CHECKERS
+    | chess.STATUS_IMPOSSIBLE_CHECK
+    | chess.STATUS_TOO_MANY_WHITE_PAWNS
+    | chess.STATUS_TOO_MANY_BLACK_PAWNS
+    | chess.STATUS_TOO_MANY_WHITE_PIECES
+    | chess.STATUS_TOO_MANY_BLACK_PIECES
+)
+
+
+class ReconBoard:
+    """A true position. Moves handed out are shared: do not change them.
+
+    It has no opinion on whose king is left, and no memory: :class:`~gmd.games.recon.ReconGame` has both.
+    """
+
+    __slots__ = (
+        "_men",
+        "_officers",
+        "_own",
+        "_pawns",
+        "_text",
+        "castling",
+        "ep_square",
+        "fullmoves",
+        "halfmoves",
+        "turn",
+    )
+
+    def __init__(self, fen: str = chess.STARTING_FEN) -> None:
+        """:raises ValueError: the FEN cannot be read, or is no position that a game can start from."""
+        board = read_position(fen)
+        self.turn = board.turn
+        #: The rooks that may still castle.
+        self.castling: Bitboard = board.castling_rights
+        #: The square a pawn has just passed over, whether anything can capture there or not.
+        self.ep_square = board.ep_square
+        #: Half-moves since the last capture or pawn move, and the full-move number, as in a FEN.
+        self.halfmoves, self.fullmoves = board.halfmove_clock, board.fullmove_number
+        #: What stands on each square.
+        self._men: list[Man] = list(EMPTY)
+        #: FEN's first field with a 1 for every empty square.
+        self._text = bytearray(EMPTY_TEXT)
+        #: By colour: all squares held, those held by pawns, and a sorted list of those held by others.
+        self._own: list[Bitboard] = [board.occupied_co[BLACK], board.occupied_co[WHITE]]
+        self._pawns: list[Bitboard] = [own & board.pawns for own in self._own]
+        self._officers = [list(chess.scan_forward(own & ~board.pawns)) for own in self._own]
+        for square, piece in board.piece_map().items():
+            self._stand(MEN[piece.color][piece.piece_type][square], square)
+
+    def copy(self) -> Self:
+        """A copy to go on with apart from this one."""
+        other = object.__new__(type(self))
+        other.turn, other.castling, other.ep_square = self.turn, self.castling, self.ep_square
+        other.halfmoves, other.fullmoves = self.halfmoves, self.fullmoves
+        other._men, other._text = self._men.copy(), self._text.copy()
+        other._own, other._pawns = self._own.copy(), self._pawns.copy()
+        other._officers = [squares.copy() for squares in self._officers]
+        return other
+
+    # --- What there is to see -----------------------------------------------------------------------------------
+
+    def piece_at(self, square: Square) -> Piece | None:
+        """The piece on a square."""
+        return self._men[square].cell[1]
+
+    def has_king(self, square: Square) -> bool:
+        """Whether a king stands on a square."""
+        return self._men[square].piece_type == chess.KING
+
+    def occupied_by(self, color: chess.Color) -> Bitboard:
+        """The squares that hold pieces of a side."""
+        return self._own[color]
+
+    def window(self, square: Square) -> list[Cell]:
+        """What a sense of ``square`` shows: its window, clipped at the edges, from the top left."""
+        return [man.cell for man in PICK_WINDOW[square](self._men)]
+
+    def fen(self) -> str:
+        """The position in FEN, as python-chess's ``fen(en_passant="fen")`` writes it."""
+        pieces = self._text.decode()
+        for run, length in _RUNS:
+            pieces = pieces.replace(run, length)
+        passed = "-" if self.ep_square is None else chess.SQUARE_NAMES[self.ep_square]
+        turn = "w" if self.turn else "b"
+        return f"{pieces} {turn} {RIGHTS[self.castling]} {passed} {self.halfmoves} {self.fullmoves}"
+
+    def board(self) -> chess.Board:
+        """The position as a :class:`chess.Board` without history."""
+        return chess.Board(self.fen())
+
+    # --- What may be asked for ----------------------------------------------------------------------------------
+
+    def move_actions(self) -> list[Move]:
+        """All that the side to move may ask for, knowing its own pieces only.
+
+        In the order of reconchess's ``move_actions``, so that a bot with a seed plays the same game here as there.
+        """
+        turn = self.turn
+        own, pawns, men = self._own[turn], self._pawns[turn], self._men
+        moves: list[Move] = []
+        for square in reversed(self._officers[turn]):
+            man = men[square]
+            moves += man.moves[own & man.lines]
+        rights = self.castling & _HOME_RANKS[turn]
+        if rights:
+            for rook in chess.scan_reversed(rights):
+                move, between, _, _ = CASTLES[BB_SQUARES[rook]]
+                if not own & between:
+                    moves.append(move)
+        if turn:
+            steps = pawns << 8 & ~own
+            twice = (steps & chess.BB_RANK_3) << 8 & ~own
+            doubles = DOUBLE_STEPS[turn][twice >> 24]
+            west, east = pawns & _NOT_FILE_A & ~(own >> 7), pawns & _NOT_FILE_H & ~(own >> 9)
+        else:
+            steps = pawns >> 8 & ~own
+            twice = (steps & chess.BB_RANK_6) >> 8 & ~own
+            doubles = DOUBLE_STEPS[turn][twice >> 32]
+            west, east = pawns & _NOT_FILE_A & ~(own << 9), pawns & _NOT_FILE_H & ~(own << 7)
+        for lists, files in zip(SINGLE_STEPS[turn], steps.to_bytes(8, "big"), strict=True):
+            if files:
+                moves += lists[files]
+        moves += doubles
+        for captures, to_west, to_east in zip(
+            CAPTURES[turn], west.to_bytes(8, "little"), east.to_bytes(8, "little"), strict=True
+        ):
+            if to_west or to_east:
+                moves += captures[to_west << 8 | to_east]
+        return moves
+
+    # --- What becomes of it -------------------------------------------------------------------------------------
+
+    def revise(self, requested: Move) -> tuple[Move | None, Square | None]:
+        """What becomes of a move asked for: the move taken, or None, and the square it captures on, or None.
+
+        A promotion without a piece asks for a queen.
+
+        :raises ValueError: the move may not be asked for.
+        """
+        source, target, promotion = requested.from_square, requested.to_square, requested.promotion
+        turn = self.turn
+        own, other = self._own[turn], self._own[not turn]
+        if not own >> source & 1 or own >> target & 1 or requested.drop:
+            raise _not_to_be_asked_for(requested)
+        man = self._men[source]
+        if man.piece_type == chess.PAWN:
+            return self._revise_pawn(requested)
+        path = PATHS[source][target]
+        if promotion:
+            raise _not_to_be_asked_for(requested)
+        if not man.lines >> target & 1:
+            return self._revise_castling(requested), None
+        if own & path:
+            raise _not_to_be_asked_for(requested)
+        path &= other
+        if not path:
+            return requested, None
+        if path & (path - 1) or not path >> target & 1:
+            target = (path & -path if target > source else path).bit_length() - 1
+            return MOVES[source][target], target
+        return requested, target
+
+    def _revise_pawn(self, requested: Move) -> tuple[Move | None, Square | None]:
+        source, target, promotion = requested.from_square, requested.to_square, requested.promotion
+        own, other = self._own[self.turn], self._own[not self.turn]
+        promotions = PROMOTIONS.get((source, target))
+        if promotions is None:
+            if promotion:
+                raise _not_to_be_asked_for(requested)
+            move = requested
+        elif promotion is None:
+            move = promotions[0]
+        elif requested in promotions:
+            move = requested
+        else:
+            raise _not_to_be_asked_for(requested)
+        step = target - source if self.turn else source - target
+        if step in (7, 9) and chess.BB_PAWN_ATTACKS[self.turn][source] >> target & 1:
+            if other >> target & 1:
+                return move, target
+            if target == self.ep_square:
+                return move, target - 8 if self.turn else target + 8
+            return None, None
+        if step == 8:
+            return (None if other >> target & 1 else move), None
+        middle = (source + target) // 2
+        if step != 16 or source >> 3 != (1 if self.turn else 6) or own >> middle & 1:
+            raise _not_to_be_asked_for(requested)
+        if other >> middle & 1:
+            return None, None
+        return (MOVES[source][middle] if other >> target & 1 else move), None
+
+    def _revise_castling(self, requested: Move) -> Move | None:
+        for rook in chess.scan_forward(self.castling & _HOME_RANKS[self.turn]):
+            move, between, _, _ = CASTLES[BB_SQUARES[rook]]
+            if move == requested and not between & self._own[self.turn]:
+                return None if between & self._own[not self.turn] else requested
+        raise _not_to_be_asked_for(requested)
+
+    # --- Doing it -----------------------------------------------------------------------------------------------
+
+    def push(self, taken: Move | None, capture_square: Square | None) -> None:
+        """Make what :meth:`revise` says becomes of a move; None is a turn without one."""
+        turn = self.turn
+        self.turn = not turn
+        self.halfmoves += 1
+        if not turn:
+            self.fullmoves += 1
+        self.ep_square = None
+        if taken is None:
+            return
+        source, target = taken.from_square, taken.to_square
+        man = self._men[source]
+        both = BB_SQUARES[source] | BB_SQUARES[target]
+        if capture_square is not None:
+            self._take(capture_square)
+        if self.castling:
+            self._castle(man, both)
+        self._own[turn] ^= both
+        if man.piece_type == chess.PAWN:
+            self.halfmoves = 0
+            if taken.promotion:
+                self._pawns[turn] ^= BB_SQUARES[source]
+                insort(self._officers[turn], target)
+                self._leave(source)
+                self._stand(MEN[turn][taken.promotion][target], target)
+                return
+            self._pawns[turn] ^= both
+            if abs(target - source) == 16:
+                self.ep_square = (source + target) // 2
+        else:
+            officers = self._officers[turn]
+            officers.remove(source)
+            insort(officers, target)
+        self._leave(source)
+        self._stand(man.elsewhere[target], target)
+
+    def _take(self, square: Square) -> None:
+        """Take a piece of the side that is now to move off the board."""
+        self.halfmoves = 0
+        turn = self.turn
+        self._own[turn] ^= BB_SQUARES[square]
+        if self._pawns[turn] >> square & 1:
+            self._pawns[turn] ^= BB_SQUARES[square]
+        else:
+            self._officers[turn].remove(square)
+            if self._men[square].piece_type == chess.KING:
+                self.castling &= ~_HOME_RANKS[turn]
+        self._leave(square)
+
+    def _castle(self, man: Man, both: Bitboard) -> None:
+        """Let a king's or rook's move cost its rights to castle, and move the rook of a king that castles."""
+        turn = not self.turn
+        if man.piece_type == chess.KING:
+            for rook in chess.scan_forward(self.castling & _HOME_RANKS[turn]):
+                move, _, source, target = CASTLES[BB_SQUARES[rook]]
+                if both == BB_SQUARES[move.from_square] | BB_SQUARES[move.to_square]:
+                    self._own[turn] ^= BB_SQUARES[source] | BB_SQUARES[target]
+                    self._officers[turn].remove(source)
+                    insort(self._officers[turn], target)
+                    self._stand(self._men[source].elsewhere[target], target)
+                    self._leave(source)
+            self.castling &= ~_HOME_RANKS[turn]
+        self.castling &= ~both
+
+    def _stand(self, man: Man, square: Square) -> None:
+        self._men[square] = man
+        self._text[man.at] = man.symbol
+
+    def _leave(self, square: Square) -> None:
+        self._stand(EMPTY[square], square)
+
+
+def read_position(fen: str) -> chess.Board:
+    """The board of a FEN that a game can start from: one king a side, no pawn on a last rank, check or not.
+
+    What it says of castling and en passant must be possible.
+
+    :raises ValueError: it cannot be read, or is no such position.
+    """
+    board = chess.Board(fen)
+    board.promoted = chess.BB_EMPTY
+    problems = board.status() & ~_ALLOWED
+    if problems:
+        names = ", ".join(str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag & problems)
+        raise ValueError(f"no position to start from: {names}")
+    return board
+
+
+def _not_to_be_asked_for(requested: Move) -> ValueError:
+    return ValueError(f"{requested} is not among the move actions")
