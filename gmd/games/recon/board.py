@@ -124,9 +124,18 @@ class ReconBoard:
         turn = "w" if self.turn else "b"
         return f"{pieces} {turn} {RIGHTS[self.castling]} {passed} {self.halfmoves} {self.fullmoves}"
 
-    def board(self) -> chess.Board:
+    def as_chess(self) -> chess.Board:
         """The position as a :class:`chess.Board` without history."""
-        return chess.Board(self.fen())
+        board = chess.Board(None)
+        men: list[Bitboard] = [0] * 7
+        for square, man in enumerate(self._men):
+            men[man.piece_type] |= BB_SQUARES[square]
+        _, board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings = men
+        board.occupied_co[BLACK], board.occupied_co[WHITE] = self._own
+        board.occupied = self._own[BLACK] | self._own[WHITE]
+        board.turn, board.castling_rights, board.ep_square = self.turn, self.castling, self.ep_square
+        board.halfmove_clock, board.fullmove_number = self.halfmoves, self.fullmoves
+        return board
 
     # --- What may be asked for ----------------------------------------------------------------------------------
 
@@ -167,6 +176,13 @@ class ReconBoard:
             if to_west or to_east:
                 moves += captures[to_west << 8 | to_east]
         return moves
+
+    def promoting(self, move: Move) -> Move:
+        """The move itself, or with a queen where it takes a pawn to the last rank and names no piece."""
+        if move.promotion or self._men[move.from_square].piece_type != chess.PAWN:
+            return move
+        promotions = PROMOTIONS.get((move.from_square, move.to_square))
+        return promotions[0] if promotions else move
 
     # --- What becomes of it -------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import Self
 
@@ -119,6 +120,11 @@ class ReconGame:
         """How many turns have been completed."""
         return len(self._history.turns)
 
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """The completed turns; they grow with the game."""
+        return self._history.turns
+
     def history(self) -> History:
         """All that has happened so far."""
         history = self._history.copy()
@@ -187,16 +193,20 @@ class ReconGame:
 
         :raises GameOver: the game has ended.
         """
-        self._end(not (self.turn if color is None else color), WinReason.RESIGN)
+        self.end(not (self.turn if color is None else color), WinReason.RESIGN)
 
     def lose_on_time(self, color: Color | None = None) -> None:
         """A side's time has run out; the side to act's, if none is named.
 
         :raises GameOver: the game has ended.
         """
-        self._end(not (self.turn if color is None else color), WinReason.TIMEOUT)
+        self.end(not (self.turn if color is None else color), WinReason.TIMEOUT)
 
-    def _end(self, winner: Color | None, reason: WinReason) -> None:
+    def end(self, winner: Color | None, reason: WinReason) -> None:
+        """End the game for a reason that only the caller knows of; without a winner it is drawn.
+
+        :raises GameOver: the game has ended.
+        """
         if self._history.win_reason is not None:
             raise GameOver(f"the game is over: {self._history.win_reason.name}")
         self._history.winner, self._history.win_reason = winner, reason
