@@ -9,7 +9,7 @@ nothing in their order, depends on anything but what that seat may know.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import chess
 from chess import BLACK, WHITE, Color, Move, Square
@@ -79,6 +79,7 @@ class Accepted(Struct, frozen=True, gc=False):
 class RbcGame(Game):
     """A game in which each side sees what it senses, and what its moves come to."""
 
+    open: ClassVar[bool] = False
     now: ReconSnapshot
 
     def __init__(self, created: Created) -> None:

@@ -7,6 +7,7 @@ import chess
 from gm_protocol.errors import NotAPlayer
 from gm_protocol.messages import EndGame
 from gmd.games.game import End, Game
+from gmd.games.views import viewer_in
 
 from .call import Answer, Call, actor_of, handles
 from .show import find, state_answer
@@ -18,6 +19,7 @@ async def end_game(request: EndGame, call: Call) -> Answer:
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
     seat = _seat(table.game, player, request)
+    call.viewer = viewer_in(seat)
     outcome = call.arbiter.act(table, End(seat, request.termination, request.ply), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
@@ -26,10 +28,11 @@ async def end_game(request: EndGame, call: Call) -> Answer:
 
 def _seat(game: Game, player: int, request: EndGame) -> chess.Color:
     """The seat that the termination's colour names; for a draw agreed, the player's own."""
-    seat = game.seat_of(player, request.seat, request.ply)
     _, _, color = request.termination.rpartition("_")
     if color not in chess.COLOR_NAMES:
-        return seat
+        return game.seat_of(player, request.seat, request.ply)
+    if request.seat is not None or not game.seats(player):
+        game.seat_of(player, request.seat, request.ply)
     named = color == "white"
     if named not in game.seats(player):
         raise NotAPlayer(

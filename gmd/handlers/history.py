@@ -12,7 +12,7 @@ from .show import find
 
 @handles(GetHistory)
 async def history(request: GetHistory, call: Call) -> Answer:
-    """As PGN and as UCI moves."""
+    """As PGN and as UCI moves, and in rbc as reconchess has it."""
     table = await find(request.game_id, player_of(request, call), call)
-    game = table.game
-    return Answer(HistoryReply(id=echo_id(request), pgn=views.full_pgn(game), moves=game.moves), table.commit)
+    pgn, moves, record = views.history(table.game)
+    return Answer(HistoryReply(id=echo_id(request), pgn=pgn, moves=moves, history=record), table.commit)

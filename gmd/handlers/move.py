@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from gm_protocol.errors import BadRequest
 from gm_protocol.messages import MakeMove
-from gmd.games.game import Play
+from gmd.games.game import Game, Play
+from gmd.games.rbc import PASS
+from gmd.games.views import viewer_in
 
 from .call import Answer, Call, actor_of, handles
-from .show import find, state_answer
+from .show import find, move_answer
 
 
 @handles(MakeMove)
@@ -15,7 +18,19 @@ async def move(request: MakeMove, call: Call) -> Answer:
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
     seat = table.game.seat_of(player, request.seat, request.ply)
-    outcome = call.arbiter.act(table, Play(seat, request.move, request.ply, request.offer_draw), call.arrived)
+    call.viewer = viewer_in(seat)
+    text = _text(request, table.game)
+    outcome = call.arbiter.act(table, Play(seat, text, request.ply, request.offer_draw), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
-    return state_answer(request, table, player, call, shown=outcome.shown)
+    return move_answer(request, table, player, call, shown=outcome.shown)
+
+
+def _text(request: MakeMove, game: Game) -> str:
+    if request.move is not None:
+        return request.move
+    if game.open:
+        raise BadRequest(
+            f"move: null passes, which {game.options.variant} has no use for; send SAN (Nf3) or UCI (g1f3)"
+        )
+    return PASS

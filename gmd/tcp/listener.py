@@ -13,6 +13,7 @@ from gm_protocol.errors import TooMany
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.spectators import Spectators
 
 from .farewell import Farewells
 from .session import Session
@@ -31,9 +32,11 @@ REFUSAL_SECONDS = 1.0
 class Doorkeeper:
     """Runs a session for every connection, up to the limit."""
 
-    def __init__(self, arbiter: Arbiter, limits: Limits) -> None:
+    def __init__(self, arbiter: Arbiter, limits: Limits, spectators: Spectators | None = None) -> None:
+        """:param spectators: who may watch live games in full; nobody, if it is not said."""
         self._arbiter = arbiter
         self._limits = limits
+        self._spectators = spectators or Spectators()
         self._sessions: set[Session] = set()
         self._farewells = Farewells()
         self._stopping = False
@@ -72,7 +75,7 @@ class Doorkeeper:
         if len(self._sessions) >= self._limits.max_connections:
             await self._refuse(stream)
             return
-        session = Session(stream, self._arbiter, self._limits)
+        session = Session(stream, self._arbiter, self._limits, self._spectators)
         self._sessions.add(session)
         try:
             if self._stopping:

@@ -320,7 +320,7 @@ def test_unknown_fields_are_ignored_but_not_in_a_strict_new_game() -> None:
 @given(kinds)
 def test_the_error_reply_has_nulls_where_success_would_have_values(kind: str) -> None:
     reply = json.loads(encode(error_reply(GmError("no"), kind, None)))
-    with_state = {"state": None} if kind in {"new_game", "game_from_pgn", "move", "end_game"} else {}
+    with_state = {"state": None} if kind in {"new_game", "game_from_pgn", "move", "sense", "end_game"} else {}
     with_game = {"game_id": None} if kind in {"new_game", "game_from_pgn"} else {}
     assert reply == {**with_game, **with_state, "code": "internal", "error": "no"}
 
