@@ -6,6 +6,7 @@ import gc
 import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 
 import structlog
 import trio
@@ -15,6 +16,7 @@ from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.games.chess import MAX_PLIES
 from gmd.log.opening import open_log
+from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
 
 logger = structlog.get_logger(__name__)
@@ -55,8 +57,8 @@ async def open_daemon(config: Config) -> AsyncIterator[Daemon]:
     with open_log(config.data) as log:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
-        doorkeeper = Doorkeeper(arbiter, limits_of(config))
         listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
+        doorkeeper = Doorkeeper(arbiter, limits_of(config), spectators_of(config, local=all(map(_is_local, listeners))))
         async with trio.open_nursery() as writing:
             writing.start_soon(log.run)
             try:
@@ -84,6 +86,18 @@ async def _serving(
                         await listener.aclose()
                     await doorkeeper.stop(patience)
         sessions.cancel_scope.cancel()
+
+
+def spectators_of(config: Config, *, local: bool) -> Spectators:
+    """Who may watch live games in full.
+
+    :param local: whether nobody but this machine's own users can reach the daemon.
+    """
+    return Spectators(live=config.spectate == "live", key=config.spectator_key, trusted=local)
+
+
+def _is_local(listener: trio.SocketListener) -> bool:
+    return ip_address(listener.socket.getsockname()[0]).is_loopback
 
 
 def limits_of(config: Config) -> Limits:

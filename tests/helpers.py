@@ -15,7 +15,7 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, limits_of, open_daemon
+from gmd.daemon import Daemon, limits_of, open_daemon, spectators_of
 from gmd.games.events import AnyEvent
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
@@ -155,7 +155,8 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
         nursery.start_soon(arbiter.run)
-        yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config)), nursery)
+        doorkeeper = Doorkeeper(arbiter, limits_of(config), spectators_of(config, local=True))
+        yield MemoryDaemon(arbiter, doorkeeper, nursery)
         nursery.cancel_scope.cancel()
         log.stop()
 

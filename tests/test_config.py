@@ -21,6 +21,8 @@ OTHER: dict[str, object] = {
     "max_wait": 0.0,
     "start_timeout": 12.0,
     "idle_games": 30.0,
+    "spectate": "live",
+    "spectator_key": "let me see",
     "stop_timeout": 1.5,
 }
 

@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 import structlog
@@ -39,7 +39,11 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for name in reversed(Config.__struct_fields__):
         kind, meta = hints[name].__origin__, hints[name].__metadata__[0]
         default = getattr(_DEFAULTS, name)
+        if get_origin(kind) is Literal:
+            kind = click.Choice(get_args(kind))
         help_text = f"{meta.description}  [default: {default}; or GMD_{name.upper()}]"
+        if default == "":
+            help_text = f"{meta.description}  [or GMD_{name.upper()}]"
         command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=help_text)(command)
     return command
 

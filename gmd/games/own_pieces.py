@@ -64,7 +64,7 @@ def _sources(board: Board) -> list[Bitboard]:
 
 
 def _targets(board: Board, square: Square) -> Bitboard:
-    """Where a piece may ask to move: for all it knows, there is something to capture wherever no piece of its own is."""
+    """Where a piece may ask to move: any square that no piece of its own holds may hold one of the other side's."""
     own = board.occupied
     targets = board.attacks_mask(square) & ~own
     if board.pawns & BB_SQUARES[square]:

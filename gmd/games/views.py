@@ -1,7 +1,7 @@
 """What a viewer may see of a game. Nothing else builds a :class:`~gm_protocol.state.GameState`.
 
-In a game of reconnaissance blind chess this is what keeps it blind: what is made here for a seat is made of that seat's
-own pieces, of what it has been told (:class:`~gmd.games.rbc.SenseMade`, :class:`~gmd.games.rbc.MoveMade`), and of what both players know.
+This is what keeps reconnaissance blind chess blind. While a game of it is on, what is made here for a seat is made of
+that seat's own pieces, of what it has been told of its own senses and moves, and of what both players know.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import Enum
 from typing import NamedTuple
 
 import chess
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw
 
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import RESULTS, ClockState, GameState, LastResult, LastSense

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 
 import trio
+
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.messages import StateReply, Wait

@@ -97,7 +97,7 @@ class LastSense(Struct, frozen=True, gc=False):
 
 
 class LastResult(Struct, frozen=True, gc=False):
-    """A seat's latest move: at which ply, what it asked for, what came of it (UCI, null: nothing), where it captured."""
+    """A seat's latest move: at which ply, what it asked for, what came of it (null: nothing), and where it captured."""
 
     ply: int
     requested_move: str | None

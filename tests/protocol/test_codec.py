@@ -259,7 +259,7 @@ SENTENCES = [
     ({"kind": ""}, f"kind: '' is none of {', '.join(REQUESTS)}"),
     ({"kind": "move"}, "game_id: missing; move needs it"),
     ({"kind": "move", "game_id": 1}, "move: missing; move needs it"),
-    ({"kind": "move", "game_id": 1, "move": 4}, "move: 4: expected `str`, got `int`"),
+    ({"kind": "move", "game_id": 1, "move": 4}, "move: 4: expected `str | null`, got `int`"),
     ({"kind": "move", "game_id": True, "move": "e4"}, "game_id: true: expected `int`, got `bool`"),
     ({"kind": "move", "game_id": 1.5, "move": "e4"}, "game_id: 1.5: expected `int`, got `float`"),
     ({"kind": "move", "game_id": -1, "move": "e4"}, "game_id: -1: expected `int` >= 0"),
