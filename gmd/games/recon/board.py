@@ -10,7 +10,7 @@ from bisect import insort
 from typing import Self
 
 import chess
-from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Move, Piece, Square
+from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Move, Piece, PieceType, Square
 
 from .tables import (
     CAPTURES,
@@ -110,6 +110,16 @@ class ReconBoard:
     def occupied_by(self, color: chess.Color) -> Bitboard:
         """The squares that hold pieces of a side."""
         return self._own[color]
+
+    def sources(self, piece_type: PieceType, target: Square) -> Bitboard:
+        """The squares of the side to move's pieces of a type, other than pawns, that can go to a square or guard it."""
+        before = (self._own[BLACK] | self._own[WHITE]) & ~BB_SQUARES[target]
+        found = 0
+        for square in self._officers[self.turn]:
+            man = self._men[square]
+            if man.piece_type == piece_type and man.lines >> target & 1 and not PATHS[square][target] & before:
+                found |= BB_SQUARES[square]
+        return found
 
     def window(self, square: Square) -> list[Cell]:
         """What a sense of ``square`` shows: its window, clipped at the edges, from the top left."""
