@@ -12,7 +12,8 @@ from reconchess.utilities import moves_without_opponent_pieces, pawn_capture_mov
 from tests.helpers import Json
 
 CODES = {None: None} | {
-    chess.Piece(kind, color): ("w" if color else "b") + ("p" if kind == chess.PAWN else chess.piece_symbol(kind).upper())
+    chess.Piece(kind, color): ("w" if color else "b")
+    + ("p" if kind == chess.PAWN else chess.piece_symbol(kind).upper())
     for kind in chess.PIECE_TYPES
     for color in chess.COLORS
 }

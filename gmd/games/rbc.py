@@ -9,6 +9,7 @@ nothing in their order, depends on anything but what that seat may know.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 import chess
@@ -22,7 +23,8 @@ from .chess import MAX_PLIES
 from .events import AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
 from .game import Absent, Command, End, Flag, Game, Hear, Outcome, Play, Sense, Snapshot, seat_name
 from .position import pack
-from .recon import Cell, ReconGame, WinReason
+from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
+from .recon.pgn import san
 
 #: UCI's null move: a pass.
 PASS = Move.null().uci()
@@ -92,9 +94,15 @@ class RbcGame(Game):
         )
         self.turn = self.start_turn = self.recon.turn
         self.start_fullmove = self.recon.board.fullmoves
+        self._scribe = _Scribe(options.fen)
         self._sensed: list[Accepted | None] = [None, None]
         self._done: list[Accepted | None] = [None, None]
         self._stand(self._verdict(), (None, None), (None, None))
+
+    @property
+    def movetext(self) -> str:
+        """The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved."""
+        return " ".join(self._scribe.words(self.recon.turns))
 
     @property
     def taken_moves(self) -> list[str]:
@@ -258,6 +266,24 @@ class RbcGame(Game):
             senses=senses,
             results=results,
         )
+
+
+class _Scribe:
+    """Writes down the moves of a game when somebody asks for them, each once."""
+
+    def __init__(self, start_fen: str) -> None:
+        self._start_fen = start_fen
+        self._board: ReconBoard | None = None
+        self._words: list[str] = []
+
+    def words(self, turns: Sequence[Turn]) -> list[str]:
+        """The moves so far, White's with their numbers."""
+        board = self._board = self._board or ReconBoard(self._start_fen)
+        for turn in turns[len(self._words) :]:
+            number = f"{board.fullmoves}." if board.turn else "" if self._words else f"{board.fullmoves}..."
+            self._words.append(number + san(board, turn.taken))
+            board.push(turn.taken, turn.capture_square)
+        return self._words
 
 
 def _with(pair: Pair[_T], seat: Color, value: _T) -> Pair[_T]:

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import NamedTuple
 
 import chess
+import msgspec
 from msgspec import UNSET, Raw
 
 from gm_protocol.errors import NotAvailable
@@ -21,6 +22,7 @@ from .game import Game, Snapshot, seat_name
 from .notation import write_pgn
 from .own_pieces import NO_PIECES, own_pieces
 from .rbc import MoveMade, RbcGame, ReconSnapshot, SenseMade
+from .recon.pgn import VARIANT, movetext
 from .setup import is_usual_start
 
 
@@ -153,7 +155,7 @@ def _revealed_state(
         passant_file=facts.passant_file,
         access_map=UNSET if brief else facts.access_map,
         ply_index=shown.ply,
-        pgn=UNSET if brief else _movetext(game),
+        pgn=UNSET if brief else game.movetext,
         fen=f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
         draws=0,
         termination=shown.termination,
@@ -252,44 +254,39 @@ class History(NamedTuple):
 def history(game: Game) -> History:
     """The whole of a game, for everybody.
 
-    :raises NotAvailable: it is on, and not everybody may see everything.
+    :raises NotAvailable: it is on, and hides something.
     """
     if isinstance(game, ChessGame):
-        return History(_full_pgn(game), game.moves)
+        own_result = game.created.result_header if game.now.ply == game.loaded else None
+        return History(_full_pgn(game, game.movetext, own_result), game.moves)
     assert isinstance(game, RbcGame)
     if not game.over:
-        raise NotAvailable(f"game_id: game {game.id} is on, and its history hidden until it is over")
-    record = game.recon.history().to_json(*(str(game.players[seat]) for seat in (chess.WHITE, chess.BLACK)))
-    return History(_movetext(game), game.taken_moves, Raw(record.encode()))
+        raise NotAvailable(f"game_id: game {game.id} is on: its history is shown once it is over")
+    whole = game.recon.history()
+    record = whole.to_json(str(game.players[chess.WHITE]), str(game.players[chess.BLACK]))
+    compact = Raw(msgspec.json.format(record, indent=-1).encode())
+    return History(_full_pgn(game, movetext(whole)), game.taken_moves, compact)
 
 
-def _movetext(game: RbcGame) -> str:
-    """TODO"""
-    board, words = chess.Board(game.options.fen), []
-    for turn in game.recon.turns:
-        words.append("--" if turn.taken is None else board.san(turn.taken))
-        board.push(turn.taken or chess.Move.null())
-    return " ".join(words)
+_VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}
 
 
-_VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse"}
+def _full_pgn(game: Game, text: str, own_result: str | None = None) -> str:
+    """The whole game as PGN, with the seven tags every PGN has and those its rules need.
 
-
-def _full_pgn(game: ChessGame) -> str:
-    """The whole game as PGN, with the seven tags every PGN has and those its rules need."""
-    created = game.created
+    :param own_result: the result of a PGN it came from, which stands until the game is over or played on.
+    """
     result = RESULTS[game.now.termination]
     headers = {
         "Event": f"gmd game {game.id}",
         "Site": "?",
-        "Date": created.created[:10].replace("-", "."),
+        "Date": game.created.created[:10].replace("-", "."),
         "Round": "-",
         "White": str(game.players[chess.WHITE]),
         "Black": str(game.players[chess.BLACK]),
-        # A PGN's own result stands until the game is played on.
-        "Result": created.result_header or result if result == "*" and game.now.ply == game.loaded else result,
+        "Result": own_result or result if result == "*" else result,
         "Termination": game.now.termination,
     }
     if not is_usual_start(game.options):
         headers |= {"Variant": _VARIANT_HEADERS[game.options.variant], "SetUp": "1", "FEN": game.options.fen}
-    return write_pgn(headers, game.movetext, headers["Result"])
+    return write_pgn(headers, text, headers["Result"])
