@@ -11,11 +11,13 @@ from reconchess.utilities import moves_without_opponent_pieces, pawn_capture_mov
 
 from tests.helpers import Json
 
-CODES = {None: None} | {
-    chess.Piece(kind, color): ("w" if color else "b")
-    + ("p" if kind == chess.PAWN else chess.piece_symbol(kind).upper())
-    for kind in chess.PIECE_TYPES
-    for color in chess.COLORS
+#: Pieces, and nothing, as ``board`` names them.
+CODES: dict[chess.Piece | None, str | None] = {
+    **{chess.Piece.from_symbol(symbol): f"w{symbol}" for symbol in "NBRQK"},
+    **{chess.Piece.from_symbol(symbol.lower()): f"b{symbol}" for symbol in "NBRQK"},
+    chess.Piece.from_symbol("P"): "wp",
+    chess.Piece.from_symbol("p"): "bp",
+    None: None,
 }
 BITS = {chess.H1: 0x01, chess.A1: 0x02, chess.H8: 0x04, chess.A8: 0x08}
 
