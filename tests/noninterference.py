@@ -227,8 +227,8 @@ class _Table:
     # --- Asking -------------------------------------------------------------------------------------------------
 
     async def look(self, many: int) -> None:
-        """Ask a few things."""
-        asked = self.rng.sample(list(self._everything()), many)
+        """Look at the state, and ask a few things."""
+        asked = [self._mine("state", actions=True), *self.rng.sample(list(self._everything()), many)]
         alone = [self.rng.random() < 0.2 for _ in asked]
         await self.rooms.ask(*[request for request, by_itself in zip(asked, alone, strict=True) if not by_itself])
         for request, by_itself in zip(asked, alone, strict=True):

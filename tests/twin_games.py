@@ -103,7 +103,7 @@ def _own_turn(twins: Twins, rng: random.Random) -> OwnTurn | None:
 
 def _others_turn(twins: Twins, rng: random.Random) -> OthersTurn | None:
     one, other = twins.boards
-    for move in _drawn(move_actions(one), rng):
+    for move in _drawn(move_actions(one), rng, keen=rng.random() < 0.3):
         outcome = _outcome(one, move)
         if _takes_king(one, outcome):
             continue
@@ -117,10 +117,18 @@ def _others_turn(twins: Twins, rng: random.Random) -> OthersTurn | None:
     return None
 
 
-def _drawn(moves: list[Move], rng: random.Random) -> Iterator[Move | None]:
-    """Some of the moves, and perhaps a pass, in any order."""
+def _drawn(moves: list[Move], rng: random.Random, *, keen: bool = False) -> list[Move | None]:
+    """Some of the moves, and perhaps a pass, in any order.
+
+    :param keen: long steps first: among them are those that may be answered en passant.
+    """
     choices: list[Move | None] = [*moves, None]
-    yield from rng.sample(choices, min(TRIES, len(choices)))
+    drawn = rng.sample(choices, min(TRIES, len(choices)))
+    return sorted(drawn, key=_is_not_long) if keen else drawn
+
+
+def _is_not_long(move: Move | None) -> bool:
+    return move is None or abs(move.from_square - move.to_square) != 16
 
 
 def _outcome(board: Board, move: Move | None) -> tuple[Move | None, Square | None]:
