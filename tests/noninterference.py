@@ -72,11 +72,12 @@ class Rooms:
         return replies[0]
 
     async def ask_alone(self, request: Json) -> None:
-        """Send a request to both as a version 1 session."""
+        """Send a request to both on a connection of its own: a version 1 session, unless it is a ``hello``."""
         replies = []
         for room in self.rooms:
             client = await room.daemon.connect(hello=False)
             await client.send_bytes(_frame(request))
+            await client.end()
             replies.append(await _body(client))
             assert await client.closed()
         self._compare(request, *replies)
