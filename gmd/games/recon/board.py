@@ -13,26 +13,36 @@ import chess
 from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Move, Piece, PieceType, Square
 
 from .tables import (
-    CAPTURES,
     CASTLES,
-    DOUBLE_STEPS,
     EMPTY,
     EMPTY_TEXT,
     MEN,
     MOVES,
     PATHS,
+    PAWN_MOVES,
     PICK_WINDOW,
     PROMOTIONS,
     RIGHTS,
-    SINGLE_STEPS,
     Cell,
     Man,
 )
 
-#: Runs of empty squares as FEN writes them, the longest first.
-_RUNS = [("1" * length, str(length)) for length in range(8, 1, -1)]
 
-_NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
+class _FenRanks(dict[str, str]):
+    """FEN's text of a rank, by the text with a 1 for every empty square. At most some million, and seldom thousands."""
+
+    def __missing__(self, rank: str) -> str:
+        fen = rank
+        for length in range(8, 1, -1):
+            fen = fen.replace("1" * length, str(length))
+        self[rank] = fen
+        return fen
+
+
+_FEN_RANKS = _FenRanks()
+
+#: The squares of all that castles, before it has moved.
+_CASTLERS = chess.BB_CORNERS | chess.BB_E1 | chess.BB_E8
 _HOME_RANKS = (chess.BB_RANK_8, chess.BB_RANK_1)  # indexed by colour
 
 #: What may be wrong with a chess position and does not matter here: check does not, nor how it could come about.
@@ -127,9 +137,7 @@ class ReconBoard:
 
     def fen(self) -> str:
         """The position in FEN, as python-chess's ``fen(en_passant="fen")`` writes it."""
-        pieces = self._text.decode()
-        for run, length in _RUNS:
-            pieces = pieces.replace(run, length)
+        pieces = "/".join(map(_FEN_RANKS.__getitem__, self._text.decode().split("/")))
         passed = "-" if self.ep_square is None else chess.SQUARE_NAMES[self.ep_square]
         turn = "w" if self.turn else "b"
         return f"{pieces} {turn} {RIGHTS[self.castling]} {passed} {self.halfmoves} {self.fullmoves}"
@@ -155,7 +163,7 @@ class ReconBoard:
         In the order of reconchess's ``move_actions``, so that a bot with a seed plays the same game here as there.
         """
         turn = self.turn
-        own, pawns, men = self._own[turn], self._pawns[turn], self._men
+        own, men = self._own[turn], self._men
         moves: list[Move] = []
         for square in reversed(self._officers[turn]):
             man = men[square]
@@ -166,25 +174,8 @@ class ReconBoard:
                 move, between, _, _ = CASTLES[BB_SQUARES[rook]]
                 if not own & between:
                     moves.append(move)
-        if turn:
-            steps = pawns << 8 & ~own
-            twice = (steps & chess.BB_RANK_3) << 8 & ~own
-            doubles = DOUBLE_STEPS[turn][twice >> 24]
-            west, east = pawns & _NOT_FILE_A & ~(own >> 7), pawns & _NOT_FILE_H & ~(own >> 9)
-        else:
-            steps = pawns >> 8 & ~own
-            twice = (steps & chess.BB_RANK_6) >> 8 & ~own
-            doubles = DOUBLE_STEPS[turn][twice >> 32]
-            west, east = pawns & _NOT_FILE_A & ~(own << 9), pawns & _NOT_FILE_H & ~(own << 7)
-        for lists, files in zip(SINGLE_STEPS[turn], steps.to_bytes(8, "big"), strict=True):
-            if files:
-                moves += lists[files]
-        moves += doubles
-        for captures, to_west, to_east in zip(
-            CAPTURES[turn], west.to_bytes(8, "little"), east.to_bytes(8, "little"), strict=True
-        ):
-            if to_west or to_east:
-                moves += captures[to_west << 8 | to_east]
+        lists = PAWN_MOVES[turn][self._pawns[turn]]
+        moves += lists[own & lists.near]
         return moves
 
     def promoting(self, move: Move) -> Move:
@@ -203,55 +194,42 @@ class ReconBoard:
 
         :raises ValueError: the move may not be asked for.
         """
-        source, target, promotion = requested.from_square, requested.to_square, requested.promotion
+        source, target = requested.from_square, requested.to_square
         turn = self.turn
-        own, other = self._own[turn], self._own[not turn]
+        own = self._own[turn]
         if not own >> source & 1 or own >> target & 1 or requested.drop:
             raise _not_to_be_asked_for(requested)
         man = self._men[source]
-        if man.piece_type == chess.PAWN:
-            return self._revise_pawn(requested)
+        if not man.lines:
+            return self._revise_pawn(requested, source, target)
         path = PATHS[source][target]
-        if promotion:
+        if own & path or requested.promotion:
             raise _not_to_be_asked_for(requested)
         if not man.lines >> target & 1:
             return self._revise_castling(requested), None
-        if own & path:
-            raise _not_to_be_asked_for(requested)
-        path &= other
+        path &= self._own[not turn]
         if not path:
             return requested, None
-        if path & (path - 1) or not path >> target & 1:
-            target = (path & -path if target > source else path).bit_length() - 1
-            return MOVES[source][target], target
-        return requested, target
+        stop = (path & -path if target > source else path).bit_length() - 1
+        return (requested if stop == target else MOVES[source][stop]), stop
 
-    def _revise_pawn(self, requested: Move) -> tuple[Move | None, Square | None]:
-        source, target, promotion = requested.from_square, requested.to_square, requested.promotion
-        own, other = self._own[self.turn], self._own[not self.turn]
-        promotions = PROMOTIONS.get((source, target))
-        if promotions is None:
-            if promotion:
-                raise _not_to_be_asked_for(requested)
-            move = requested
-        elif promotion is None:
-            move = promotions[0]
-        elif requested in promotions:
-            move = requested
-        else:
-            raise _not_to_be_asked_for(requested)
-        step = target - source if self.turn else source - target
-        if step in (7, 9) and chess.BB_PAWN_ATTACKS[self.turn][source] >> target & 1:
+    def _revise_pawn(self, move: Move, source: Square, target: Square) -> tuple[Move | None, Square | None]:
+        turn = self.turn
+        if move.promotion or chess.BB_BACKRANKS >> target & 1:
+            move = _promotion(move)
+        other = self._own[not turn]
+        step = target - source if turn else source - target
+        if step == 8:
+            return (None if other >> target & 1 else move), None
+        if chess.BB_PAWN_ATTACKS[turn][source] >> target & 1:
             if other >> target & 1:
                 return move, target
             if target == self.ep_square:
-                return move, target - 8 if self.turn else target + 8
+                return move, target - 8 if turn else target + 8
             return None, None
-        if step == 8:
-            return (None if other >> target & 1 else move), None
         middle = (source + target) // 2
-        if step != 16 or source >> 3 != (1 if self.turn else 6) or own >> middle & 1:
-            raise _not_to_be_asked_for(requested)
+        if step != 16 or source >> 3 != (1 if turn else 6) or self._own[turn] >> middle & 1:
+            raise _not_to_be_asked_for(move)
         if other >> middle & 1:
             return None, None
         return (MOVES[source][middle] if other >> target & 1 else move), None
@@ -269,45 +247,45 @@ class ReconBoard:
         """Make what :meth:`revise` says becomes of a move; None is a turn without one."""
         turn = self.turn
         self.turn = not turn
+        self.ep_square = None
         self.halfmoves += 1
         if not turn:
             self.fullmoves += 1
-        self.ep_square = None
         if taken is None:
             return
-        source, target = taken.from_square, taken.to_square
-        man = self._men[source]
-        both = BB_SQUARES[source] | BB_SQUARES[target]
         if capture_square is not None:
             self._take(capture_square)
-        if self.castling:
+        source, target = taken.from_square, taken.to_square
+        both = BB_SQUARES[source] | BB_SQUARES[target]
+        man = self._men[source]
+        if self.castling and both & _CASTLERS:
             self._castle(man, both)
         self._own[turn] ^= both
-        if man.piece_type == chess.PAWN:
-            self.halfmoves = 0
-            if taken.promotion:
-                self._pawns[turn] ^= BB_SQUARES[source]
-                insort(self._officers[turn], target)
-                self._leave(source)
-                self._stand(MEN[turn][taken.promotion][target], target)
-                return
-            self._pawns[turn] ^= both
-            if abs(target - source) == 16:
-                self.ep_square = (source + target) // 2
-        else:
+        if man.lines:
             officers = self._officers[turn]
             officers.remove(source)
             insort(officers, target)
-        self._leave(source)
-        self._stand(man.elsewhere[target], target)
+        else:
+            self.halfmoves = 0
+            self._pawns[turn] ^= both
+            if taken.promotion:
+                self._pawns[turn] ^= BB_SQUARES[target]
+                insort(self._officers[turn], target)
+                man = MEN[turn][taken.promotion][source]
+            elif source - target in (16, -16):
+                self.ep_square = (source + target) // 2
+        # _leave and _stand, in line
+        men, text, gone, there = self._men, self._text, EMPTY[source], man.elsewhere[target]
+        men[source], men[target] = gone, there
+        text[gone.at], text[there.at] = gone.symbol, there.symbol
 
     def _take(self, square: Square) -> None:
         """Take a piece of the side that is now to move off the board."""
         self.halfmoves = 0
-        turn = self.turn
-        self._own[turn] ^= BB_SQUARES[square]
-        if self._pawns[turn] >> square & 1:
-            self._pawns[turn] ^= BB_SQUARES[square]
+        turn, bit = self.turn, BB_SQUARES[square]
+        self._own[turn] ^= bit
+        if self._pawns[turn] & bit:
+            self._pawns[turn] ^= bit
         else:
             self._officers[turn].remove(square)
             if self._men[square].piece_type == chess.KING:
@@ -351,6 +329,19 @@ def read_position(fen: str) -> chess.Board:
         names = ", ".join(str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag & problems)
         raise ValueError(f"no position to start from: {names}")
     return board
+
+
+def _promotion(move: Move) -> Move:
+    """A pawn's move to a last rank, or with a promotion, as it is meant: without a piece it asks for a queen.
+
+    :raises ValueError: no pawn makes it.
+    """
+    promotions = PROMOTIONS.get((move.from_square, move.to_square), [])
+    if move.promotion is None and promotions:
+        return promotions[0]
+    if move in promotions:
+        return move
+    raise _not_to_be_asked_for(move)
 
 
 def _not_to_be_asked_for(requested: Move) -> ValueError:

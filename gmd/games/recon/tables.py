@@ -20,6 +20,9 @@ Cell = tuple[Square, Piece | None]
 #: all tables would take some gigabytes. A table that is full forgets all it has, and what is in use comes back at once.
 MAX_LISTS = 1_024
 
+#: Sets of pawns of one colour whose moves are kept.
+MAX_PAWN_SETS = 4_096
+
 #: Every move without a promotion: ``MOVES[source][target]``.
 MOVES = [[Move(source, target) for target in SQUARES] for source in SQUARES]
 
@@ -43,24 +46,37 @@ class Lists(dict[Bitboard, list[Move]]):
     end of a line is one's own decides whether the line reaches it.
     """
 
+    __slots__ = ("_by_targets", "_lines", "_moves", "_steps")
+
     def __init__(self, piece_type: PieceType, square: Square) -> None:
-        self.square = square
-        self.board = chess.BaseBoard.empty()
-        self.board.set_piece_at(square, Piece(piece_type, WHITE))
+        #: Where it goes whatever stands between, and by each line it slides along, what is looked up with what.
+        self._steps = _STEPS[piece_type][square]
+        self._lines = [(masks[square], attacks[square]) for masks, attacks in _SLIDES[piece_type]]
+        self._moves = MOVES[square]
         self._by_targets: dict[Bitboard, list[Move]] = {}
 
     def __missing__(self, own: Bitboard) -> list[Move]:
-        self.board.occupied = own
-        targets = self.board.attacks_mask(self.square) & ~own
+        targets = self._steps
+        for mask, attacks in self._lines:
+            targets |= attacks[own & mask]
+        targets &= ~own
         moves = self._by_targets.get(targets)
         if moves is None:
-            moves = [MOVES[self.square][target] for target in chess.scan_reversed(targets)]
+            moves = [self._moves[target] for target in chess.scan_reversed(targets)]
             self._by_targets[targets] = moves
         if len(self) >= MAX_LISTS:
             self.clear()
             self._by_targets.clear()
         self[own] = moves
         return moves
+
+
+_NOWHERE = [chess.BB_EMPTY] * 64
+_RANKS, _FILES = (chess.BB_RANK_MASKS, chess.BB_RANK_ATTACKS), (chess.BB_FILE_MASKS, chess.BB_FILE_ATTACKS)
+_DIAGONALS = (chess.BB_DIAG_MASKS, chess.BB_DIAG_ATTACKS)
+#: By type of piece, what it attacks by stepping, and the lines it slides along.
+_STEPS = [_NOWHERE, _NOWHERE, chess.BB_KNIGHT_ATTACKS, _NOWHERE, _NOWHERE, _NOWHERE, chess.BB_KING_ATTACKS]
+_SLIDES: list[list[Any]] = [[], [], [], [_DIAGONALS], [_RANKS, _FILES], [_RANKS, _FILES, _DIAGONALS], []]
 
 
 class Man:
@@ -81,7 +97,7 @@ class Man:
         self.moves: dict[Bitboard, list[Move]] = {}
         if piece and piece.piece_type != chess.PAWN:
             self.moves = _lists(piece.piece_type, square)
-            self.lines = self.moves.board.attacks_mask(square)
+            self.lines = _lines(piece.piece_type, square)
 
 
 _all_lists: dict[tuple[PieceType, Square], Lists] = {}
@@ -98,6 +114,13 @@ def _everywhere(piece: Piece | None) -> list[Man]:
     men: list[Man] = []
     men += [Man(piece, square, men) for square in SQUARES]
     return men
+
+
+def _lines(piece_type: PieceType, square: Square) -> Bitboard:
+    lines = _STEPS[piece_type][square]
+    for _, attacks in _SLIDES[piece_type]:
+        lines |= attacks[square][0]
+    return lines
 
 
 #: Every man: ``MEN[color][piece_type][square]``.
@@ -183,3 +206,57 @@ RIGHTS = {
     for corners in [(chess.BB_H1, chess.BB_A1, chess.BB_H8, chess.BB_A8)]
     for rights in (sum(rook for bit, rook in enumerate(corners) if bits >> bit & 1) for bits in range(16))
 }
+
+
+class PawnLists(dict[Bitboard, list[Move]]):
+    """The moves of all pawns of a side, by where the side stands on the squares near them, in reconchess's order."""
+
+    __slots__ = ("_color", "_pawns", "near")
+
+    def __init__(self, color: Color, pawns: Bitboard) -> None:
+        self._color, self._pawns = color, pawns
+        west, east = pawns & ~chess.BB_FILE_A, pawns & ~chess.BB_FILE_H
+        #: The squares its own pieces could keep them from.
+        if color:
+            self.near = pawns << 8 | (pawns & chess.BB_RANK_2) << 16 | west << 7 | east << 9
+        else:
+            self.near = pawns >> 8 | (pawns & chess.BB_RANK_7) >> 16 | west >> 9 | east >> 7
+
+    def __missing__(self, own: Bitboard) -> list[Move]:
+        color, pawns = self._color, self._pawns
+        west, east = pawns & ~chess.BB_FILE_A, pawns & ~chess.BB_FILE_H
+        if color:
+            steps = pawns << 8 & ~own
+            twice = ((steps & chess.BB_RANK_3) << 8 & ~own) >> 24
+            west, east = west & ~(own >> 7), east & ~(own >> 9)
+        else:
+            steps = pawns >> 8 & ~own
+            twice = ((steps & chess.BB_RANK_6) >> 8 & ~own) >> 32
+            west, east = west & ~(own << 9), east & ~(own << 7)
+        moves: list[Move] = []
+        for lists, files in zip(SINGLE_STEPS[color], steps.to_bytes(8, "big"), strict=True):
+            moves += lists[files]
+        moves += DOUBLE_STEPS[color][twice]
+        for captures, to_west, to_east in zip(
+            CAPTURES[color], west.to_bytes(8, "little"), east.to_bytes(8, "little"), strict=True
+        ):
+            moves += captures[to_west << 8 | to_east]
+        self[own] = moves
+        return moves
+
+
+class PawnMoves(dict[Bitboard, PawnLists]):
+    """A side's :class:`PawnLists` by the squares of its pawns."""
+
+    def __init__(self, color: Color) -> None:
+        self.color = color
+
+    def __missing__(self, pawns: Bitboard) -> PawnLists:
+        if len(self) >= MAX_PAWN_SETS:
+            self.clear()
+        lists = self[pawns] = PawnLists(self.color, pawns)
+        return lists
+
+
+#: All pawns' moves: ``PAWN_MOVES[color][pawns][own & near]``.
+PAWN_MOVES = [PawnMoves(BLACK), PawnMoves(WHITE)]
