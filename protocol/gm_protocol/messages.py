@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from .state import Color, GameState, Result, SenseResult, Termination
 
@@ -307,11 +307,11 @@ class GamesReply(Reply, kw_only=True):
 
 
 class HistoryReply(Reply, kw_only=True):
-    """Full PGN with headers, and the moves in UCI. ``history`` is for the variants that have one of their own."""
+    """Full PGN with headers, and the moves in UCI. ``history`` is, in rbc, the game as reconchess saves it."""
 
     pgn: str
     moves: list[str]
-    history: Raw | None = None
+    history: dict[str, object] | None = None
     error: None = None
 
 
