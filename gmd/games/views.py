@@ -7,7 +7,7 @@ that seat's own pieces, of what it has been told of its own senses and moves, an
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import chess
 import msgspec
@@ -248,7 +248,7 @@ class History(NamedTuple):
     #: What moved in each turn, in UCI; in rbc :data:`~gmd.games.rbc.PASS` where nothing did.
     moves: list[str]
     #: In rbc the game as reconchess saves it, as the JSON that is.
-    record: dict[str, object] | None = None
+    record: dict[str, Any] | None = None
 
 
 def history(game: Game) -> History:
@@ -265,7 +265,7 @@ def history(game: Game) -> History:
     whole = game.recon.history()
     record = whole.to_json(str(game.players[chess.WHITE]), str(game.players[chess.BLACK]))
     compact = Raw(msgspec.json.format(record, indent=-1).encode())
-    return History(_full_pgn(game, movetext(whole)), game.taken_moves, cast(dict[str, object], compact))
+    return History(_full_pgn(game, movetext(whole)), game.taken_moves, cast(dict[str, Any], compact))
 
 
 _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}

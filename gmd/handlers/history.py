@@ -11,8 +11,8 @@ from gmd.games import views
 from .call import Answer, Call, handles, player_of
 from .show import find
 
-#: Plies of an rbc game whose history is made while everybody waits: some ten milliseconds. What was there to see in each
-#: turn is found by playing the game again.
+#: Plies of an rbc game whose history is made while everybody waits: some ten milliseconds. It takes playing the game
+#: again, to see what each turn had to show.
 MAX_PLIES_AT_ONCE = 250
 
 

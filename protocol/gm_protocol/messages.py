@@ -6,7 +6,7 @@ A request is told apart by its ``kind``, which is the struct's tag. UNSET stands
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -311,7 +311,7 @@ class HistoryReply(Reply, kw_only=True):
 
     pgn: str
     moves: list[str]
-    history: dict[str, object] | None = None
+    history: dict[str, Any] | None = None
     error: None = None
 
 
