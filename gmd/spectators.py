@@ -27,6 +27,6 @@ class Spectators:
         """
         if key is None:
             return self.unasked
-        if not self._key or not hmac.compare_digest(key.encode(errors="surrogatepass"), self._key):
+        if not self._key or not hmac.compare_digest(key.encode(), self._key):
             raise Unauthorized("spectator_key: it is not this server's, or this server has none")
         return self._live
