@@ -32,11 +32,19 @@ class Daemon:
 
     :ivar arbiter: its games, for calls without a socket.
     :ivar addresses: the (host, port) pairs it listens on.
+    :ivar spectators: who may watch live games in full.
     """
 
-    def __init__(self, arbiter: Arbiter, doorkeeper: Doorkeeper, listeners: list[trio.SocketListener]) -> None:
+    def __init__(
+        self,
+        arbiter: Arbiter,
+        doorkeeper: Doorkeeper,
+        listeners: list[trio.SocketListener],
+        spectators: Spectators,
+    ) -> None:
         self.arbiter = arbiter
         self.doorkeeper = doorkeeper
+        self.spectators = spectators
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -58,12 +66,13 @@ async def open_daemon(config: Config) -> AsyncIterator[Daemon]:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
         listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
-        doorkeeper = Doorkeeper(arbiter, limits_of(config), spectators_of(config, local=all(map(_is_local, listeners))))
+        spectators = spectators_of(config, local=all(map(_is_local, listeners)))
+        doorkeeper = Doorkeeper(arbiter, limits_of(config), spectators)
         async with trio.open_nursery() as writing:
             writing.start_soon(log.run)
             try:
                 async with _serving(arbiter, doorkeeper, listeners, config.stop_timeout):
-                    yield Daemon(arbiter, doorkeeper, listeners)
+                    yield Daemon(arbiter, doorkeeper, listeners, spectators)
             finally:
                 log.stop()
 

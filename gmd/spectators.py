@@ -20,6 +20,14 @@ class Spectators:
         #: Whether somebody who shows no key sees everything.
         self.unasked = live and trusted
 
+    def __str__(self) -> str:
+        """Who they are, for the operator to read."""
+        if not self._live:
+            return "nobody"
+        if self.unasked:
+            return "everybody who asks without a player: only this machine can reach the daemon"
+        return "everybody who shows the spectator_key" if self._key else "nobody: there is no spectator_key"
+
     def may_oversee(self, key: str | None) -> bool:
         """Whether somebody who shows this key, or none, sees everything.
 

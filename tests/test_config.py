@@ -131,3 +131,13 @@ def test_a_file_must_be_there(tmp_path: Path) -> None:
 def test_a_config_does_not_change() -> None:
     with pytest.raises(AttributeError):
         Config().port = 5  # type: ignore[misc]
+
+
+def test_no_error_prints_a_secret(tmp_path: Path) -> None:
+    file = tmp_path / "gmd.toml"
+    file.write_text("spectator_key = 5150\n", "utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_config({}, {}, file)
+    assert str(refused.value) == (
+        f"spectator_key: what comes from the file {file} cannot be used: Expected `str`, got `int`"
+    )

@@ -91,6 +91,8 @@ def _announce(daemon: Daemon, config: Config) -> None:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:
         click.echo(f"Games are kept in {config.data}")
+    if config.spectate == "live":
+        click.echo(f"Live games are shown in full to {daemon.spectators}")
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
     click.echo(f"Try: {_gmcat()}{at} '{_FIRST_REQUEST}'")
 
