@@ -129,7 +129,7 @@ class ReconBoard:
         found = 0
         for square in self._officers[self.turn]:
             man = self._men[square]
-            if man.piece_type == piece_type and man.lines >> target & 1 and not PATHS[square][target] & before:
+            if man.piece_type == piece_type and man.reach >> target & 1 and not PATHS[square][target] & before:
                 found |= BB_SQUARES[square]
         return found
 
@@ -167,8 +167,10 @@ class ReconBoard:
         own, men = self._own[turn], self._men
         moves: list[Move] = []
         for square in reversed(self._officers[turn]):
-            for lines, lists in men[square].parts:
-                moves += lists[own & lines]
+            man = men[square]
+            moves += man.lists[own & man.lines]
+            if man.lists_below is not None:
+                moves += man.lists_below[own & man.lists_below.lines]
         if self.castling:
             for move, between, _ in CASTLINGS[self.castling & _HOME_RANKS[turn]]:
                 if not own & between:
@@ -228,12 +230,12 @@ class ReconBoard:
         if not own >> source & 1 or own >> target & 1 or requested.drop:
             raise _not_to_be_asked_for(requested)
         man = self._men[source]
-        if not man.lines:
+        if not man.reach:
             return self._revise_pawn(requested, source, target)
         path = PATHS[source][target]
         if own & path or requested.promotion:
             raise _not_to_be_asked_for(requested)
-        if not man.lines >> target & 1:
+        if not man.reach >> target & 1:
             return self._revise_castling(requested), None
         path &= self._own[not turn]
         if not path:
@@ -288,7 +290,7 @@ class ReconBoard:
         if self.castling and both & _CASTLERS:
             self._castle(man, both)
         self._own[turn] ^= both
-        if man.lines:
+        if man.reach:
             officers = self._officers[turn]
             officers.remove(source)
             insort(officers, target)

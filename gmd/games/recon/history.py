@@ -72,7 +72,7 @@ class History:
             seen = [] if square is None else board.window(square)
             board.push(taken, capture_square)
             after = board.fen()
-            yield Replayed(color, turn, seen, before, after)
+            yield tuple.__new__(Replayed, (color, turn, seen, before, after))  # Replayed(...), at half the price
 
     def board(self) -> ReconBoard:
         """The position the game has come to."""

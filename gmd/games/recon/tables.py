@@ -99,25 +99,24 @@ _ATTACKS: dict[PieceType, tuple[_Line, _Line, _Line]] = {
 }
 
 
-def _parts(piece_type: PieceType, square: Square) -> list[tuple[Bitboard, Lists]]:
-    """The tables of a piece's moves with the squares that matter to them.
+def _lists(piece_type: PieceType, square: Square) -> list[Lists]:
+    """The tables of a piece's moves: one, but two of a queen, for the squares above and below it.
 
-    A queen has two, for the squares above and below it: for all at once there would be far too many keys.
+    With one table a queen would have far more keys than a table keeps.
     """
     above = chess.BB_ALL << square & chess.BB_ALL
-    amongs = [above, chess.BB_ALL ^ above] if piece_type == chess.QUEEN else [chess.BB_ALL]
-    parts = [Lists(piece_type, square, among) for among in amongs]
-    return [(part.lines, part) for part in parts]
+    parts = [above, chess.BB_ALL ^ above] if piece_type == chess.QUEEN else [chess.BB_ALL]
+    return [Lists(piece_type, square, part) for part in parts]
 
 
-#: The parts of each type of piece on each square, for both sides.
-_PARTS = {piece_type: [_parts(piece_type, square) for square in SQUARES] for piece_type in _ATTACKS}
+#: The tables of each type of piece on each square, for both sides.
+_LISTS = {piece_type: [_lists(piece_type, square) for square in SQUARES] for piece_type in _ATTACKS}
 
 
 class Man:
     """A piece on a square, and all about it that no other piece changes. An empty square is one, of type 0."""
 
-    __slots__ = ("at", "cell", "elsewhere", "lines", "parts", "piece_type", "symbol")
+    __slots__ = ("at", "cell", "elsewhere", "lines", "lists", "lists_below", "piece_type", "reach", "symbol")
 
     def __init__(self, piece: Piece | None, square: Square, elsewhere: list[Man]) -> None:
         self.cell: Cell = (square, piece)
@@ -127,11 +126,17 @@ class Man:
         #: Its letter in a FEN written out, and the place of that: see :data:`~gmd.games.recon.fen.EMPTY_TEXT`.
         self.symbol = ord(piece.symbol() if piece else "1")
         self.at = TEXT_INDEX[square]
-        #: Of all but pawns: its moves by what its own side holds of certain squares, and all squares it could reach.
-        self.parts: list[tuple[Bitboard, Lists]] = []
+        #: Of all but pawns: the moves, by which of the squares in ``lines`` its own side holds; a queen's to the squares
+        #: below it are apart; and all squares it could go to on an empty board.
+        self.lists: dict[Bitboard, list[Move]] = {}
+        self.lines: Bitboard = chess.BB_EMPTY
+        self.lists_below: Lists | None = None
+        self.reach: Bitboard = chess.BB_EMPTY
         if piece and piece.piece_type != chess.PAWN:
-            self.parts = _PARTS[piece.piece_type][square]
-        self.lines: Bitboard = sum(lines for lines, _ in self.parts)
+            lists, *below = _LISTS[piece.piece_type][square]
+            self.lists, self.lines, self.reach = lists, lists.lines, lists.lines
+            for self.lists_below in below:
+                self.reach |= self.lists_below.lines
 
 
 def _everywhere(piece: Piece | None) -> list[Man]:
