@@ -35,12 +35,11 @@ async def test_a_key_is_needed_where_others_can_reach_the_server(
 
 
 async def test_a_refused_hello_takes_the_right_to_watch_away() -> None:
-    async with running_daemon(host="0.0.0.0", spectate="live", spectator_key="sesame") as daemon:
-        async with connected(daemon) as client:
-            await client.new_game(variant="rbc")
+    settings: Json = {"host": "0.0.0.0", "spectate": "live", "spectator_key": "sesame"}
+    async with running_daemon(**settings) as daemon, connected(daemon) as client:
+        await client.new_game(variant="rbc")
+        for refused in ({"spectator_key": "other"}, {"protocol": "two"}):
             await client.ask("hello", spectator_key="sesame")
-            for refused in ({"spectator_key": "other"}, {"protocol": "two"}):
-                await client.ask("hello", spectator_key="sesame")
-                assert (await client.ask("state", game_id=1))["state"]["fen"] != HIDDEN
-                assert (await client.ask("hello", **refused))["error"] is not None
-                assert (await client.ask("state", game_id=1))["state"]["fen"] == HIDDEN
+            assert (await client.ask("state", game_id=1))["state"]["fen"] != HIDDEN
+            assert (await client.ask("hello", **refused))["error"] is not None
+            assert (await client.ask("state", game_id=1))["state"]["fen"] == HIDDEN

@@ -24,6 +24,12 @@ from tests.side_by_side import POSITIONS
 #: How many squares or moves are tried for one that looks the same in both games.
 TRIES = 40
 
+#: The squares that a sense shows.
+WINDOWS = [
+    chess.SquareSet(other for other in chess.SQUARES if chess.square_distance(square, other) <= 1)
+    for square in chess.SQUARES
+]
+
 
 @dataclass(frozen=True)
 class Action:
@@ -87,7 +93,8 @@ def _own_turn(twins: Twins, rng: random.Random) -> OwnTurn | None:
     boards = twins.boards
     allowed = move_actions(boards[0])
     assert allowed == move_actions(boards[1])
-    blind = [square for square in chess.SQUARES if _window(boards[0], square) == _window(boards[1], square)]
+    different = chess.SquareSet(square for square in chess.SQUARES if len({b.piece_at(square) for b in boards}) == 2)
+    blind = [square for square in chess.SQUARES if not WINDOWS[square] & different]
     sense = rng.choice([*blind, None])
     for move in _drawn(allowed, rng):
         outcomes = [_outcome(board, move) for board in boards]
@@ -139,12 +146,6 @@ def _outcome(board: Board, move: Move | None) -> tuple[Move | None, Square | Non
 
 def _takes_king(board: Board, outcome: tuple[Move | None, Square | None]) -> bool:
     return outcome[1] is not None and board.piece_type_at(outcome[1]) == chess.KING
-
-
-def _window(board: Board, square: Square) -> list[chess.Piece | None]:
-    """What a sense shows."""
-    near = [other for other in chess.SQUARES if chess.square_distance(square, other) <= 1]
-    return [board.piece_at(other) for other in near]
 
 
 def _all_moves(rng: random.Random) -> Iterator[Move]:
