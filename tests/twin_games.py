@@ -7,7 +7,7 @@ becomes of its moves, and where its pieces are captured. Its actions are the sam
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import chess
@@ -73,9 +73,15 @@ class Twins:
         return one.board_fen() != other.board_fen()
 
 
-def draw_twins(rng: random.Random) -> Twins:
+#: Every double step may be answered en passant.
+PASSING_PAWNS = "r3k2r/1p1p1p1p/8/P1P1P1P1/p1p1p1p1/8/1P1P1P1P/R3K2R w KQkq - 0 1"
+
+STARTS = [chess.STARTING_FEN, PASSING_PAWNS, *POSITIONS.values()]
+
+
+def draw_twins(rng: random.Random, starts: Sequence[str] = STARTS) -> Twins:
     """A pair of games, a few turns long."""
-    fen = chess.STARTING_FEN if rng.random() < 0.3 else rng.choice(list(POSITIONS.values()))
+    fen = rng.choice(starts)
     twins = Twins(fen, rng.choice(chess.COLORS), boards=(Board(fen), Board(fen)))
     # Halfway between two limits nobody can tell that one is near.
     if twins.boards[0].halfmove_clock > 50:

@@ -45,7 +45,7 @@ class Call:
     viewer: Viewer = Viewer.NOBODY
 
     def __post_init__(self) -> None:
-        self.forget()
+        self.oversees = self.spectators.unasked
 
     def forget(self) -> None:
         """Be a session of nobody's."""
