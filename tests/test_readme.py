@@ -70,11 +70,6 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
     assert first_move.startswith("1.")
 
 
-def test_blind_chess_is_played_in_the_process(outputs: list[str]) -> None:
-    last_fen = "1n3b2/5q2/2B2R2/1b6/P6p/RP2r2P/1P1rP3/3K4 b - - 0 43"
-    assert outputs[-1] == f"{{'KING_CAPTURE': 98, 'MOVE_LIMIT': 2}} {last_fen}\n"
-
-
 def test_the_options_are_resolved(outputs: list[str]) -> None:
     assert [line.split('"')[3] for line in outputs[4].splitlines()] == [
         "chess960",
@@ -82,3 +77,8 @@ def test_the_options_are_resolved(outputs: list[str]) -> None:
         "standard",
         "standard",
     ]
+
+
+def test_blind_chess_is_played_in_the_process(outputs: list[str]) -> None:
+    last_fen = "1n3b2/5q2/2B2R2/1b6/P6p/RP2r2P/1P1rP3/3K4 b - - 0 43"
+    assert outputs[-1] == f"{{'KING_CAPTURE': 98, 'MOVE_LIMIT': 2}} {last_fen}\n"
