@@ -13,7 +13,7 @@ from typing import Self
 import chess
 from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Color, Move, Piece, PieceType, Square
 
-from .fen import EMPTY_TEXT, RIGHTS, placement, read_position
+from .fen import RIGHTS, placement, read_position
 from .tables import (
     CAPTURES,
     CASTLINGS,
@@ -49,7 +49,7 @@ class ReconBoard:
         "_own",
         "_pawn_moves",
         "_pawns",
-        "_text",
+        "_ranks",
         "castling",
         "ep_square",
         "fullmoves",
@@ -68,8 +68,8 @@ class ReconBoard:
     #: What stands on each square, and that again as a sense shows it.
     _men: list[Man]
     _cells: list[Cell]
-    #: FEN's first field with a 1 for every empty square.
-    _text: bytearray
+    #: The codes of the ranks, the eighth's first: see :class:`~gmd.games.recon.fen.Ranks`.
+    _ranks: list[int]
     #: By colour: all squares held, those held by pawns, and a sorted list of those held by others.
     _own: list[Bitboard]
     _pawns: list[Bitboard]
@@ -87,13 +87,13 @@ class ReconBoard:
         self = object.__new__(cls)
         self.turn, self.castling, self.ep_square = board.turn, board.castling_rights, board.ep_square
         self.halfmoves, self.fullmoves = board.halfmove_clock, board.fullmove_number
-        self._men, self._cells, self._text = EMPTY.copy(), [man.cell for man in EMPTY], bytearray(EMPTY_TEXT)
+        self._men, self._cells, self._ranks = EMPTY.copy(), [man.cell for man in EMPTY], [0] * 8
         self._own = [board.occupied_co[BLACK], board.occupied_co[WHITE]]
         self._pawns = [own & board.pawns for own in self._own]
         self._officers = [list(chess.scan_forward(own & ~board.pawns)) for own in self._own]
         self._pawn_moves = [(0, 0, 0, []), (0, 0, 0, [])]
         for square, piece in board.piece_map().items():
-            self._stand(MEN[piece.color][piece.piece_type][square], square)
+            self._stand(MEN[piece.color][piece.piece_type][square])
         return self
 
     def copy(self) -> Self:
@@ -105,7 +105,7 @@ class ReconBoard:
     def _become(self, other: ReconBoard) -> None:
         self.turn, self.castling, self.ep_square = other.turn, other.castling, other.ep_square
         self.halfmoves, self.fullmoves = other.halfmoves, other.fullmoves
-        self._men, self._cells, self._text = other._men.copy(), other._cells.copy(), other._text.copy()
+        self._men, self._cells, self._ranks = other._men.copy(), other._cells.copy(), other._ranks.copy()
         self._own, self._pawns, self._pawn_moves = other._own.copy(), other._pawns.copy(), other._pawn_moves.copy()
         self._officers = [squares.copy() for squares in other._officers]
 
@@ -141,7 +141,7 @@ class ReconBoard:
         """The position in FEN, as python-chess's ``fen(en_passant="fen")`` writes it."""
         passed = "-" if self.ep_square is None else chess.SQUARE_NAMES[self.ep_square]
         turn, rights = "w" if self.turn else "b", RIGHTS[self.castling]
-        return f"{placement(self._text)} {turn} {rights} {passed} {self.halfmoves} {self.fullmoves}"
+        return f"{placement(self._ranks)} {turn} {rights} {passed} {self.halfmoves} {self.fullmoves}"
 
     def as_chess(self) -> chess.Board:
         """The position as a :class:`chess.Board` without history."""
@@ -287,6 +287,7 @@ class ReconBoard:
         source, target = taken.from_square, taken.to_square
         both = BB_SQUARES[source] | BB_SQUARES[target]
         man = self._men[source]
+        there = man.elsewhere[target]
         if self.castling and both & _CASTLERS:
             self._castle(man, both)
         self._own[turn] ^= both
@@ -300,14 +301,15 @@ class ReconBoard:
             if taken.promotion:
                 self._pawns[turn] ^= BB_SQUARES[target]
                 insort(self._officers[turn], target)
-                man = MEN[turn][taken.promotion][source]
+                there = MEN[turn][taken.promotion][target]
             elif source - target in (16, -16):
                 self.ep_square = (source + target) // 2
         # _leave and _stand, in line
-        men, cells, text, gone, there = self._men, self._cells, self._text, EMPTY[source], man.elsewhere[target]
-        men[source], men[target] = gone, there
-        cells[source], cells[target] = gone.cell, there.cell
-        text[gone.at], text[there.at] = gone.symbol, there.symbol
+        men, cells, ranks = self._men, self._cells, self._ranks
+        men[source], men[target] = EMPTY[source], there
+        cells[source], cells[target] = EMPTY[source].cell, there.cell
+        ranks[man.row] -= man.weight
+        ranks[there.row] += there.weight
 
     def _take(self, square: Square) -> None:
         """Take a piece of the side that is now to move off the board."""
@@ -332,18 +334,23 @@ class ReconBoard:
                     self._own[turn] ^= BB_SQUARES[source] | BB_SQUARES[target]
                     self._officers[turn].remove(source)
                     insort(self._officers[turn], target)
-                    self._stand(self._men[source].elsewhere[target], target)
+                    self._stand(self._men[source].elsewhere[target])
                     self._leave(source)
             self.castling &= ~_HOME_RANKS[turn]
         self.castling &= ~both
 
-    def _stand(self, man: Man, square: Square) -> None:
+    def _stand(self, man: Man) -> None:
+        """Put a man on its square, which is empty."""
+        square = man.cell[0]
         self._men[square] = man
         self._cells[square] = man.cell
-        self._text[man.at] = man.symbol
+        self._ranks[man.row] += man.weight
 
     def _leave(self, square: Square) -> None:
-        self._stand(EMPTY[square], square)
+        man = self._men[square]
+        self._men[square] = EMPTY[square]
+        self._cells[square] = EMPTY[square].cell
+        self._ranks[man.row] -= man.weight
 
 
 @lru_cache(256)

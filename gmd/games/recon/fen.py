@@ -16,11 +16,12 @@ _ALLOWED = (
 )
 
 
-#: FEN's first field of an empty board, with a 1 for every empty square.
-EMPTY_TEXT = b"/".join([b"1" * 8] * 8)
+#: Texts of ranks kept: some two megabytes.
+MAX_RANKS = 16_384
 
-#: Where a square stands in that.
-TEXT_INDEX = [(square ^ 56) + (square ^ 56) // 8 for square in chess.SQUARES]
+#: The digits of a rank's code: see :class:`Ranks`. Thirteen to the eighth is still a small integer.
+SYMBOLS = "1PNBRQKpnbrqk"
+BASE = len(SYMBOLS)
 
 _CORNERS = (chess.BB_H1, chess.BB_A1, chess.BB_H8, chess.BB_A8)
 #: Castling rights as a FEN has them, by the homes of the rooks that may castle.
@@ -46,20 +47,39 @@ def read_position(fen: str) -> chess.Board:
     return board
 
 
-class _Ranks(dict[str, str]):
-    """FEN's text of a rank, by the text with a 1 for every empty square. At most some million, and seldom thousands."""
+class _HalfRanks(dict[int, str]):
+    """Four squares of a rank as four symbols, by four digits of its code."""
 
-    def __missing__(self, rank: str) -> str:
-        fen = rank
-        for length in range(8, 1, -1):
-            fen = fen.replace("1" * length, str(length))
-        self[rank] = fen
-        return fen
+    def __missing__(self, code: int) -> str:
+        self[code] = text = "".join([SYMBOLS[code // BASE**file % BASE] for file in range(4)])
+        return text
 
 
-_RANKS = _Ranks()
+_HALF = BASE**4
+_HALF_RANKS = _HalfRanks()
+_RUNS = [("1" * length, str(length)) for length in range(8, 1, -1)]
 
 
-def placement(text: bytearray) -> str:
-    """FEN's first field, from itself with a 1 for every empty square."""
-    return "/".join(map(_RANKS.__getitem__, text.decode().split("/")))
+class Ranks(dict[int, str]):
+    """FEN's text of a rank by its code: a number of eight digits to the base 13, file a's the lowest.
+
+    The digits are those of :data:`SYMBOLS`.
+    """
+
+    def __missing__(self, code: int) -> str:
+        text = _HALF_RANKS[code % _HALF] + _HALF_RANKS[code // _HALF]
+        if "11" in text:
+            for run, length in _RUNS:
+                text = text.replace(run, length)
+        if len(self) >= MAX_RANKS:
+            self.clear()
+        self[code] = text
+        return text
+
+
+_RANKS = Ranks()
+
+
+def placement(codes: list[int]) -> str:
+    """FEN's first field, from the codes of the ranks, the eighth's first."""
+    return "/".join(map(_RANKS.__getitem__, codes))

@@ -13,13 +13,13 @@ from typing import Any
 import chess
 from chess import BB_SQUARES, BLACK, SQUARES, WHITE, Bitboard, Color, Move, Piece, PieceType, Square
 
-from .fen import TEXT_INDEX
+from .fen import BASE, SYMBOLS
 
 #: A square as a sense shows it.
 Cell = tuple[Square, Piece | None]
 
-#: Lists of moves kept for one kind of piece on one square. A queen could have some hundred thousand: full of them,
-#: all tables would take some gigabytes. A table that is full forgets all it has, and what is in use comes back at once.
+#: Lists of moves kept in one table of a piece on a square. A rook could have sixteen thousand; so many make all tables
+#: together some 40 megabytes. A table that is full forgets all it has, and what is in use comes back at once.
 MAX_LISTS = 1_024
 
 #: Lists of pawns' steps kept for half a board: some two megabytes each of four.
@@ -116,17 +116,17 @@ _LISTS = {piece_type: [_lists(piece_type, square) for square in SQUARES] for pie
 class Man:
     """A piece on a square, and all about it that no other piece changes. An empty square is one, of type 0."""
 
-    __slots__ = ("at", "cell", "elsewhere", "lines", "lists", "lists_below", "piece_type", "reach", "symbol")
+    __slots__ = ("cell", "elsewhere", "lines", "lists", "lists_below", "piece_type", "reach", "row", "weight")
 
     def __init__(self, piece: Piece | None, square: Square, elsewhere: list[Man]) -> None:
         self.cell: Cell = (square, piece)
         self.piece_type = piece.piece_type if piece else 0
         #: The same piece on every square.
         self.elsewhere = elsewhere
-        #: Its letter in a FEN written out, and the place of that: see :data:`~gmd.games.recon.fen.EMPTY_TEXT`.
-        self.symbol = ord(piece.symbol() if piece else "1")
-        self.at = TEXT_INDEX[square]
-        #: Of all but pawns: the moves, by which of the squares in ``lines`` its own side holds; a queen's to the squares
+        #: Its rank, counted from the eighth, and what it adds to the rank's code (:class:`~gmd.games.recon.fen.Ranks`).
+        self.row = 7 - chess.square_rank(square)
+        self.weight = SYMBOLS.index(piece.symbol() if piece else "1") * BASE ** chess.square_file(square)
+        #: Of all but pawns: the moves, by which of the squares in ``lines`` its own side holds; a queen's to squares
         #: below it are apart; and all squares it could go to on an empty board.
         self.lists: dict[Bitboard, list[Move]] = {}
         self.lines: Bitboard = chess.BB_EMPTY
