@@ -54,6 +54,8 @@ class WireSide:
         return [(chess.parse_square(name), _piece(code)) for name, code in self.reply["sense_result"]]
 
     async def move(self, requested: Move | None) -> MoveResult:
+        if requested == Move.null():
+            raise ValueError("reconchess allows no null move; on the wire it is a pass")
         await self._ask("move", move=_uci(requested))
         reply = self.reply
         return _move(reply["requested_move"]), _move(reply["taken_move"]), _square(reply["capture_square"])
