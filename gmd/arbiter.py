@@ -11,7 +11,7 @@ import trio
 
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.alarms import Alarms
-from gmd.games.events import AnyEvent, is_secret
+from gmd.games.events import AnyEvent, Sensed
 from gmd.games.game import Absent, Command, Flag, Game, Hear, Outcome
 from gmd.log.interface import Commit, EventLog, TokenUse
 from gmd.shelf import Shelf, Table
@@ -107,7 +107,7 @@ class Arbiter:
 
     def _append(self, table: Table, events: Sequence[AnyEvent], token: TokenUse | None = None) -> None:
         game = table.game
-        secret = is_secret(events[-1])
+        secret = type(events[-1]) is Sensed
         table.since = inf
         try:
             commit = self.log.append(game.id, table.seq, events, game.standing, token)

@@ -55,9 +55,10 @@ for _symbol in "PNBRQK":
     _PIECE_CODES[chess.Piece.from_symbol(_symbol.lower())] = f"b{_symbol.replace('P', 'p')}"
 
 
-def viewer_in(seat: chess.Color) -> Viewer:
-    """Who holds a seat."""
-    return Viewer.WHITE if seat else Viewer.BLACK
+#: Who holds a seat, by its colour.
+VIEWER_IN = (Viewer.BLACK, Viewer.WHITE)
+#: Looking a member up in its class takes time.
+NOBODY = Viewer.NOBODY
 
 
 def game_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, brief: bool) -> GameState:
@@ -67,17 +68,9 @@ def game_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, b
     :param thought: seconds the clock of the side to move has been running; the clocks shown are always the present's.
     :param brief: leave out ``board``, ``access_map`` and ``pgn``.
     """
-    if isinstance(game, ChessGame):
-        return _open_state(game, shown, thought, brief=brief)
-    assert isinstance(game, RbcGame)
-    assert isinstance(shown, ReconSnapshot)
-    if viewer is Viewer.OVERSEER or shown.termination != "available_move":
-        return _revealed_state(game, shown, thought, viewer.seat, brief=brief)
-    return _blind_state(game, shown, thought, viewer.seat, brief=brief)
-
-
-def _open_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool) -> GameState:
-    """A game of open information: every viewer sees all of it."""
+    if not isinstance(game, ChessGame):
+        return _rbc_state(game, shown, thought, viewer, brief=brief)
+    # A game of open information: every viewer sees all of it.
     facts = facts_of(shown.position)
     options = game.options
     over = shown.termination != "available_move"
@@ -105,6 +98,14 @@ def _open_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool
         last_move=shown.last_move,
         pockets=UNSET if facts.pockets is None else facts.pockets,
     )
+
+
+def _rbc_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, brief: bool) -> GameState:
+    assert isinstance(game, RbcGame)
+    assert isinstance(shown, ReconSnapshot)
+    reveals = viewer is Viewer.OVERSEER or shown.termination != "available_move"
+    state = _revealed_state if reveals else _blind_state
+    return state(game, shown, thought, viewer.seat, brief=brief)
 
 
 def _blind_state(

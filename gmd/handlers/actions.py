@@ -16,7 +16,7 @@ async def actions(request: GetActions, call: Call) -> Answer:
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
     seat = table.game.seat_of(player, request.seat)
-    call.viewer = views.viewer_in(seat)
+    call.viewer = views.VIEWER_IN[seat]
     senses, moves = views.actions(table.game, call.viewer)
     reply = ActionsReply(id=echo_id(request), sense_actions=senses, move_actions=moves)
     return Answer(reply, table.commit_for(call.viewer))

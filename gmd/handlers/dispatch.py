@@ -7,7 +7,7 @@ import structlog
 from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
 from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import Request
-from gmd.games.views import Viewer
+from gmd.games.views import NOBODY
 from gmd.log.interface import Commit
 
 from .call import Call, load_handlers
@@ -19,7 +19,7 @@ _HANDLERS = load_handlers()
 
 async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None]:
     """The encoded reply to a request, and the commit it must wait for."""
-    call.table, call.viewer = None, Viewer.NOBODY
+    call.table, call.viewer = None, NOBODY
     try:
         answered = await _HANDLERS[type(request)](request, call)
         return encode(answered.reply), answered.commit

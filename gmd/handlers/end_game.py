@@ -7,7 +7,7 @@ import chess
 from gm_protocol.errors import NotAPlayer
 from gm_protocol.messages import EndGame
 from gmd.games.game import End, Game
-from gmd.games.views import viewer_in
+from gmd.games.views import VIEWER_IN
 
 from .call import Answer, Call, actor_of, handles
 from .show import find, state_answer
@@ -19,7 +19,7 @@ async def end_game(request: EndGame, call: Call) -> Answer:
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
     seat = _seat(table.game, player, request)
-    call.viewer = viewer_in(seat)
+    call.viewer = VIEWER_IN[seat]
     outcome = call.arbiter.act(table, End(seat, request.termination, request.ply), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal

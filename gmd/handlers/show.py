@@ -9,7 +9,7 @@ from gm_protocol.messages import MoveReply, Request, SenseReply, StateReply
 from gm_protocol.state import Color, GameState
 from gmd.games import views
 from gmd.games.game import Game, Snapshot
-from gmd.games.views import Viewer, viewer_in
+from gmd.games.views import VIEWER_IN, Viewer
 from gmd.shelf import Table
 
 from .call import Answer, Call, authorise
@@ -44,7 +44,7 @@ def viewer_of(game: Game, player: int | None, named: Color | None, call: Call, b
         return Viewer.NOBODY
     if both is not None and named is None and len(seats) == 2 and not game.open:
         return both
-    return viewer_in(game.seat_of(player, named))
+    return VIEWER_IN[game.seat_of(player, named)]
 
 
 def state_of(table: Table, player: int | None, call: Call, *, brief: bool, shown: Snapshot | None = None) -> GameState:
@@ -96,9 +96,7 @@ def sense_answer(request: Request, table: Table, player: int, call: Call, *, sho
 
 
 def move_answer(request: Request, table: Table, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
-    """The reply to a move; where something is hidden, it says what came of it."""
-    if table.game.open:
-        return state_answer(request, table, player, call, shown=shown)
+    """The reply to a move where something is hidden: it says what came of it."""
     told = views.told_to(shown or table.game.now, call.viewer.seat)
     assert told.result is not None
     reply = MoveReply(

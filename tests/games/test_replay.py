@@ -16,7 +16,7 @@ from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play
 from gmd.games.setup import resolve
-from gmd.games.views import Viewer, actions, game_state, history, viewer_in
+from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
 from gmd.log.memory import MemoryLog
 from tests.games.playing import STYLES, choose, spell
 from tests.helpers import Client, Json, memory_daemon
@@ -105,7 +105,7 @@ def everything(game: ChessGame) -> list[Any]:
         msgspec.json.encode(game_state(game, game.now, 0.25, Viewer.NOBODY, brief=False)),
         msgspec.json.encode(game.standing()),
         history(game),
-        [actions(game, viewer_in(seat)) for seat in chess.COLORS],
+        [actions(game, VIEWER_IN[seat]) for seat in chess.COLORS],
     ]
 
 
