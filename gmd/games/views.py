@@ -258,26 +258,31 @@ def history(game: Game) -> History:
     :raises NotAvailable: it is on, and hides something.
     """
     if isinstance(game, ChessGame):
-        own_result = game.created.result_header if game.now.ply == game.loaded else None
-        return History(_full_pgn(game, game.movetext, own_result), game.moves)
+        return History(full_pgn(game), game.moves)
     assert isinstance(game, RbcGame)
     if not game.over:
         raise NotAvailable(f"game_id: game {game.id} is on: its history is shown once it is over")
-    whole = game.recon.history()
-    record = whole.to_json(str(game.players[chess.WHITE]), str(game.players[chess.BLACK]))
+    record = game.recon.history().to_json(str(game.players[chess.WHITE]), str(game.players[chess.BLACK]))
     compact = Raw(msgspec.json.format(record, indent=-1).encode())
-    return History(_full_pgn(game, movetext(whole)), game.taken_moves, cast(dict[str, Any], compact))
+    return History(full_pgn(game), game.taken_moves, cast(dict[str, Any], compact))
 
 
 _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}
 
 
-def _full_pgn(game: Game, text: str, own_result: str | None = None) -> str:
+def full_pgn(game: Game) -> str:
     """The whole game as PGN, with the seven tags every PGN has and those its rules need.
 
-    :param own_result: the result of a PGN it came from, which stands until the game is over or played on.
+    Of a game that hides something it is the whole truth, too: not for its players while it is on.
     """
-    result = RESULTS[game.now.termination]
+    result: str = RESULTS[game.now.termination]
+    if isinstance(game, ChessGame):
+        text = game.movetext
+        if result == "*" and game.now.ply == game.loaded:  # a PGN's own result stands until the game is played on
+            result = game.created.result_header or result
+    else:
+        assert isinstance(game, RbcGame)
+        text = movetext(game.recon.history())
     headers = {
         "Event": f"gmd game {game.id}",
         "Site": "?",
@@ -285,7 +290,7 @@ def _full_pgn(game: Game, text: str, own_result: str | None = None) -> str:
         "Round": "-",
         "White": str(game.players[chess.WHITE]),
         "Black": str(game.players[chess.BLACK]),
-        "Result": own_result or result if result == "*" else result,
+        "Result": result,
         "Termination": game.now.termination,
     }
     if not is_usual_start(game.options):
