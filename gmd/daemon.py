@@ -7,6 +7,7 @@ import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import structlog
@@ -21,6 +22,7 @@ from gmd.log.interface import EventLog
 from gmd.log.opening import data_directory, open_log
 from gmd.metrics import Metrics
 from gmd.retention import prune_finished
+from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
 from gmd.tcp.tls import Certificate, certificate_of
@@ -55,6 +57,7 @@ class Daemon:
     :ivar addresses: the (host, port) pairs it listens on.
     :ivar http: its HTTP side; None where it has none.
     :ivar http_addresses: the pairs it serves HTTP on; none where it does not.
+    :ivar spectators: who may watch live games in full.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Daemon:
         metrics: Metrics,
         listeners: Sequence[trio.SocketListener],
         http: HttpService | None,
+        spectators: Spectators,
     ) -> None:
         self.arbiter = arbiter
         self.doorkeeper = doorkeeper
@@ -72,6 +76,7 @@ class Daemon:
         self.metrics = metrics
         self.http = http
         self.http_addresses = [] if http is None else http.addresses
+        self.spectators = spectators
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -107,21 +112,22 @@ async def open_daemon(
     with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
-        doorkeeper = Doorkeeper(arbiter, limits_of(config), metrics, certificate)
+        listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
+            config.port, host=config.host, backlog=BACKLOG
+        )
+        spectators = spectators_of(config, local=all(map(_is_local, listeners)))
+        doorkeeper = Doorkeeper(arbiter, limits_of(config), metrics, spectators, certificate)
         async with _http(config, http_sockets, arbiter, metrics, doorkeeper) as http:
-            listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
-                config.port, host=config.host, backlog=BACKLOG
-            )
             doors: list[Door] = [(doorkeeper, listeners)]
             if operator is not None:
-                doors.append(
-                    (Doorkeeper(arbiter, limits_of(config), metrics, authority=Authority.OPERATOR), [operator])
-                )
+                limits = limits_of(config)
+                operators = Doorkeeper(arbiter, limits, metrics, spectators, authority=Authority.OPERATOR)
+                doors.append((operators, [operator]))
             async with trio.open_nursery() as writing:
                 writing.start_soon(_write, log)
                 try:
                     async with _serving(arbiter, doors, http, config):
-                        yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http)
+                        yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http, spectators)
                 finally:
                     log.stop()
 
@@ -199,6 +205,18 @@ async def _close(doors: Sequence[Door], patience: float) -> None:
     async with trio.open_nursery() as stopping:
         for doorkeeper, _ in doors:
             stopping.start_soon(doorkeeper.stop, patience)
+
+
+def spectators_of(config: Config, *, local: bool) -> Spectators:
+    """Who may watch live games in full.
+
+    :param local: whether nobody but this machine's own users can reach the daemon.
+    """
+    return Spectators(live=config.spectate == "live", key=config.spectator_key, trusted=local)
+
+
+def _is_local(listener: trio.SocketListener) -> bool:
+    return ip_address(listener.socket.getsockname()[0]).is_loopback
 
 
 def limits_of(config: Config) -> Limits:

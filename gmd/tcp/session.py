@@ -17,6 +17,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.metrics import Metrics
+from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
 from .outbox import Held, Outbox
@@ -48,13 +49,16 @@ class Session:
         arbiter: Arbiter,
         limits: Limits,
         metrics: Metrics,
+        spectators: Spectators,
         authority: Authority = Authority.CLIENT,
     ) -> None:
         self._stream = stream
         self._limits = limits
         self._decoder = FrameDecoder(limits.max_message)
         self._metrics = metrics
-        self._call = Call(arbiter, limits, None, False, 0.0, self._attending, metrics, authority=authority)
+        self._call = Call(
+            arbiter, limits, None, False, 0.0, self._attending, metrics, authority=authority, spectators=spectators
+        )
         self.bytes_in = 0
         self.version = 0
         self.ended_by = CUT_OFF
@@ -180,7 +184,7 @@ class Session:
         except InvalidRequest as invalid:
             kind = invalid.kind
             if kind == "hello":
-                self._call.player = None
+                self._call.forget()
             replies.append(dispatch.invalid(invalid, self._call))
         if first:
             self.version = 2 if isinstance(request, Hello) or kind == "hello" else 1
