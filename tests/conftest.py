@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tests.serving import Served, served
+from tests.tls import Certificates, make_certificates
 
 # A busy machine is not a failure, and two ordinary runs of one commit try the same examples. The full proofs,
 # run by hand and for long, try new ones each time; what they find they print, to be tried again.
@@ -24,3 +25,9 @@ def daemon_process() -> Iterator[Served]:
     with served() as daemon:
         yield daemon
         assert daemon.stop(signal.SIGTERM) == 0
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    """A certificate for the local host."""
+    return make_certificates(tmp_path_factory.mktemp("certificates"))

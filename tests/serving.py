@@ -39,25 +39,35 @@ class Served:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment, with no setting of gmd's but those given; games are kept in memory otherwise."""
+    """This process's environment, with no setting of gmd's but those given.
+
+    Where those do not say otherwise, games are kept in memory, and no HTTP is served, which takes half a second.
+    """
     others = {name: value for name, value in os.environ.items() if not name.startswith("GMD_")}
-    return {**others, "GMD_DATA": ":memory:", **(extra or {})}
+    return {**others, "GMD_DATA": ":memory:", "GMD_HTTP": "false", **(extra or {})}
 
 
 @contextmanager
 def served(
-    *arguments: str, env: Mapping[str, str] | None = None, limit: str = "", prefix: Sequence[str] = ()
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    limit: str = "",
+    prefix: Sequence[str] = (),
+    pass_fds: Sequence[int] = (),
 ) -> Iterator[Served]:
     """A daemon on a free port, unless the arguments name one.
 
     :param limit: arguments of the shell's ``ulimit``, set before it starts.
     :param prefix: a program, with its arguments, that runs the daemon's command.
+    :param pass_fds: descriptors of this process that it gets, by their numbers.
     """
     command = [*prefix, *SERVE, "--port", "0", *arguments]
     if limit:
         command = ["sh", "-c", f'ulimit {limit} && exec "$@"', "sh", *command]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment(env), stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment(env), stdout=pipe, stderr=pipe, text=True, pass_fds=pass_fds
+    ) as process:
         try:
             yield Served(process, first_lines(process))
         finally:

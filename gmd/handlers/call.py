@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, TypeVar, cast
 
 from msgspec import UNSET, Struct
@@ -17,9 +18,19 @@ from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Repl
 from gmd.arbiter import Arbiter
 from gmd.games.views import Viewer
 from gmd.log.interface import Commit
+from gmd.metrics import Metrics
 from gmd.shelf import Table
 from gmd.spectators import Spectators
 from gmd.watchers import Bell
+
+
+class Authority(Enum):
+    """What the way a session came in says of who is at its other end."""
+
+    #: Anybody: acts as any open player, and as a registered one with its key.
+    CLIENT = "client"
+    #: Who can open the operator's socket: acts as any player, sees everything, and may end any game.
+    OPERATOR = "operator"
 
 
 @dataclass(slots=True)
@@ -36,21 +47,30 @@ class Call:
     arrived: float
     #: While it is entered, interrupts the bell when the client sends something more.
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
-    spectators: Spectators = field(default_factory=Spectators)
-    #: Whether the session sees everything where it names no player; ``hello`` sets it.
-    oversees: bool = False
+    #: Where requests are counted, and how many of the session's were refused.
+    metrics: Metrics
+    refusals: int = 0
     #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
     table: Table | None = None
     #: Who looks at it, as far as that is known.
     viewer: Viewer = Viewer.NOBODY
+    authority: Authority = Authority.CLIENT
+    spectators: Spectators = field(default_factory=Spectators)
+    #: Whether the session sees everything where it names no player; ``hello`` sets it.
+    oversees: bool = False
 
     def __post_init__(self) -> None:
-        self.oversees = self.spectators.unasked
+        self.oversees = self.is_operator or self.spectators.unasked
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether the session is the operator's."""
+        return self.authority is Authority.OPERATOR
 
     def forget(self) -> None:
-        """Be a session of nobody's."""
+        """Be a session without a player, which may see what it might in the beginning."""
         self.player = None
-        self.oversees = self.spectators.unasked
+        self.oversees = self.is_operator or self.spectators.unasked
 
 
 class Answer(Struct, frozen=True, gc=False):
@@ -102,10 +122,10 @@ def actor_of(request: Request, call: Call) -> int:
     return player
 
 
-def authorise(player: int | None) -> None:
+def authorise(player: int | None, call: Call) -> None:
     """Let a player act.
 
     :raises Unauthorized: it is a registered player, whose key did not come with the request.
     """
-    if player is not None and FIRST_REGISTERED <= player <= LAST_REGISTERED:
+    if player is not None and FIRST_REGISTERED <= player <= LAST_REGISTERED and not call.is_operator:
         raise Unauthorized(f"player: {player} is a registered player's id, and acts with its key alone")

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import chess
+import structlog
 
-from gm_protocol.errors import NotAPlayer
+from gm_protocol.errors import BadRequest, NotAPlayer
 from gm_protocol.messages import EndGame
+from gm_protocol.state import Color
 from gmd.games.game import End, Game
 from gmd.games.views import VIEWER_IN
+from gmd.shelf import Table
 
-from .call import Answer, Call, actor_of, handles
+from .call import Answer, Call, actor_of, handles, player_of
 from .show import find, state_answer
+
+logger = structlog.get_logger(__name__)
 
 
 @handles(EndGame)
 async def end_game(request: EndGame, call: Call) -> Answer:
     """End it, or show again how it ended."""
+    if call.is_operator and player_of(request, call) is None:
+        return await _as_operator(request, call)
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
-    seat = _seat(table.game, player, request)
+    return _end(request, table, player, _seat(table.game, player, request), call)
+
+
+async def _as_operator(request: EndGame, call: Call) -> Answer:
+    """For the seat that the request names, whoever holds it: nobody has been heard from by that."""
+    color = _color(request) or request.seat
+    if color is None:
+        raise BadRequest(f"seat: {request.termination!r} needs the one the operator acts for, or its player")
+    answer = _end(request, await find(request.game_id, None, call), None, color == "white", call)
+    logger.info("ended by the operator", game_id=request.game_id, termination=request.termination)
+    return answer
+
+
+def _end(request: EndGame, table: Table, player: int | None, seat: chess.Color, call: Call) -> Answer:
     call.viewer = VIEWER_IN[seat]
     outcome = call.arbiter.act(table, End(seat, request.termination, request.ply), call.arrived)
     if outcome.refusal is not None:
@@ -28,8 +48,8 @@ async def end_game(request: EndGame, call: Call) -> Answer:
 
 def _seat(game: Game, player: int, request: EndGame) -> chess.Color:
     """The seat that the termination's colour names; for a draw agreed, the player's own."""
-    _, _, color = request.termination.rpartition("_")
-    if color not in chess.COLOR_NAMES:
+    color = _color(request)
+    if color is None:
         return game.seat_of(player, request.seat, request.ply)
     if request.seat is not None or not game.seats(player):
         game.seat_of(player, request.seat, request.ply)
@@ -40,3 +60,13 @@ def _seat(game: Game, player: int, request: EndGame) -> chess.Color:
             f"{color}'s seat in game {game.id}"
         )
     return named
+
+
+def _color(request: EndGame) -> Color | None:
+    """The colour in the termination's name."""
+    match request.termination.rpartition("_")[2]:
+        case "white":
+            return "white"
+        case "black":
+            return "black"
+    return None

@@ -19,8 +19,8 @@ async def hello(request: Hello, call: Call) -> Answer:
     """Set the session's player, and whether it may watch live games in full; a refused hello leaves it without."""
     player = None if request.player is UNSET else request.player
     call.forget()
-    authorise(player)
-    call.oversees = call.spectators.may_oversee(request.spectator_key)
+    authorise(player, call)
+    call.oversees = call.spectators.may_oversee(request.spectator_key) or call.is_operator
     call.player = player
     reply = HelloReply(
         id=echo_id(request),

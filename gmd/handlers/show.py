@@ -22,7 +22,7 @@ async def find(game_id: int, player: int | None, call: Call) -> Table:
     :raises Unauthorized: the player may not be acted for.
     """
     table = call.table = call.arbiter.at_hand(game_id) or await call.arbiter.table(game_id)
-    authorise(player)
+    authorise(player, call)
     if table.game.clock is not None:
         call.arbiter.look(table, call.arrived)
         if player is not None:

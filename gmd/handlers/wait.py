@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 import trio
 
 from gm_protocol.codec import echo_id
-from gm_protocol.errors import BadRequest
+from gm_protocol.errors import BadRequest, NoSuchGame
 from gm_protocol.messages import StateReply, Wait
 from gmd.games.views import Viewer
 from gmd.shelf import Table
@@ -90,7 +90,7 @@ async def _as_player(
     """Due is the first game where the player is to act, or that is over."""
     for game_id in game_ids:  # all of them first: a refused request starts no clock
         table = await call.arbiter.table(game_id)
-        authorise(player)
+        authorise(player, call)
         table.game.seat_of(player, request.seat)
     for game_id in game_ids:
         await find(game_id, player, call)
@@ -121,11 +121,15 @@ async def _as_spectator(request: Wait, game_id: int, call: Call) -> tuple[Look, 
 
 def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
     """Due is the game that has waited longest for the player, but those it excepts."""
-    authorise(player)
+    authorise(player, call)
     excepted = frozenset(request.except_)
 
     async def look() -> Answer | None:
-        game_id = await call.arbiter.turns.longest_due(player, excepted)
-        return None if game_id is None else _show(request, await find(game_id, player, call), player, call)
+        while (game_id := await call.arbiter.turns.longest_due(player, excepted)) is not None:
+            try:
+                return _show(request, await find(game_id, player, call), player, call)
+            except NoSuchGame:  # it was pruned while it was being looked for
+                call.arbiter.turns.forget(game_id, [player])
+        return None
 
     return look, call.arbiter.watchers.watching_player(player)

@@ -17,12 +17,16 @@ import argparse
 import contextlib
 import itertools
 import json
+import os
 import signal
 import socket
 import sys
 from collections.abc import Iterable, Iterator
 
 VERSION = "0.1.0"
+
+#: The operator's socket in a daemon's data directory.
+SOCKET_NAME = "operator.sock"
 
 #: The request that opens a version 2 session.
 HELLO = b'{"kind":"hello","protocol":2,"client":"gmcat/%s"}' % VERSION.encode()
@@ -62,7 +66,7 @@ class NoReply(GmcatError):
 
 def main() -> int:
     """The exit status of one run on the process's own arguments and streams."""
-    options = _arguments().parse_args()
+    options = _options()
     try:
         return _print_replies(_converse(options), pretty=options.pretty)
     except GmcatError as error:
@@ -84,6 +88,17 @@ def _die_of(signum: signal.Signals) -> int:
     return 128 + signum  # where the signal is blocked
 
 
+def _options() -> argparse.Namespace:
+    """The arguments; contradictions among them are argparse's to report, with exit status 2."""
+    parser = _arguments()
+    options = parser.parse_args()
+    if options.ca is not None and not options.tls:
+        parser.error("--ca goes with --tls")
+    if options.socket is not None and options.tls:
+        parser.error("--tls is for the game port, and --socket is not that")
+    return options
+
+
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gmcat",
@@ -94,6 +109,9 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("request", nargs="*", help="a request: one JSON object")
     parser.add_argument("--host", default="127.0.0.1", help="the server's name or address (%(default)s)")
     parser.add_argument("--port", type=_port, default=7100, help="the server's port (%(default)s)")
+    parser.add_argument("--tls", action="store_true", help="speak TLS, and check that the server is the one named")
+    parser.add_argument("--ca", metavar="FILE", help="with --tls: trust these certificates, in place of the system's")
+    parser.add_argument("--socket", metavar="PATH", help="the operator's socket, or the data directory it is in")
     parser.add_argument("--timeout", type=_seconds, default=10.0, help="how long connecting may take (%(default)s)")
     parser.add_argument("--pretty", action="store_true", help="print replies indented, for people")
     parser.add_argument("--version", action="version", version=f"gmcat {VERSION}")
@@ -136,7 +154,7 @@ def _converse(options: argparse.Namespace) -> Iterator[bytes]:
     first = next(requests, None)
     if first is None:
         return
-    with _connect(options.host, options.port, options.timeout) as server:
+    with _connect(options) as server:
         if len(options.request) != 1 and not _is_hello(first):
             greeting = _ask(server, HELLO)
             if _refused(greeting):
@@ -193,20 +211,71 @@ def _is_hello(request: bytes) -> bool:
     return isinstance(value, dict) and value.get("kind") == "hello"
 
 
-def _connect(host: str, port: int, timeout: float) -> socket.socket:
+def _connect(options: argparse.Namespace) -> socket.socket:
     """A connection that blocks without limit once it is made: a ``wait`` may take a minute.
 
-    :param timeout: seconds for each of the host's addresses.
-    :raises Unreachable: none of them answers.
+    :raises Unreachable: there is none.
     """
+    if options.socket is not None:
+        return _connect_locally(options.socket)
+    server = _connect_by_tcp(options.host, options.port, options.timeout)
+    if options.tls:
+        server = _secure(server, options.host, options.ca)
+    server.settimeout(None)
+    return server
+
+
+def _connect_by_tcp(host: str, port: int, timeout: float) -> socket.socket:
+    """:param timeout: seconds for each of the host's addresses, and for each step of what follows."""
     try:
         server = socket.create_connection((host, port), timeout)
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        server.settimeout(None)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Unreachable(f"cannot reach port {port} of {host}: {reason} (is gmd serve running?)") from None
     return server
+
+
+def _connect_locally(path: str) -> socket.socket:
+    """A connection to a Unix socket. Its directory is entered first: an address has room for some 100 bytes."""
+    where = os.path.join(path, SOCKET_NAME) if os.path.isdir(path) else path
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        os.chdir(os.path.dirname(where) or ".")
+        server.connect(os.path.basename(where))
+    except (OSError, ValueError) as error:
+        server.close()
+        reason = getattr(error, "strerror", None) or error
+        raise Unreachable(f"cannot reach {where}: {reason} (is gmd serve running, and as this user?)") from None
+    return server
+
+
+def _secure(server: socket.socket, host: str, ca: str | None) -> socket.socket:
+    """The connection under TLS, with a server that has proved to be ``host``.
+
+    :raises Unreachable: it has not.
+    """
+    import ssl  # a quarter of the time of a whole run, which most runs do without
+
+    try:
+        context = ssl.create_default_context(cafile=ca)
+    except OSError as error:  # ssl.SSLError is one
+        reason = "holds no certificate in PEM" if isinstance(error, ssl.SSLError) else error.strerror
+        raise Unreachable(f"--ca: {ca}: {reason}") from None
+    try:
+        return context.wrap_socket(server, server_hostname=host)
+    except ssl.SSLCertVerificationError as error:
+        hint = "" if ca else "; --ca FILE trusts a certificate of your own"
+        raise Unreachable(f"the server is not known to be {host}: {error.verify_message.rstrip('.')}{hint}") from None
+    except ssl.SSLError as error:
+        raise Unreachable(f"no TLS with {host}: {error.reason or error} (does the server speak it?)") from None
+    except (OSError, ValueError) as error:
+        why = (
+            "it did not answer in time"
+            if isinstance(error, TimeoutError)
+            else getattr(error, "strerror", None) or error
+        )
+        raise Unreachable(f"no TLS with {host}: {why}") from None
 
 
 def _ask(server: socket.socket, request: bytes) -> bytes:

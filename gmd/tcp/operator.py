@@ -1,0 +1,94 @@
+"""The operator's socket: a Unix socket in the data directory, for those who may open it and nobody else.
+
+The protocol on it is the protocol; who is connected to it is the operator (:class:`~gmd.handlers.call.Authority`).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import structlog
+import trio
+
+logger = structlog.get_logger(__name__)
+
+#: The file in the data directory.
+SOCKET_NAME = "operator.sock"
+#: Bytes of a path that an address has room for: 108 on Linux, 104 on others, with a NUL at its end.
+MAX_PATH = 103
+#: Connections the kernel may hold for us between two accepts.
+BACKLOG = 16
+
+
+@contextmanager
+def operator_listener(directory: Path | None) -> Iterator[trio.SocketListener | None]:
+    """Listen in a data directory that this process has locked, and leave nothing behind; without one, nowhere.
+
+    A file system without sockets costs the operator its way in, and players nothing: that is logged, and the listener
+    is None.
+    """
+    if directory is None:
+        yield None
+        return
+    path = directory / SOCKET_NAME
+    try:
+        listener = _listen(path)
+    except OSError as error:
+        logger.warning("no operator's socket", path=str(path), reason=error.strerror or str(error))
+        yield None
+        return
+    with listener.socket:
+        try:
+            yield listener
+        finally:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _listen(path: Path) -> trio.SocketListener:
+    """A listening socket that its owner alone may connect to, from the first moment that anybody may.
+
+    :raises OSError: there cannot be one, or something else is in its place.
+    """
+    _clear(path)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with _short(path) as address:
+            listener.bind(address)
+        path.chmod(0o600)
+        listener.listen(BACKLOG)  # before this the kernel refuses everybody
+    except BaseException:
+        listener.close()
+        raise
+    return trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+
+
+def _clear(path: Path) -> None:
+    """Remove the socket of a daemon that was killed. The lock on the directory says that it is gone."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise OSError("something else is in its place; move it away")
+        path.unlink()
+
+
+@contextmanager
+def _short(path: Path) -> Iterator[str]:
+    """The path as it fits into a socket's address: a long one by way of a descriptor of its directory.
+
+    :raises OSError: it is long, and this system has no /proc/self/fd.
+    """
+    if len(os.fsencode(path)) <= MAX_PATH:
+        yield str(path)
+        return
+    descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if not Path(f"/proc/self/fd/{descriptor}").exists():
+            raise OSError(f"its path is {len(os.fsencode(path))} bytes long; at most {MAX_PATH} are possible here")
+        yield f"/proc/self/fd/{descriptor}/{path.name}"
+    finally:
+        os.close(descriptor)

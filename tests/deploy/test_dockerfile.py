@@ -1,0 +1,188 @@
+"""``deploy/Dockerfile``: what a linter says of it, and its steps taken one by one where no image can be built.
+
+The image's root is a directory of the test's; its base image is this machine, and the packages that the build would
+fetch are those of this environment. All else is done as it stands there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import site
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.dockerfile import Instruction, copy_context, only, read_stages
+from tests.serving import STOP_SECONDS, environment, first_lines
+from tests.tools import require_tool
+
+ROOT = Path(__file__).parents[2]
+DOCKERFILE = ROOT / "deploy" / "Dockerfile"
+BUILD, FINAL = read_stages(DOCKERFILE)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PACKAGES: list[str] = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+
+#: Directories of the image that its instructions name.
+_OF_THE_IMAGE = re.compile(r"(?<![\w.])/(?=(src|opt|var)\b)")
+
+
+def test_hadolint_has_nothing_to_say() -> None:
+    hadolint = require_tool(str(Path(sys.executable).parent / "hadolint"), "--version")
+    run = subprocess.run([hadolint, "--failure-threshold", "style", DOCKERFILE], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "")
+
+
+def test_what_it_copies_is_what_the_packages_are_made_of() -> None:
+    project = PROJECT["project"]
+    copied = {source.rstrip("/") for step in BUILD if step.name == "COPY" for source in step.words[:-1]}
+    assert copied == {*PACKAGES, "pyproject.toml", project["readme"], *project["license-files"]}
+
+
+def test_the_daemon_is_nobody_special_and_owns_its_data_alone() -> None:
+    user, group = only(FINAL, "USER").text.split(":")
+    volume = only(FINAL, "VOLUME").text
+    add_group, add_user, make_volume = [shlex.split(step) for step in only(FINAL, "RUN").text.split("&&")]
+    assert (add_group[-1], add_group[add_group.index("--gid") + 1]) == ("gmd", group)
+    assert (add_user[-1], add_user[add_user.index("--uid") + 1], add_user[add_user.index("--gid") + 1]) == (
+        "gmd",
+        user,
+        group,
+    )
+    assert int(user) > 0
+    owned = ["--owner", "gmd", "--group", "gmd", "--mode", "0700"]
+    assert make_volume == ["install", "--directory", *owned, volume]
+    assert f"GMD_DATA={volume}" in only(FINAL, "ENV").words
+
+
+def test_it_names_its_ports_and_is_started_without_a_shell() -> None:
+    assert only(FINAL, "EXPOSE").words == ["7100", "7180"]
+    assert only(FINAL, "ENTRYPOINT").command == ["gmd"]
+    assert only(FINAL, "CMD").command == ["serve"]
+    assert only(FINAL, "STOPSIGNAL").text == "SIGTERM"
+    assert only(FINAL, "HEALTHCHECK").command[0] == "gmcat"
+
+
+class Image:
+    """A directory in place of an image."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def inside(self, text: str) -> str:
+        """A text with the image's paths in this directory."""
+        return _OF_THE_IMAGE.sub(f"{self.root}/", text)
+
+    def path(self, text: str, workdir: str) -> Path:
+        return Path(self.inside(str(Path(workdir, text))))
+
+    def build(self, context: Path) -> None:
+        """Take the steps of the first stage."""
+        workdir = only(BUILD, "WORKDIR").text
+        self.path(".", workdir).mkdir(parents=True)
+        for step in BUILD:
+            if step.name == "COPY":
+                self._copy(step, context, workdir)
+            elif step.name == "RUN":
+                subprocess.run(
+                    ["sh", "-ec", self.inside(step.text)],
+                    cwd=self.path(".", workdir),
+                    env=_without_a_network(),
+                    check=True,
+                    capture_output=True,
+                )
+
+    def _copy(self, step: Instruction, context: Path, workdir: str) -> None:
+        *sources, target = step.words
+        for source in sources:
+            if (context / source).is_dir():
+                shutil.copytree(context / source, self.path(target, workdir), dirs_exist_ok=True)
+            else:
+                shutil.copy(context / source, self.path(target, workdir))
+
+    def environment(self) -> dict[str, str]:
+        """What the last stage sets; and a free port, and the packages of this environment."""
+        settings = dict(word.split("=", 1) for word in map(self.inside, only(FINAL, "ENV").words))
+        settings["PATH"] = settings["PATH"].replace("$PATH", os.environ["PATH"])
+        return environment({**settings, "GMD_HOST": "127.0.0.1", "GMD_PORT": "0", **_packages()})
+
+    def command(self, *names: str) -> list[str]:
+        """The words of instructions, the first of them as the image's PATH finds it."""
+        words = [self.inside(word) for name in names for word in only(FINAL, name).command]
+        found = shutil.which(words[0], path=self.environment()["PATH"])
+        assert found is not None
+        assert found.startswith(str(self.root))
+        return [found, *words[1:]]
+
+    @contextmanager
+    def running(self) -> Iterator[subprocess.Popen[str]]:
+        """The image's process, which has said that it is up."""
+        command, pipe = self.command("ENTRYPOINT", "CMD"), subprocess.PIPE
+        with subprocess.Popen(command, env=self.environment(), stdout=pipe, stderr=pipe, text=True) as process:
+            try:
+                first_lines(process)
+                yield process
+            finally:
+                process.kill()
+                process.communicate()
+
+    def is_healthy(self) -> bool:
+        command = self.command("HEALTHCHECK")
+        return subprocess.run(command, env=self.environment(), capture_output=True).returncode == 0
+
+
+def _packages() -> dict[str, str]:
+    return {"PYTHONPATH": os.pathsep.join(site.getsitepackages())}
+
+
+def _without_a_network() -> dict[str, str]:
+    """The environment of a build whose Python is this one, and whose packages are at hand.
+
+    pip takes its options from variables too.
+    """
+    options = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, **options, **_packages()}
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    """The image's first stage, taken over by its second."""
+    root, context = tmp_path_factory.mktemp("image"), tmp_path_factory.mktemp("context")
+    copy_context(ROOT, context)
+    image = Image(root)
+    image.build(context)
+    from_build = only(FINAL, "COPY")
+    assert from_build.text.startswith("--from=build ")
+    assert from_build.words[0] == from_build.words[1]  # a virtual environment does not work elsewhere
+    assert all(image.path(word, "/").is_dir() for word in from_build.words)
+    return image
+
+
+def files_of(package: Path) -> set[Path]:
+    return {path.relative_to(package) for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+
+
+def test_all_of_the_packages_are_installed(image: Image) -> None:
+    (installed,) = image.root.glob("opt/gmd/lib/python3*/site-packages")
+    for package in PACKAGES:
+        assert files_of(installed / Path(package).name) == files_of(ROOT / package)
+
+
+def test_it_starts_is_healthy_and_stops_on_its_signal(image: Image) -> None:
+    data = image.path(only(FINAL, "VOLUME").text, "/")
+    assert not image.is_healthy()
+    with image.running() as process:
+        assert image.is_healthy()
+        process.send_signal(signal.Signals[only(FINAL, "STOPSIGNAL").text])
+        assert process.wait(STOP_SECONDS) == 0
+    assert not image.is_healthy()
+    assert {path.name for path in data.iterdir()} == {"lock", "games.sqlite"}

@@ -1,0 +1,111 @@
+"""``deploy/gmd.service`` and ``deploy/gmd.socket``: what systemd's tools say, and whether the daemon can live so."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gmd.config import Config
+from tests.clients.running import NEW_GAME, gmcat, replies
+from tests.serving import served
+from tests.tools import require_tool
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+
+#: The exposure that systemd-analyze may find, of 10; ours is 1.2 (a service that does nothing about it: 9.2).
+THRESHOLD = 15  # in tenths
+
+#: What only root's daemon does: SQLite gives its files to the directory's owner.
+OF_ROOT = {"fchown"}
+
+
+def directives(unit: str) -> dict[str, list[str]]:
+    """The settings of a unit file, each with all its values."""
+    found: dict[str, list[str]] = {}
+    for line in (DEPLOY / unit).read_text("utf-8").splitlines():
+        if re.match(r"[A-Za-z]+=", line):
+            name, _, value = line.partition("=")
+            found.setdefault(name, []).append(value)
+    return found
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> list[Path]:
+    """Both units, as they would be on a machine that has gmd where they expect it."""
+    for name in ("gmd.service", "gmd.socket"):
+        shutil.copy(DEPLOY / name, tmp_path)
+    service = tmp_path / "gmd.service"
+    gmd = shutil.which("true")
+    service.write_text(service.read_text("utf-8").replace("/opt/gmd/bin/gmd", str(gmd)), "utf-8")
+    return [service, tmp_path / "gmd.socket"]
+
+
+def test_systemd_can_read_them(units: list[Path]) -> None:
+    analyze = require_tool("systemd-analyze", "--version")
+    run = subprocess.run([analyze, "verify", "--man=no", *units], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_systemd_finds_the_service_little_exposed(units: list[Path]) -> None:
+    analyze = require_tool("systemd-analyze", "--version")
+    command = [analyze, "security", "--offline=true", f"--threshold={THRESHOLD}", "--no-pager", units[0]]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
+
+
+def test_it_starts_what_there_is_with_settings_that_there_are() -> None:
+    service = directives("gmd.service")
+    assert service["ExecStart"] == ["/opt/gmd/bin/gmd serve"]
+    named = re.findall(r"\bGMD_([A-Z_]+)", (DEPLOY / "gmd.service").read_text("utf-8"))
+    assert {name.lower() for name in named} <= set(Config.__struct_fields__)
+    assert f"GMD_DATA=/var/lib/{service['StateDirectory'][0]}" in service["Environment"]
+
+
+def test_the_limits_fit_the_daemon_s_own() -> None:
+    service = directives("gmd.service")
+    assert int(service["LimitNOFILE"][0]) > Config().max_connections + 1_024 + 100  # with those that linger, and files
+    assert float(service["TimeoutStopSec"][0]) > 2 * Config().stop_timeout
+
+
+def allowed_calls(filters: list[str]) -> set[str]:
+    """The system calls that values of ``SystemCallFilter`` leave."""
+    analyze = require_tool("systemd-analyze", "--version")
+    listing = subprocess.run([analyze, "syscall-filter", "--no-pager"], capture_output=True, text=True, check=True)
+    groups: dict[str, list[str]] = {}
+    for line in re.sub(r"\x1b\[[0-9;]*m", "", listing.stdout).splitlines():
+        word = line.strip()
+        if line.startswith("@"):
+            groups[word] = []
+        elif word and not word.startswith("#"):
+            groups[list(groups)[-1]].append(word)
+
+    def calls(name: str) -> set[str]:
+        return set().union(*map(calls, groups[name])) if name in groups else {name}
+
+    allowed: set[str] = set()
+    for value in filters:
+        named = set().union(*map(calls, value.removeprefix("~").split()))
+        allowed = allowed - named if value.startswith("~") else allowed | named
+    return allowed
+
+
+def test_the_daemon_makes_no_system_call_that_the_service_forbids(tmp_path: Path) -> None:
+    strace = require_tool("strace", "-o", "/dev/null", "true")
+    trace, data = tmp_path / "trace", tmp_path / "data"
+    prefix = [str(strace), "-f", "-qq", "-o", str(trace)]
+    with served("--data", str(data), prefix=prefix) as daemon:
+        (game,) = replies(gmcat(daemon, NEW_GAME))
+        assert game["error"] is None
+        assert gmcat(daemon, '{"kind":"ping"}', "--socket", str(data)).returncode == 0
+        os.kill(int((data / "lock").read_text("utf-8")), signal.SIGTERM)  # strace's child, for strace takes none
+        assert daemon.process.wait(30) == 0
+    made = set(re.findall(r"^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed>)", trace.read_text("utf-8"), re.MULTILINE))
+    assert {"accept4", "flock", "bind", "listen"} <= made
+    allowed = allowed_calls(directives("gmd.service")["SystemCallFilter"])
+    assert made - allowed - (OF_ROOT if os.geteuid() == 0 else set()) == set()

@@ -1,0 +1,119 @@
+"""What the operator may do that others may not: the authority of a session, whatever way it came in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import pytest
+import structlog
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from gm_protocol.messages import FIRST_REGISTERED, NewGame
+from gmd.config import Config
+from gmd.daemon import limits_of
+from gmd.games.chess import ChessGame
+from gmd.games.events import Created
+from gmd.games.setup import resolve
+from gmd.handlers.call import Authority
+from gmd.tcp.listener import Doorkeeper
+from tests.helpers import Client, memory_daemon
+
+WHITE, BLACK = FIRST_REGISTERED, FIRST_REGISTERED + 1
+
+
+class House(NamedTuple):
+    """A daemon with game 1, of players 1 and 2, and game 2, of two registered ones."""
+
+    operator: Client
+    client: Client
+
+
+@asynccontextmanager
+async def house() -> AsyncIterator[House]:
+    async with memory_daemon() as daemon, trio.open_nursery() as nursery:
+        client = await daemon.connect()
+        await client.new_game(1, 2, clock={"initial": 100})
+        options = resolve(NewGame(player_white=WHITE, player_black=BLACK), {}, 0, strict=True)
+        created = Created(WHITE, BLACK, options, "2026-11-21T00:00:00Z", None)
+        daemon.arbiter.open(ChessGame(created), [created], None)
+        door = Doorkeeper(daemon.arbiter, limits_of(Config()), authority=Authority.OPERATOR)
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(door.handle, theirs)
+        operator = Client(ours)
+        assert (await operator.ask("hello"))["error"] is None
+        yield House(operator, client)
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("game_id", [1, 2], ids=["open players", "registered players"])
+@pytest.mark.parametrize("color", ["white", "black"])
+async def test_the_operator_ends_any_game_for_either_seat(game_id: int, color: str) -> None:
+    termination = f"resignation_{color}"
+    with structlog.testing.capture_logs() as logged:
+        async with house() as (operator, client):
+            reply = await operator.ask("end_game", game_id=game_id, termination=termination, brief=True)
+            assert (reply["error"], reply["state"]["termination"]) == (None, termination)
+            assert (await client.ask("state", game_id=game_id))["state"]["termination"] == termination
+    assert [entry for entry in logged if entry["event"] != "session ended"] == [
+        {"event": "ended by the operator", "log_level": "info", "game_id": game_id, "termination": termination}
+    ]
+
+
+async def test_others_may_not() -> None:
+    async with house() as (_, client):
+        reply = await client.ask("end_game", game_id=1, termination="resignation_white")
+        assert reply["code"] == "bad_request"
+        reply = await client.ask("end_game", game_id=2, termination="resignation_white", player=WHITE)
+        assert reply["code"] == "unauthorized"
+
+
+async def test_the_operator_is_bound_by_the_rules_of_ending() -> None:
+    async with house() as (operator, client):
+        fields = {"game_id": 1, "player": None}
+        assert (await operator.ask("end_game", **fields, termination="taken_draw_white"))["code"] == "not_available"
+        assert (await operator.ask("end_game", **fields, termination="draw_agreed")) == {
+            "state": None,
+            "code": "bad_request",
+            "error": "seat: 'draw_agreed' needs the one the operator acts for, or its player",
+        }
+        await client.ask("move", game_id=1, player=1, move="e4", offer_draw=True)
+        agreed = {"termination": "draw_agreed", "seat": "black", "ply": 1}
+        assert (await operator.ask("end_game", **fields, **agreed))["state"]["result"] == "1/2-1/2"
+        assert (await operator.ask("end_game", **fields, **agreed))["state"]["result"] == "1/2-1/2"  # a retry
+        again = await operator.ask("end_game", **fields, termination="resignation_white")
+        assert (again["code"], again["error"]) == ("game_over", "game 1 is over: draw_agreed")
+        nowhere = await operator.ask("end_game", game_id=9, termination="resignation_white")
+        assert nowhere["code"] == "no_such_game"
+
+
+async def test_the_operator_may_name_the_player_it_acts_for_who_must_have_that_seat() -> None:
+    async with house() as (operator, _):
+        fields = {"game_id": 2, "termination": "resignation_white"}
+        assert (await operator.ask("end_game", **fields, player=BLACK))["code"] == "not_a_player"
+        assert (await operator.ask("end_game", **fields, player=7))["code"] == "not_a_player"
+        assert (await operator.ask("end_game", **fields, player=WHITE))["error"] is None
+
+
+async def test_the_operator_acts_for_a_registered_player_without_its_key() -> None:
+    async with house() as (operator, client):
+        for kind, fields in {"state": {}, "actions": {}, "move": {"move": "e4"}, "wait": {"timeout": 0}}.items():
+            request = {"kind": kind, "game_id": 2, "player": WHITE, **fields}
+            assert (await client.ask(**request))["code"] == "unauthorized"
+            assert (await operator.ask(**request))["error"] is None
+        assert (await client.ask("hello", player=WHITE))["code"] == "unauthorized"
+        assert (await operator.ask("hello", player=WHITE))["player"] == WHITE
+
+
+async def test_looking_on_is_no_word_of_a_player_s(autojump_clock: MockClock) -> None:
+    """Or the clocks of a game would start when the operator looks at it, or ends another."""
+    async with house() as (operator, client):
+        await operator.ask("state", game_id=1)
+        await operator.ask("end_game", game_id=1, termination="taken_draw_white")
+        await client.ask("state", game_id=1, player=2)
+        await trio.sleep(10)
+        state = (await operator.ask("state", game_id=1))["state"]
+        assert state["clock"] == {"white": 100.0, "black": 100.0}

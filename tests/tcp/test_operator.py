@@ -1,0 +1,165 @@
+"""The operator's socket: who may connect to it, where it is, and that it is always open to the operator."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+import structlog
+import trio
+import trio.testing
+
+from gmd.log.opening import IN_MEMORY, data_directory
+from gmd.tcp.listener import MAX_OPERATORS
+from gmd.tcp.operator import SOCKET_NAME, operator_listener
+from tests.helpers import Client, connected, running_daemon, troubles
+from tests.serving import served
+
+
+@asynccontextmanager
+async def operator(data: Path) -> AsyncIterator[Client]:
+    """A version 2 session on the socket in a data directory."""
+    os_socket = trio.socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    descriptor = os.open(data, os.O_RDONLY)  # by which a path of any length is short
+    await os_socket.connect(f"/proc/self/fd/{descriptor}/{SOCKET_NAME}")
+    os.close(descriptor)
+    client = Client(trio.SocketStream(os_socket))
+    try:
+        assert (await client.ask("hello"))["error"] is None
+        yield client
+    finally:
+        await client.aclose()
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("mask", [0, 0o022, 0o777], ids=oct)
+async def test_it_is_its_owner_s_alone_whatever_the_umask(mask: int, tmp_path: Path) -> None:
+    async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon):
+        pass
+    with umask(mask):
+        async with running_daemon(data=str(tmp_path)):
+            mode = (tmp_path / SOCKET_NAME).stat().st_mode
+    assert (stat.S_ISSOCK(mode), stat.S_IMODE(mode)) == (True, 0o600)
+
+
+def test_another_user_cannot_connect() -> None:
+    """Also where everybody may look into the data directory."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    attempt = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+    with tempfile.TemporaryDirectory(dir="/tmp") as data:
+        Path(data).chmod(0o755)
+        with served("--data", data):
+            command = ["/usr/bin/env", "python3", "-c", attempt, f"{data}/{SOCKET_NAME}"]
+            assert subprocess.run(command).returncode == 0
+            run = subprocess.run(command, user=65534, group=65534, capture_output=True, text=True)
+    assert run.stderr.splitlines()[-1] == "PermissionError: [Errno 13] Permission denied"
+
+
+async def test_the_same_protocol_is_spoken_on_it(tmp_path: Path) -> None:
+    async with running_daemon(data=str(tmp_path)) as daemon, operator(tmp_path) as client, connected(daemon) as player:
+        assert (await client.new_game())["game_id"] == 1
+        assert (await client.play(1, "e4", "e5"))["ply_index"] == 2
+        assert (await player.ask("state", game_id=1))["state"]["ply_index"] == 2
+        await client.end()
+        assert await client.closed()
+
+
+async def test_it_goes_with_the_daemon(tmp_path: Path) -> None:
+    async with running_daemon(data=str(tmp_path)), operator(tmp_path) as client:
+        pass
+    assert not (tmp_path / SOCKET_NAME).exists()
+    await client.aclose()
+
+
+async def test_the_operator_s_sessions_end_with_the_daemon_as_others_do(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        async with running_daemon(data=str(tmp_path)):
+            client = await stack.enter_async_context(operator(tmp_path))
+            await client.new_game()
+            await client.send({"kind": "wait", "game_id": 1, "player": 2})
+            await trio.testing.wait_all_tasks_blocked()
+        assert (await client.receive())["state"]["turn"] == "white"
+        assert await client.closed()
+
+
+async def test_that_of_a_killed_daemon_is_replaced(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)) as daemon:
+        daemon.process.kill()
+        daemon.process.wait()
+        assert (tmp_path / SOCKET_NAME).is_socket()
+    with served("--data", str(tmp_path)) as daemon:
+        async with operator(tmp_path) as client:
+            assert await client.ask("ping") == {"error": None}
+        assert daemon.stop(signal.SIGTERM) == 0
+    assert not (tmp_path / SOCKET_NAME).exists()
+
+
+async def test_a_file_in_its_place_is_left_alone_and_the_daemon_serves(tmp_path: Path) -> None:
+    (tmp_path / SOCKET_NAME).write_text("mine")
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:
+            assert await client.ask("ping") == {"error": None}
+    assert (tmp_path / SOCKET_NAME).read_text() == "mine"
+    assert troubles(logged) == [
+        {
+            "event": "no operator's socket",
+            "log_level": "warning",
+            "path": str(tmp_path / SOCKET_NAME),
+            "reason": "something else is in its place; move it away",
+        }
+    ]
+
+
+@pytest.mark.parametrize("length", [102, 103, 104, 107, 108, 109, 250])
+async def test_its_path_may_be_longer_than_a_socket_s_address(length: int, tmp_path: Path) -> None:
+    missing = length - len(str(tmp_path)) - len(SOCKET_NAME) - 2
+    data = tmp_path / ("d" * missing)
+    assert len(str(data / SOCKET_NAME)) == length
+    async with running_daemon(data=str(data)):
+        async with operator(data) as client:
+            assert await client.ask("ping") == {"error": None}
+        assert stat.S_IMODE((data / SOCKET_NAME).stat().st_mode) == 0o600
+    assert not (data / SOCKET_NAME).exists()
+
+
+async def test_games_in_memory_have_no_directory_and_no_socket() -> None:
+    with operator_listener(data_directory(IN_MEMORY)) as listener:
+        assert listener is None
+
+
+async def test_the_operator_gets_in_when_the_server_is_full_and_takes_nobody_s_place(tmp_path: Path) -> None:
+    async with (
+        running_daemon(data=str(tmp_path), max_connections=1) as daemon,
+        operator(tmp_path) as early,
+        connected(daemon) as player,
+        operator(tmp_path) as late,
+    ):
+        for client in (early, player, late):
+            assert await client.ask("ping") == {"error": None}
+        assert daemon.doorkeeper.connections == 1
+
+
+async def test_so_many_operators_and_no_more(tmp_path: Path) -> None:
+    async with running_daemon(data=str(tmp_path)), AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(operator(tmp_path)) for _ in range(MAX_OPERATORS)]
+        for _ in range(2):
+            with pytest.raises(AssertionError, match="8 of 8 are open"):
+                await stack.enter_async_context(operator(tmp_path))
+        assert await clients[0].ask("ping") == {"error": None}

@@ -1,0 +1,242 @@
+"""Handshakes that never end, that end in the middle, or that are too many. The time is the jumping clock's."""
+
+from __future__ import annotations
+
+import random
+import socket
+import ssl
+import struct
+from contextlib import suppress
+
+import pytest
+import structlog
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from gm_protocol.framing import encode_frame
+from gmd.tcp.listener import MAX_TLS_REFUSALS
+from tests.helpers import Client, MemoryDaemon, memory_daemon, troubles
+from tests.helpers_proof import proof_size
+from tests.tls import Certificates, TlsClient, tls_connected, tls_daemon
+
+REQUESTS = encode_frame(b'{"kind":"hello"}') + encode_frame(b'{"kind":"new_game","player_white":1,"player_black":2}')
+
+
+def first_words() -> bytes:
+    """What a client under TLS sends first."""
+    outgoing = ssl.MemoryBIO()
+    tls = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
+    with pytest.raises(ssl.SSLWantReadError):
+        tls.do_handshake()
+    return outgoing.read()
+
+
+def visitor(daemon: MemoryDaemon) -> Client:
+    """A connection to a daemon with TLS that has said nothing yet."""
+    ours, theirs = trio.testing.memory_stream_pair()
+    daemon.serve(theirs)
+    return Client(ours)
+
+
+async def tls_visitor(daemon: MemoryDaemon, certificates: Certificates) -> TlsClient:
+    """A version 2 session under TLS."""
+    client = TlsClient(visitor(daemon).stream, certificates)
+    assert (await client.ask("hello"))["error"] is None
+    return client
+
+
+async def is_closed(client: Client) -> bool:
+    """Whether the server has closed, having said whatever it had to."""
+    try:
+        while await client.stream.receive_some():
+            pass
+    except trio.BrokenResourceError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize("sent", [0, 1, 5, 100], ids="{} bytes".format)
+async def test_a_handshake_has_the_time_of_a_frame(
+    sent: int, certificates: Certificates, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon(**certificates.settings, frame_timeout=7) as daemon:
+        client = visitor(daemon)
+        await client.send_bytes(first_words()[:sent])
+        assert await is_closed(client)
+        assert trio.current_time() == pytest.approx(7)
+        assert daemon.doorkeeper.places_taken == 0
+
+
+async def test_a_handshake_that_trickles_has_no_more_time(
+    certificates: Certificates, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon(**certificates.settings) as daemon:
+        client = visitor(daemon)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trickle, client)
+            assert await is_closed(client)
+            nursery.cancel_scope.cancel()
+        assert trio.current_time() == pytest.approx(30)
+
+
+async def trickle(client: Client) -> None:
+    for byte in first_words():
+        await client.send_bytes(bytes([byte]))
+        await trio.sleep(1)
+
+
+async def test_after_the_handshake_the_first_frame_has_its_own_time(
+    certificates: Certificates, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon(**certificates.settings) as daemon:
+        client = TlsClient(visitor(daemon).stream, certificates)
+        await trio.sleep(29)
+        await client.tls.do_handshake()
+        assert (await client.receive())["code"] == "bad_frame"
+        assert trio.current_time() == pytest.approx(59)
+
+
+async def test_handshakes_count_as_connections_and_give_their_places_back(
+    certificates: Certificates, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon(**certificates.settings, max_connections=3) as daemon:
+        inside = await tls_visitor(daemon, certificates)
+        silent = [visitor(daemon) for _ in range(2)]
+        await trio.testing.wait_all_tasks_blocked()
+        assert (daemon.doorkeeper.places_taken, daemon.doorkeeper.sessions) == (3, 1)
+        outside = TlsClient(visitor(daemon).stream, certificates)
+        assert (await outside.receive())["code"] == "too_many"
+        await silent[0].aclose()
+        await trio.testing.wait_all_tasks_blocked()
+        await tls_visitor(daemon, certificates)
+        await trio.sleep(31)
+        assert await is_closed(silent[1])
+        assert daemon.doorkeeper.places_taken == 2
+        assert await inside.ask("ping") == {"error": None}
+
+
+async def test_who_is_turned_away_has_a_second_to_hear_why_and_a_crowd_has_none(
+    certificates: Certificates, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon(**certificates.settings, max_connections=1) as daemon:
+        inside = await tls_visitor(daemon, certificates)
+        crowd = [visitor(daemon) for _ in range(MAX_TLS_REFUSALS + 10)]
+        closed_at: list[float] = []
+
+        async def note_end(client: Client) -> None:
+            assert await is_closed(client)
+            closed_at.append(round(trio.current_time(), 3))
+
+        async with trio.open_nursery() as nursery:
+            for client in crowd:
+                nursery.start_soon(note_end, client)
+        assert closed_at == [0] * 10 + [1] * MAX_TLS_REFUSALS
+        outside = TlsClient(visitor(daemon).stream, certificates)
+        assert (await outside.receive())["code"] == "too_many"
+        assert await inside.ask("ping") == {"error": None}
+
+
+async def test_a_server_that_stops_waits_for_no_handshake(
+    certificates: Certificates, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon(**certificates.settings, max_connections=2) as daemon:
+        inside = await tls_visitor(daemon, certificates)
+        visitors = [visitor(daemon) for _ in range(2)]  # one of them is being turned away
+        await trio.testing.wait_all_tasks_blocked()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(daemon.doorkeeper.stop, 4)
+            assert await inside.closed()
+            for each in visitors:
+                assert await is_closed(each)
+        assert trio.current_time() == 0
+        assert daemon.doorkeeper.places_taken == 0
+
+
+async def test_a_peer_that_reads_nothing_is_not_waited_for_to_hear_the_end(
+    certificates: Certificates, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon(**certificates.settings) as daemon:
+        ours, theirs = trio.testing.lockstep_stream_pair()
+        daemon.serve(theirs)
+        client = TlsClient(ours, certificates)
+        await client.tls.do_handshake()
+        assert await client.ask("ping") == {"error": None}  # and nothing is read of what follows
+        await trio.sleep(29)
+        assert daemon.doorkeeper.places_taken == 1
+        await trio.sleep(2)
+        assert daemon.doorkeeper.places_taken == 0
+
+
+@pytest.mark.proof
+async def test_what_only_begins_like_tls_is_closed_and_costs_nobody_anything(certificates: Certificates) -> None:
+    draw = random.Random(7100)
+    good = first_words()
+    with structlog.testing.capture_logs() as logged:
+        async with tls_daemon(certificates) as daemon, tls_connected(daemon, certificates) as other:
+            for _ in range(proof_size(50, 2_000)):
+                data = bytearray(draw.choice([good, good[:5] + draw.randbytes(600), good[:1] + draw.randbytes(20)]))
+                for _ in range(3):
+                    data[draw.randrange(1, len(data))] = draw.randrange(256)
+                client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+                await client.send_bytes(bytes(data))
+                await client.end()
+                assert await is_closed(client)
+                await client.aclose()
+            assert await other.ask("ping") == {"error": None}
+    assert troubles(logged) == []
+
+
+class Cut(trio.abc.Stream):
+    """A connection that ends after so many bytes have been sent."""
+
+    def __init__(self, stream: trio.SocketStream, size: int, reset: bool) -> None:
+        self._stream, self._size = stream, size
+        self.sent = 0
+        if reset:
+            stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        data = data[: self._size - self.sent]
+        await self._stream.send_all(data)
+        self.sent += len(data)
+        if self.sent == self._size:
+            await self._stream.aclose()
+            raise trio.BrokenResourceError
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        return await self._stream.receive_some(max_bytes)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
+async def test_a_cut_at_any_byte_of_the_handshake_costs_nobody_anything(
+    reset: bool, certificates: Certificates
+) -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with tls_daemon(certificates) as daemon, tls_connected(daemon, certificates) as other:
+
+            async def sent_before(size: int) -> int:
+                """Bytes a client sends that makes a game and is cut off behind so many of them."""
+                cut = Cut(await trio.open_tcp_stream("127.0.0.1", daemon.port), size, reset)
+                client = TlsClient(cut, certificates)
+                with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                    await client.send_bytes(REQUESTS)
+                    assert [(await client.receive())["error"] for _ in range(2)] == [None, None]
+                await client.aclose()
+                return cut.sent
+
+            whole = await sent_before(1 << 20)
+            assert whole > 600
+            for size in random.Random(7100).sample(range(whole), proof_size(60, whole)):
+                assert await sent_before(size) == size
+            while daemon.doorkeeper.places_taken > 1:
+                await trio.testing.wait_all_tasks_blocked()
+            assert len((await other.ask("games"))["games"]) == 1
+    assert troubles(logged) == []
