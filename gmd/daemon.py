@@ -216,7 +216,8 @@ def spectators_of(config: Config, *, local: bool) -> Spectators:
 
 
 def _is_local(listener: trio.SocketListener) -> bool:
-    return ip_address(listener.socket.getsockname()[0]).is_loopback
+    address = listener.socket.getsockname()
+    return listener.socket.family == socket.AF_UNIX or ip_address(address[0]).is_loopback
 
 
 def limits_of(config: Config) -> Limits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeVar, get_args
+from typing import get_args
 
 import msgspec
 from msgspec import UNSET, structs
@@ -20,7 +20,6 @@ from .setup import resolve
 from .variants import make_game
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_T = TypeVar("_T")
 _VOLUNTARY = frozenset(get_args(VoluntaryTermination))
 
 

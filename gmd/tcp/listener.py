@@ -48,12 +48,10 @@ class Doorkeeper:
         spectators: Spectators | None = None,
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
-        spectators: Spectators | None = None,
     ) -> None:
         """:param spectators: who may watch live games in full; nobody, if it is not said.
         :param certificate: puts TLS on every connection.
         :param authority: what every session gets.
-        :param spectators: who may watch live games in full; nobody, if it is not said.
         """
         self._arbiter = arbiter
         self._limits = limits
