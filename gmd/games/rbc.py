@@ -74,6 +74,7 @@ class Accepted(Struct, frozen=True, gc=False):
     #: A square's number, a move as resolved (``e7e8q`` where ``e7e8`` was asked for), or the words of an ending.
     action: Square | str | None
     after: ReconSnapshot
+    is_ending: bool = False
 
 
 class RbcGame(Game):
@@ -159,7 +160,9 @@ class RbcGame(Game):
     def _is_retried(self, command: Play | End, *actions: str) -> bool:
         """Whether a command is its seat's latest move or ending again."""
         accepted = self._done[command.seat]
-        return accepted is not None and accepted.ply == command.ply and accepted.action in actions
+        if accepted is None or accepted.ply != command.ply or accepted.is_ending != isinstance(command, End):
+            return False
+        return accepted.action in actions
 
     def _shown_again(self, command: Play | End, thought: float) -> Outcome:
         accepted = self._done[command.seat]
@@ -225,7 +228,7 @@ class RbcGame(Game):
             self.recon.resign(loser)
         self._stand(event.termination, before.senses, before.results)
         if event.seat is not None and event.asked is not None:
-            self._done[event.seat == "white"] = Accepted(before.ply, event.asked, self.now)
+            self._done[event.seat == "white"] = Accepted(before.ply, event.asked, self.now, is_ending=True)
 
     def _verdict(self) -> Termination:
         """How the game stands by its rules, and the server's limit on its length."""

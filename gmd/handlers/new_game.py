@@ -71,6 +71,10 @@ def _token_use(request: NewGame, player: int | None) -> TokenUse | None:
     if request.token is None:
         return None
     content = structs.replace(request, id=None, token=None, brief=False, player=UNSET)
+    if request.variant != "rbc":  # only there it matters whether null was sent, or nothing
+        content = structs.replace(
+            content, clock=None if request.clock is UNSET else request.clock, reversible_moves=UNSET
+        )
     return TokenUse(player, _digest(request.token.encode()), _digest(msgspec.json.encode(content)))
 
 
