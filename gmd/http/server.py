@@ -64,7 +64,7 @@ class HttpServer:
         async def handle(stream: trio.SocketStream) -> None:
             await self._handle(stream, intake)
 
-        await trio.serve_listeners(handle, listeners, handler_nursery=connections)
+        await trio.serve_listeners(handle, list(listeners), handler_nursery=connections)
 
     async def stop(self, patience: float) -> None:
         """Let every connection finish the request in hand, for ``patience`` seconds at most."""
