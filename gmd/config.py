@@ -66,17 +66,6 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 300.0
     # A game replays in milliseconds; five minutes is a long thought, or a client that has gone.
     idle_games: Annotated[float, Meta(gt=0, description="Seconds a game that nobody asks for stays in memory.")] = 300.0
-    spectate: Annotated[
-        Literal["live", "after"],
-        Meta(description="When somebody without a seat sees what a game hides: while it is live, or after its end."),
-    ] = "after"
-    spectator_key: Annotated[
-        str,
-        Meta(
-            description="What a spectator shows to see live games, where not only this machine can reach the daemon. "
-            "Better a variable or in a file: other users can read a command line."
-        ),
-    ] = ""
     # For a day after its end a game is due to players who wait for any of theirs: it must still be there to be shown.
     keep_finished: (
         Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; without this, for ever.")]
@@ -94,6 +83,20 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log_level: Annotated[
         LogLevel, Meta(description="What is logged: debug has every refused request, info every session that ended.")
     ] = "info"
+    spectate: Annotated[
+        Literal["live", "after"],
+        Meta(description="When somebody without a seat sees what a game hides: while it is live, or after its end."),
+    ] = "after"
+    spectator_key: (
+        Annotated[
+            str,
+            Meta(
+                description="What a spectator shows to see live games, where not only this machine can reach the "
+                "daemon. Better a variable or in a file: other users can read a command line."
+            ),
+        ]
+        | None
+    ) = None
     # SIGTERM to exit within five seconds: four for what is in hand, the rest to close.
     stop_timeout: Annotated[
         float,

@@ -156,13 +156,10 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
         nursery.start_soon(arbiter.run)
-        doorkeeper = Doorkeeper(
-            arbiter,
-            limits_of(config),
-            certificate=certificate_of(config.tls_cert, config.tls_key),
-            spectators=spectators_of(config, local=True),
-        )
+        certificate = certificate_of(config.tls_cert, config.tls_key)
         try:
+            spectators = spectators_of(config, local=True)
+            doorkeeper = Doorkeeper(arbiter, limits_of(config), spectators=spectators, certificate=certificate)
             yield MemoryDaemon(arbiter, doorkeeper, nursery)
         finally:  # a test that fails must end too, and the log writes on until it is stopped
             nursery.cancel_scope.cancel()

@@ -24,8 +24,6 @@ OTHER: dict[str, object] = {
     "max_wait": 0.0,
     "start_timeout": 12.0,
     "idle_games": 30.0,
-    "spectate": "live",
-    "spectator_key": "let me see",
     "keep_finished": 30.5,
     "http": False,
     "http_host": "0.0.0.0",
@@ -33,6 +31,8 @@ OTHER: dict[str, object] = {
     "http_max_connections": 7,
     "log_format": "json",
     "log_level": "debug",
+    "spectate": "live",
+    "spectator_key": "let me see",
     "stop_timeout": 1.5,
 }
 
@@ -151,5 +151,5 @@ def test_no_error_prints_a_secret(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         load_config({}, {}, file)
     assert str(refused.value) == (
-        f"spectator_key: what comes from the file {file} cannot be used: Expected `str`, got `int`"
+        f"spectator_key: what comes from the file {file} cannot be used: Expected `str | null`, got `int`"
     )

@@ -47,7 +47,7 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
             kind, flag, default = None, f"{flag}/--no-{flag}", flag if default else f"no-{flag}"
         elif get_origin(kind) is Literal:
             kind = click.Choice(get_args(kind))
-        said = "" if default in (None, "") else f"default: {default}; "
+        said = "" if default is None else f"default: {default}; "
         help_text = f"{meta.description}  [{said}or GMD_{name.upper()}]"
         command = click.option(f"--{flag}", name, type=kind, default=None, help=help_text)(command)
     return command

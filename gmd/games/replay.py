@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeVar, get_args
+from typing import get_args
 
 import msgspec
-from msgspec import UnsetType, structs
+from msgspec import UNSET, structs
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame, VoluntaryTermination
@@ -20,7 +20,6 @@ from .setup import resolve
 from .variants import make_game
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_T = TypeVar("_T")
 _VOLUNTARY = frozenset(get_args(VoluntaryTermination))
 
 
@@ -74,26 +73,12 @@ def _begun(event: AnyEvent) -> Game:
 
 def _resolved(options: GameOptions) -> GameOptions:
     """The options of a new game that is asked for with these."""
-    position = _if_set(options.position)
-    request = NewGame(
-        player_white=1,
-        player_black=2,
-        variant=options.variant,
-        fen=options.fen if position is None else None,
-        position=position,
-        draws=_if_set(options.draws),
-        max_moves=_if_set(options.max_moves),
-        clock=options.clock,
-        illegal_move=_if_set(options.illegal_move),
-        reversible_moves=options.reversible_moves,
-        max_turns=_if_set(options.max_turns),
-    )
+    asked = {name: getattr(options, name) for name in GameOptions.__struct_fields__}
+    if isinstance(options.position, int):  # of which the FEN came
+        asked["fen"] = None
+    given = {name: value for name, value in asked.items() if value is not UNSET}
+    request = NewGame(player_white=1, player_black=2, **given)
     return resolve(request, {}, 0, strict=True)
-
-
-def _if_set(value: _T | UnsetType) -> _T | None:
-    """The value of an option that the variant has."""
-    return None if isinstance(value, UnsetType) else value
 
 
 def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
@@ -110,7 +95,7 @@ def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
             if not isinstance(before, Created | Loaded):
                 raise _Wrong("moves are loaded when a game is created, and not later")
             if not isinstance(game, ChessGame):
-                raise _Wrong(f"no moves are loaded in {game.options.variant}")
+                raise _Wrong(f"no game of {game.options.variant} has moves that were loaded")
             _check_loaded(game, event)
         case Heard():
             if game.clock is None or game.over or game.heard[event.seat == "white"]:

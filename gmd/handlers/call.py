@@ -50,14 +50,14 @@ class Call:
     #: Where requests are counted, and how many of the session's were refused.
     metrics: Metrics
     refusals: int = 0
-    #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
-    table: Table | None = None
-    #: Who looks at it, as far as that is known.
-    viewer: Viewer = Viewer.NOBODY
     authority: Authority = Authority.CLIENT
     spectators: Spectators = field(default_factory=Spectators)
     #: Whether the session sees everything where it names no player; ``hello`` sets it.
     oversees: bool = False
+    #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
+    table: Table | None = None
+    #: Who looks at it, as far as that is known.
+    viewer: Viewer = Viewer.NOBODY
 
     def __post_init__(self) -> None:
         self.oversees = self.is_operator or self.spectators.unasked
@@ -68,7 +68,7 @@ class Call:
         return self.authority is Authority.OPERATOR
 
     def forget(self) -> None:
-        """Be a session without a player, which may see what it might in the beginning."""
+        """Be a session of nobody's."""
         self.player = None
         self.oversees = self.is_operator or self.spectators.unasked
 

@@ -28,7 +28,8 @@ async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None, st
         answered = await _HANDLERS[type(request)](request, call)
         return encode(answered.reply), answered.commit, None
     except GmError as error:
-        return _refusal(error, request), None if call.table is None else call.table.commit_for(call.viewer), error.code
+        commit = None if call.table is None else call.table.commit_for(call.viewer)
+        return _refusal(error, request), commit, error.code
     except Exception:
         logger.exception("request failed", kind=kind_of(request), player=call.player)
         failed = Internal("the server failed on this request; its log says why")

@@ -45,22 +45,21 @@ class Doorkeeper:
         arbiter: Arbiter,
         limits: Limits,
         metrics: Metrics | None = None,
+        spectators: Spectators | None = None,
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
-        spectators: Spectators | None = None,
     ) -> None:
-        """:param certificate: puts TLS on every connection.
+        """:param spectators: who may watch live games in full; nobody, if it is not said.
+        :param certificate: puts TLS on every connection.
         :param authority: what every session gets.
-        :param spectators: who may watch live games in full; nobody, if it is not said.
         """
         self._arbiter = arbiter
         self._limits = limits
         self._metrics = metrics or Metrics()
         self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
+        self._spectators = spectators or Spectators()
         self._certificate = certificate
         self._authority = authority
-        #: Who may watch live games in full, of the sessions to come.
-        self.spectators = spectators or Spectators()
         self._sessions: set[Session] = set()
         self._handshakes: set[trio.CancelScope] = set()
         self._refusals: set[trio.CancelScope] = set()
@@ -125,7 +124,7 @@ class Doorkeeper:
             await stream.aclose()
 
     async def _converse(self, stream: trio.abc.Stream, peer: str) -> None:
-        session = Session(stream, self._arbiter, self._limits, self._metrics, self.spectators, self._authority)
+        session = Session(stream, self._arbiter, self._limits, self._metrics, self._spectators, self._authority)
         self._sessions.add(session)
         try:
             if self.stopping:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import chess
 from hypothesis import strategies as st
 
-from gm_protocol.messages import NewGame
-from gmd.games.events import AnyEvent
-from gmd.games.game import Command, End, Game, Hear, Play
-from tests.games import test_rbc_replay
+from gm_protocol.messages import ClockOption, NewGame
+from gmd.games.chess import ChessGame
+from gmd.games.events import AnyEvent, Created
+from gmd.games.game import Command, End, Game, Hear, Play, Sense
+from gmd.games.rbc import PASS, RbcGame
+from gmd.games.setup import resolve
 from tests.games.test_replay import asked, command_of, new_game, options
 
 KNIGHTS = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"]
@@ -16,8 +20,8 @@ thoughts = st.sampled_from([0.0, 0.1 + 0.2, 1.5, 30.0, 1000.0])
 
 
 @st.composite
-def open_histories(draw: st.DrawFn) -> tuple[Game, list[AnyEvent]]:
-    """A game of chess and its events."""
+def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
+    """A game and its events."""
     request: NewGame = draw(options)
     loaded = [] if request.variant == "chess960" else KNIGHTS[: draw(st.integers(0, 6))]
     game, events = new_game(request, loaded)
@@ -25,27 +29,44 @@ def open_histories(draw: st.DrawFn) -> tuple[Game, list[AnyEvent]]:
         for seat in (True, False):
             _do(game, events, Hear(seat), 0.0)
     for what, thought in draw(st.lists(st.tuples(asked, thoughts), max_size=30)):
-        _do(game, events, _sent(command_of(what, game)), thought)
+        _do(game, events, _command(what, game), thought)
     return game, events
+
+
+#: Where a game of reconnaissance blind chess may begin: usually, and a few turns before it is over.
+BLIND_STARTS = [None, "4k3/P7/8/8/8/8/p7/4K3 w - - 96 50", "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1"]
 
 
 @st.composite
-def blind_histories(draw: st.DrawFn) -> tuple[Game, list[AnyEvent]]:
-    """A game of rbc and its events."""
-    game, events = test_rbc_replay.new_game(draw(test_rbc_replay.games))
-    if game.clock is not None and draw(st.booleans()):
+def blind_histories(draw: st.DrawFn) -> tuple[RbcGame, list[AnyEvent]]:
+    """A game of reconnaissance blind chess and its events."""
+    clock = draw(st.sampled_from([None, ClockOption(initial=100.0, increment=1.5)]))
+    request = NewGame(
+        player_white=1, player_black=2, variant="rbc", clock=clock, fen=draw(st.sampled_from(BLIND_STARTS))
+    )
+    created = Created(1, 2, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z")
+    game, events = RbcGame(created), [created]
+    if clock is not None:
         for seat in (True, False):
             _do(game, events, Hear(seat), 0.0)
-    for what, thought in draw(st.lists(st.tuples(test_rbc_replay.asked, thoughts), max_size=30)):
-        _do(game, events, _sent(test_rbc_replay.command_of(what, game)), thought)
+    for number, thought in draw(st.lists(st.tuples(st.integers(0, 10**6), thoughts), max_size=40)):
+        _do(game, events, _blind_command(game, number), thought)
+    if draw(st.booleans()):
+        _do(game, events, End(game.turn, "resignation_white" if game.turn else "resignation_black"), 0.0)
     return game, events
 
 
-histories = st.one_of(open_histories(), open_histories(), blind_histories())
+def _blind_command(game: RbcGame, number: int) -> Command:
+    """Something the side to move may do now, or a moment later."""
+    if number % 3:
+        return Sense(game.turn, chess.SQUARE_NAMES[number % 64] if number % 5 else None)
+    moves = [PASS, *(move.uci() for move in game.recon.board.move_actions())]
+    return Play(game.turn, moves[number % len(moves)])
 
 
-def _sent(command: Command) -> Command:
-    """The command as a client could have sent it, some texts of it too long to be kept."""
+def _command(what: Any, game: ChessGame) -> Command:
+    """What is asked; a move, mostly by the side whose turn it is. Some texts are too long to be kept."""
+    command = command_of(what, game)
     if isinstance(command, End) and (color := command.termination.rpartition("_")[2]) in chess.COLOR_NAMES:
         return End(color == "white", command.termination, command.ply)  # whose it is to ask for
     if isinstance(command, Play) and command.text == "nonsense":

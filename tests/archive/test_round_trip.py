@@ -14,6 +14,7 @@ from gmd.archive.games import BadGame
 from gmd.archive.importing import Importer
 from gmd.archive.lines import write_line
 from gmd.archive.pgn import Seats, write_pgn_game
+from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
 from gmd.games.replay import replay
@@ -24,10 +25,11 @@ from gmd.log.migrations import migrate
 from gmd.log.reading import GameFilter, LogReader
 from gmd.log.sqlite import SqliteStore, open_engine
 from gmd.log.store import GameAppend
-from tests.archive.histories import histories, open_histories
+from tests.archive.histories import blind_histories, histories
 from tests.helpers_proof import proof_size
 
-History = tuple[Game, list[AnyEvent]]
+History = tuple[ChessGame, list[AnyEvent]]
+AnyHistory = tuple[Game, list[AnyEvent]]
 
 
 class Log:
@@ -45,7 +47,7 @@ class Log:
         return [problem for stored in LogReader(self.engine).everything() if (problem := problem_of(stored))]
 
 
-def played(store: SqliteStore, game_id: int, history: History) -> None:
+def played(store: SqliteStore, game_id: int, history: AnyHistory) -> None:
     """Write a game as a daemon does: append by append, each with how the game stood then."""
     _, events = history
     again = make_game(events[0])  # type: ignore[arg-type]
@@ -63,8 +65,10 @@ def played(store: SqliteStore, game_id: int, history: History) -> None:
 
 
 @settings(max_examples=proof_size(small=15, full=1_000))
-@given(st.lists(histories, max_size=6), st.sets(st.integers(1, 30), min_size=6, max_size=6))
-def test_what_is_exported_imports_to_the_same_and_nothing_is_damaged(games: Sequence[History], ids: set[int]) -> None:
+@given(st.lists(histories() | blind_histories(), max_size=6), st.sets(st.integers(1, 30), min_size=6, max_size=6))
+def test_what_is_exported_imports_to_the_same_and_nothing_is_damaged(
+    games: Sequence[AnyHistory], ids: set[int]
+) -> None:
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
         first, second = Log(Path(one)), Log(Path(other))
         for game_id, history in zip(sorted(ids), games, strict=False):
@@ -95,7 +99,7 @@ def imported(store: SqliteStore, file: Path) -> list[object]:
 
 
 @settings(max_examples=proof_size(small=25, full=2_000))
-@given(open_histories())
+@given(histories())
 def test_a_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> None:
     with TemporaryDirectory() as directory:
         log = Log(Path(directory))
@@ -109,6 +113,7 @@ def test_a_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> 
     for _, game in games:
         assert not isinstance(game, BadGame), game
         again = replay(1, game.append.events)
+        assert isinstance(again, ChessGame)
         assert again.moves == history[0].moves
         assert again.players == history[0].players
         assert again.options.fen == history[0].options.fen
