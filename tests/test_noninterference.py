@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import chess
 import pytest
+import structlog
 from msgspec import structs
 from trio.testing import MockClock
 
@@ -29,6 +31,15 @@ PAIRS_IN_ROOMS = 250
 
 #: Where in the daemon, which attribute, and what to put there.
 Patch = tuple[Any, str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """Log warnings alone: a proof is refused millions of requests, and each is worth a line to whoever debugs."""
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    yield
+    structlog.configure(**before)
 
 
 @pytest.mark.proof
