@@ -16,11 +16,11 @@ import structlog
 import trio
 
 from gm_protocol.framing import DEFAULT_PORT
-from gmd import __version__
 from gmd.config import SERVED, Config, ConfigError
 from gmd.daemon import Daemon, HttpAddressError, open_daemon, prepare_process
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
+from gmd.version import VERSION
 
 from .logs import configure_logs
 from .settings import config_option, read_settings
@@ -107,7 +107,7 @@ def _reload(daemon: Daemon) -> None:
 
 def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
-        click.echo(f"gmd {__version__} listening on {f'[{host}]' if ':' in host else host}:{port}")
+        click.echo(f"gmd {VERSION} listening on {f'[{host}]' if ':' in host else host}:{port}")
     for host, port in daemon.http_addresses:
         click.echo(f"HTTP on http://{f'[{host}]' if ':' in host else host}:{port}: /metrics, /healthz")
     if config.data == IN_MEMORY:
