@@ -25,6 +25,7 @@ from gmd.metrics import Metrics
 from .interface import Deadline, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
 from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
+from .workers import Workers
 
 logger = structlog.get_logger(__name__)
 
@@ -123,7 +124,8 @@ class BatchingLog:
         self._stopping = False
         self._outage = Outage()
         self._metrics = metrics or Metrics()
-        self._readers = trio.CapacityLimiter(READERS)
+        self._writer = Workers(1, "gmd log writer")
+        self._readers = Workers(READERS, "gmd log reader")
 
     @property
     def failure(self) -> str | None:
@@ -174,6 +176,11 @@ class BatchingLog:
         self._stopping = True
         self._some.set()
 
+    def close(self) -> None:
+        """End its threads, when nobody appends or reads any more."""
+        self._writer.close()
+        self._readers.close()
+
     async def _wait(self) -> None:
         """Wait for something to write; while nothing can be, not for long, but try."""
         self._some = trio.Event()
@@ -185,7 +192,7 @@ class BatchingLog:
     async def _probe(self) -> None:
         """Find out whether it can be written again, so that somebody may be sent here to write."""
         try:
-            await trio.to_thread.run_sync(self._store.probe)
+            await self._writer.run(self._store.probe)
         except Exception as error:
             self._outage.failed(_reason(error), games=0)
         else:
@@ -209,7 +216,7 @@ class BatchingLog:
         """Write a batch; the games it failed for, and why. Where there are some, nothing was written."""
         begun = perf_counter()
         try:
-            await trio.to_thread.run_sync(self._store.write, appends, told)
+            await self._writer.run(self._store.write, appends, told)
         except Conflicts as conflicts:
             expected = {append.game_id: append.expected for append in appends}
             return {
@@ -236,7 +243,7 @@ class BatchingLog:
 
     async def _prune_some(self, pruning: _Pruning) -> None:
         try:
-            pruning.pruned = await trio.to_thread.run_sync(self._store.prune, pruning.seconds)
+            pruning.pruned = await self._writer.run(self._store.prune, pruning.seconds)
         except Exception as error:
             logger.error("finished games cannot be pruned", reason=_reason(error))
             pruning.error = LogFailed("finished games cannot be pruned; nothing was removed")
@@ -299,7 +306,7 @@ class BatchingLog:
 
     async def _read(self, read: Callable[[], _T], game_id: int | None = None) -> _T:
         try:
-            return await trio.to_thread.run_sync(read, limiter=self._readers)
+            return await self._readers.run(read)
         except Exception as error:
             logger.error("the event log cannot be read", reason=_reason(error), game_id=game_id)
             raise _failed("read", game_id) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,7 +105,8 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
         with _explained(file):
             migrate(engine)
             log = BatchingLog(SqliteStore(engine), metrics)
-        yield log
+        with closing(log):
+            yield log
     finally:
         engine.dispose()
 
