@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, latency, throughput, tls
+from . import durable, embedding, latency, throughput, tls
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -13,6 +13,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "late": lambda options: latency.late_against_early(games=20),
     "neighbours": lambda options: latency.beside_neighbours(games=20),
     "pgn": lambda options: latency.beside_large_pgns(games=50),
+    "embedding": lambda options: embedding.measure(options.rounds),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
 }
 

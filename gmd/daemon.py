@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import structlog
 import trio
 
 from gm_protocol.messages import Limits
@@ -20,6 +19,7 @@ from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
 from gmd.local import LocalDoor
 from gmd.log.opening import data_directory, open_log
+from gmd.logger import get_logger
 from gmd.metrics import Metrics
 from gmd.retention import prune_finished
 from gmd.tcp.listener import Doorkeeper
@@ -29,7 +29,7 @@ from gmd.tcp.tls import Certificate, certificate_of
 if TYPE_CHECKING:
     from gmd.http.service import HttpService
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 #: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
 GC_THRESHOLD = 50_000

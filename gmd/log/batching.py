@@ -12,7 +12,6 @@ from math import inf
 from time import perf_counter
 from typing import TypeVar
 
-import structlog
 import trio
 
 from gm_protocol.errors import GmError
@@ -20,6 +19,7 @@ from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
+from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
 from .interface import Deadline, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
@@ -27,7 +27,7 @@ from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
 from .workers import Workers
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 _T = TypeVar("_T")
 
