@@ -65,7 +65,7 @@ def _print_starts(where: str, config: gmd.Config, rounds: int) -> None:
         stops.append(_timed(daemon.close))
         bare.append(_timed(_bare_thread))
     print(
-        f"a background daemon {where} starts in {median(starts) * 1e3:.2f} ms and stops in {median(stops) * 1e3:.2f} ms; "
+        f"a background daemon {where} starts in {median(starts) * 1e3:.2f} ms, stops in {median(stops) * 1e3:.2f} ms; "
         f"a thread with an empty trio program takes {median(bare) * 1e3:.2f} ms"
     )
 

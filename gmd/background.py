@@ -6,7 +6,7 @@ import atexit
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from threading import Thread
+from threading import Event, Thread
 from types import TracebackType
 from typing import Any, TypeVar, TypeVarTuple
 
@@ -18,6 +18,9 @@ from gmd.local import closed
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
+
+#: Seconds for a thread to begin on a busy machine. An interrupt may have come before there was one.
+BEGIN_SECONDS = 5.0
 
 
 class BackgroundDaemon:
@@ -32,6 +35,7 @@ class BackgroundDaemon:
     def __init__(self, config: Config = EMBEDDED) -> None:
         """Returns when it answers. Raises what :func:`gmd.open_daemon` does."""
         self._stop = trio.Event()
+        self._begun = Event()
         self._closing = False
         self._token: trio.lowlevel.TrioToken | None = None
         self._failure: BaseException | None = None
@@ -131,8 +135,8 @@ class BackgroundDaemon:
                 self._token.run_sync_soon(function)
 
     def _join(self) -> None:
-        if self._thread.ident is None:
-            return  # it could not be started
+        if not self._begun.wait(BEGIN_SECONDS):
+            return  # it could not be started; if it begins yet, it ends by itself
         try:
             self._thread.join()
         except KeyboardInterrupt:
@@ -141,6 +145,7 @@ class BackgroundDaemon:
 
     def _run(self, config: Config, started: Future[Daemon]) -> None:
         """What the thread does."""
+        self._begun.set()
         try:
             trio.run(self._serve, config, started)
         except BaseException as error:

@@ -1,7 +1,7 @@
 """Where gmd's modules get their loggers from: structlog, as the process has configured it.
 
-``gmd serve`` configures it (:mod:`gmd.cli.logs`). By structlog's default every line would go to standard output, which in
-a host that has configured nothing is the host's own: there, gmd logs as any library does, to :mod:`logging`.
+``gmd serve`` configures it (:mod:`gmd.cli.logs`). structlog's default is to write every line to standard output, which
+is the host's own: where a host has configured nothing, gmd logs as any library does, to :mod:`logging`.
 """
 
 from __future__ import annotations
