@@ -189,6 +189,35 @@ def test_a_program_that_never_closes_ends(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.sqlite", "lock"]
 
 
+async def break_it(daemon: gmd.Daemon) -> None:
+    """Do what only a fault of the daemon's own would: its clocks' task fails."""
+    daemon.arbiter._to_load.close()
+
+
+def test_what_ended_the_daemon_is_raised_on_closing() -> None:
+    daemon = gmd.background_daemon()
+    daemon.run(break_it)
+    with pytest.raises(ExceptionGroup) as raised:
+        daemon.close()
+    assert raised.value.split(trio.ClosedResourceError)[1] is None
+    daemon.close()  # it has been said
+
+
+def test_it_does_not_hide_what_the_block_raises() -> None:
+    def run() -> None:
+        with gmd.background_daemon() as daemon:
+            daemon.run(break_it)
+            daemon._thread.join()
+            with pytest.raises(gmd.Refused, match="the daemon is closed"):
+                daemon.ask("ping")
+            raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine") as raised:
+        run()
+    (note,) = raised.value.__notes__
+    assert note.startswith("The daemon had failed: ExceptionGroup(")
+
+
 # --- Errors at the start ----------------------------------------------------------------------------------------------
 
 
