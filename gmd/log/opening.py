@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,7 +111,8 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
             store = SqliteStore(engine)
             log = BatchingLog(store, metrics)
         try:
-            yield log
+            with closing(log):
+                yield log
         finally:
             store.close()
     finally:
