@@ -6,7 +6,7 @@ import gc
 import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -112,28 +112,48 @@ async def open_daemon(
     with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
-        listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
-            config.port, host=config.host, backlog=BACKLOG
-        )
-        spectators = spectators_of(config, local=all(map(_is_local, listeners)))
-        doorkeeper = Doorkeeper(arbiter, limits_of(config), metrics, spectators, certificate)
-        async with _http(config, http_sockets, arbiter, metrics, doorkeeper) as http:
+        async with _listening(config.host, config.port, sockets) as listeners:
+            limits = limits_of(config)
+            spectators = spectators_of(config, local=all(map(_is_local, listeners)))
+            doorkeeper = Doorkeeper(arbiter, limits, metrics, spectators, certificate)
             doors: list[Door] = [(doorkeeper, listeners)]
             if operator is not None:
-                limits = limits_of(config)
                 operators = Doorkeeper(arbiter, limits, metrics, spectators, authority=Authority.OPERATOR)
                 doors.append((operators, [operator]))
-            async with trio.open_nursery() as writing:
-                writing.start_soon(_write, log)
-                try:
-                    async with _serving(arbiter, doors, http, config):
-                        yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http, spectators)
-                finally:
-                    log.stop()
+            async with (
+                _http(config, http_sockets, arbiter, metrics, doorkeeper) as http,
+                _writing(log),
+                _serving(arbiter, doors, http, config),
+            ):
+                yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http, spectators)
 
 
-def _taken_over(sockets: Sequence[socket.socket]) -> list[trio.SocketListener]:
-    return [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+@asynccontextmanager
+async def _listening(
+    host: str, port: int, sockets: Sequence[socket.socket]
+) -> AsyncIterator[Sequence[trio.SocketListener]]:
+    """Listeners on sockets that listen already, or where there are none, on an address; closed at the end.
+
+    :raises OSError: the address cannot be listened on.
+    """
+    listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+    listeners = listeners or await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+    try:
+        yield listeners
+    finally:
+        for listener in listeners:
+            listener.socket.close()
+
+
+@asynccontextmanager
+async def _writing(log: EventLog) -> AsyncIterator[None]:
+    """Keep the log, and at the end have it write what is in hand."""
+    async with trio.open_nursery() as writing:
+        writing.start_soon(_write, log)
+        try:
+            yield
+        finally:
+            log.stop()
 
 
 async def _write(log: EventLog) -> None:
@@ -156,21 +176,16 @@ async def _http(
         return
     from gmd.http.service import HttpService  # it takes longer to import than everything else
 
-    try:
-        listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
-            config.http_port, host=config.http_host, backlog=BACKLOG
-        )
-    except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise HttpAddressError(
-            f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
-            "Name another port with --http-port (0 takes a free one), or do without: --no-http"
-        ) from error
-    try:
+    async with AsyncExitStack() as stack:
+        try:
+            listeners = await stack.enter_async_context(_listening(config.http_host, config.http_port, sockets))
+        except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise HttpAddressError(
+                f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
+                "Name another port with --http-port (0 takes a free one), or do without: --no-http"
+            ) from error
         yield HttpService(listeners, config.http_max_connections, arbiter, limits_of(config), metrics, doorkeeper)
-    finally:
-        for listener in listeners:
-            await listener.aclose()
 
 
 @asynccontextmanager

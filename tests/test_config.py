@@ -156,5 +156,5 @@ def test_no_error_prints_a_secret(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         load_config({}, {}, file)
     assert str(refused.value) == (
-        f"spectator_key: what comes from the file {file} cannot be used: Expected `str`, got `int`"
+        f"spectator_key: what comes from the file {file} cannot be used: Expected `str | null`, got `int`"
     )

@@ -10,14 +10,16 @@ import trio
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
-from gm_protocol.state import RESULTS, Color, Termination
-from gmd.games.events import AnyEvent, Created
+from gm_protocol.state import RESULTS, Color
+from gmd.games.events import AnyEvent, Created, Heard, Sensed
 from gmd.games.game import Standing
 
 from .interface import Deadline, GameQuery, Pruned, SequenceConflict, TokenUse
 
 #: Games a listing looks at before it lets others run: some hundred microseconds.
 GAMES_A_STEP = 1_000
+#: Events behind which it is the same side's turn to make the same move as before.
+_SAME_TURN = (Heard, Sensed)
 #: Games removed in one step of pruning.
 PRUNED_A_STEP = 100
 
@@ -45,7 +47,6 @@ class _Logged:
     standing: Callable[[], Standing]
     events: list[AnyEvent] = field(default_factory=list)
     changed: int = 0
-    turned: tuple[int, Termination] = (-1, "available_move")
     told: set[Color] = field(default_factory=set)
     token: TokenUse | None = None
     #: When it was first seen to be over, in trio's time. A move is not worth a look at the clock.
@@ -54,13 +55,6 @@ class _Logged:
     @property
     def players(self) -> tuple[int | None, int | None]:
         return self.created.player_white, self.created.player_black
-
-    def note(self, now: int) -> None:
-        """It has new events."""
-        standing = self.standing()
-        turned = standing.ply_index, standing.termination
-        if turned != self.turned:
-            self.turned, self.changed = turned, now
 
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
@@ -109,7 +103,8 @@ class MemoryLog:
             game = self._begin(game_id, events[0], standing)
         game.events.extend(events)
         game.standing = standing
-        game.note(next(self._appends))
+        if type(events[-1]) not in _SAME_TURN:
+            game.changed = next(self._appends)
         if token is not None:
             game.token = token
             self._tokens[token.player, token.token] = (game_id, token.content)
