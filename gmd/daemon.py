@@ -19,7 +19,8 @@ from gmd.config import EMBEDDED, Config
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
 from gmd.local import LocalDoor
-from gmd.log.interface import EventLog
+from gmd.log.directory import DataError
+from gmd.log.interface import EventLog, LogFailed
 from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
@@ -149,7 +150,7 @@ async def open_daemon(
     metrics, carried = Metrics(), _Carried()
     with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
-        await arbiter.start()
+        await _start(arbiter, config.data)
         async with _listening(config.host, config.port, sockets) as listeners:
             limits = limits_of(config)
             spectators = spectators_of(config, local=all(map(_is_local, listeners)))
@@ -168,6 +169,14 @@ async def open_daemon(
                     yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http, spectators, local)
     if carried.error is not None:
         raise carried.error
+
+
+async def _start(arbiter: Arbiter, data: str) -> None:
+    try:
+        await arbiter.start()
+    except LogFailed as error:
+        message = f"data: the live games in {data} cannot be read, as the log says; gmd check may say what is damaged"
+        raise DataError(message) from error
 
 
 @asynccontextmanager

@@ -55,7 +55,11 @@ def open_reader(data: str) -> Iterator[Engine]:
     from .sqlite import open_read_only
 
     file = Path(data).expanduser() / FILE_NAME
-    if not file.exists():
+    try:
+        is_there = file.exists()
+    except OSError as error:
+        raise DataError(f"data: {file} cannot be read: {error.strerror}") from error
+    if not is_there:
         raise DataError(f"data: there is no log of games: {file} does not exist")
     engine = open_read_only(file)
     try:

@@ -10,7 +10,8 @@ import pytest
 import structlog
 import trio
 
-from tests.helpers import Client, Json, durable_daemon, store_in, troubles
+from gmd.log.directory import DataError
+from tests.helpers import Client, Json, durable_daemon, running_daemon, store_in, troubles
 from tests.serving import Served, served
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
@@ -115,6 +116,31 @@ async def test_a_game_that_does_not_replay_is_said_loudly_and_ends_nothing_else(
     assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("a game cannot be replayed", 1)] * 2
 
 
+def without_page(whole: bytes, page: int, size: int) -> bytes:
+    """A database's file with one of its pages, counted from 1, overwritten."""
+    return whole[: (page - 1) * size] + b"\xff" * size + whole[page * size :]
+
+
+async def test_a_daemon_that_cannot_read_its_live_games_does_not_start_and_says_why(tmp_path: Path) -> None:
+    async with running_daemon(data=str(tmp_path)):
+        pass
+    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'games_with_clocks'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    (tmp_path / "games.sqlite").write_bytes(without_page((tmp_path / "games.sqlite").read_bytes(), page, size))
+    with structlog.testing.capture_logs() as logged, pytest.raises(DataError) as refused:
+        async with running_daemon(data=str(tmp_path)):
+            pass
+    assert str(refused.value) == (
+        f"data: the live games in {tmp_path} cannot be read, as the log says; gmd check may say what is damaged"
+    )
+    reason = "DatabaseError: database disk image is malformed"
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [
+        ("the event log cannot be read", reason)
+    ]
+
+
 async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewhere(tmp_path: Path) -> None:
     file = tmp_path / "games.sqlite"
     with structlog.testing.capture_logs(), store_in(tmp_path) as store:
@@ -128,7 +154,7 @@ async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewh
         (size,) = connection.execute("PRAGMA page_size").fetchone()
     connection.close()
     whole = file.read_bytes()
-    file.write_bytes(whole[: (page - 1) * size] + b"\xff" * size + whole[page * size :])
+    file.write_bytes(without_page(whole, page, size))
     with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()
