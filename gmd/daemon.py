@@ -6,7 +6,8 @@ import gc
 import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from ipaddress import ip_address
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,12 @@ from gmd.config import EMBEDDED, Config
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
 from gmd.local import LocalDoor
+from gmd.log.interface import EventLog
 from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 from gmd.retention import prune_finished
+from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
 from gmd.tcp.tls import Certificate, certificate_of
@@ -57,6 +60,7 @@ class Daemon:
     :ivar local: answers :meth:`ask`.
     :ivar http: its HTTP side; None where it has none.
     :ivar http_addresses: the pairs it serves HTTP on; none where it does not.
+    :ivar spectators: who may watch live games in full.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class Daemon:
         metrics: Metrics,
         listeners: Sequence[trio.SocketListener],
         http: HttpService | None,
+        spectators: Spectators,
         local: LocalDoor,
     ) -> None:
         self.arbiter = arbiter
@@ -74,8 +79,9 @@ class Daemon:
         self.certificate = certificate
         self.metrics = metrics
         self.http = http
-        self.local = local
         self.http_addresses = [] if http is None else http.addresses
+        self.spectators = spectators
+        self.local = local
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -126,7 +132,7 @@ async def open_daemon(
 ) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
 
-    It logs to structlog, as the program has configured that; :mod:`gmd.cli.logs` says how ``gmd serve`` does.
+    It logs as the program does (:mod:`gmd.logger`); :mod:`gmd.cli.logs` says how ``gmd serve`` does.
 
     On leaving it stops accepting, finishes the requests in hand for up to ``config.stop_timeout`` seconds, and closes.
     What the block raises comes out as it is.
@@ -144,31 +150,58 @@ async def open_daemon(
     with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
-        doorkeeper = Doorkeeper(arbiter, limits_of(config), metrics, certificate)
-        local = LocalDoor(arbiter, limits_of(config), metrics)
-        async with _http(config, http_sockets, arbiter, metrics, doorkeeper) as http:
-            listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
-                config.port, host=config.host, backlog=BACKLOG
-            )
+        async with _listening(config.host, config.port, sockets) as listeners:
+            limits = limits_of(config)
+            spectators = spectators_of(config, local=all(map(_is_local, listeners)))
+            doorkeeper = Doorkeeper(arbiter, limits, metrics, spectators, certificate)
+            local = LocalDoor(arbiter, limits, metrics, spectators)
             doors: list[Door] = [(doorkeeper, listeners)]
             if operator is not None:
-                doors.append(
-                    (Doorkeeper(arbiter, limits_of(config), metrics, authority=Authority.OPERATOR), [operator])
-                )
-            async with trio.open_nursery() as writing:
-                writing.start_soon(log.run)
-                try:
-                    async with _serving(arbiter, doors, local, http, config):
-                        with carried:
-                            yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http, local)
-                finally:
-                    log.stop()
+                operators = Doorkeeper(arbiter, limits, metrics, spectators, authority=Authority.OPERATOR)
+                doors.append((operators, [operator]))
+            async with (
+                _http(config, http_sockets, arbiter, metrics, doorkeeper) as http,
+                _writing(log),
+                _serving(arbiter, doors, local, http, config),
+            ):
+                with carried:
+                    yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http, spectators, local)
     if carried.error is not None:
         raise carried.error
 
 
-def _taken_over(sockets: Sequence[socket.socket]) -> list[trio.SocketListener]:
-    return [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+@asynccontextmanager
+async def _listening(
+    host: str, port: int, sockets: Sequence[socket.socket]
+) -> AsyncIterator[Sequence[trio.SocketListener]]:
+    """Listeners on sockets that listen already, or where there are none, on an address; closed at the end.
+
+    :raises OSError: the address cannot be listened on.
+    """
+    listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+    listeners = listeners or await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+    try:
+        yield listeners
+    finally:
+        for listener in listeners:
+            listener.socket.close()
+
+
+@asynccontextmanager
+async def _writing(log: EventLog) -> AsyncIterator[None]:
+    """Keep the log, and at the end have it write what is in hand."""
+    async with trio.open_nursery() as writing:
+        writing.start_soon(_write, log)
+        try:
+            yield
+        finally:
+            log.stop()
+
+
+async def _write(log: EventLog) -> None:
+    """Keep the log until it is stopped: who cancels the daemon still has it finish what is in hand."""
+    with trio.CancelScope(shield=True):
+        await log.run()
 
 
 @asynccontextmanager
@@ -185,21 +218,16 @@ async def _http(
         return
     from gmd.http.service import HttpService  # it takes longer to import than everything else
 
-    try:
-        listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
-            config.http_port, host=config.http_host, backlog=BACKLOG
-        )
-    except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise HttpAddressError(
-            f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
-            "Name another port with --http-port (0 takes a free one), or do without: --no-http"
-        ) from error
-    try:
+    async with AsyncExitStack() as stack:
+        try:
+            listeners = await stack.enter_async_context(_listening(config.http_host, config.http_port, sockets))
+        except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise HttpAddressError(
+                f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
+                "Name another port with --http-port (0 takes a free one), or do without: --no-http"
+            ) from error
         yield HttpService(listeners, config.http_max_connections, arbiter, limits_of(config), metrics, doorkeeper)
-    finally:
-        for listener in listeners:
-            await listener.aclose()
 
 
 @asynccontextmanager
@@ -235,6 +263,19 @@ async def _close(doors: Sequence[Door], local: LocalDoor, patience: float) -> No
         stopping.start_soon(local.stop, patience)
         for doorkeeper, _ in doors:
             stopping.start_soon(doorkeeper.stop, patience)
+
+
+def spectators_of(config: Config, *, local: bool) -> Spectators:
+    """Who may watch live games in full.
+
+    :param local: whether nobody but this machine's own users can reach the daemon.
+    """
+    return Spectators(live=config.spectate == "live", key=config.spectator_key, trusted=local)
+
+
+def _is_local(listener: trio.SocketListener) -> bool:
+    address = listener.socket.getsockname()
+    return listener.socket.family == socket.AF_UNIX or ip_address(address[0]).is_loopback
 
 
 def limits_of(config: Config) -> Limits:

@@ -16,6 +16,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.metrics import Metrics
+from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
 #: A message as ``PROTOCOL`` describes it.
@@ -46,10 +47,11 @@ def closed(reason: str) -> Refused:
 class LocalDoor:
     """Answers requests of this process as a session does, and lets the daemon stop when they are answered."""
 
-    def __init__(self, arbiter: Arbiter, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, arbiter: Arbiter, limits: Limits, metrics: Metrics, spectators: Spectators) -> None:
         self._arbiter = arbiter
         self._limits = limits
         self._metrics = metrics
+        self._spectators = spectators
         self._in_hand: set[trio.CancelScope] = set()
         self._stopping = False
         self._empty = trio.Event()
@@ -90,8 +92,18 @@ class LocalDoor:
             self._empty.set()
 
     def _call(self, authority: Authority) -> Call:
-        now = trio.current_time()
-        return Call(self._arbiter, self._limits, None, True, now, _alone, self._metrics, authority=authority)
+        now, spectators = trio.current_time(), self._spectators
+        return Call(
+            self._arbiter,
+            self._limits,
+            None,
+            True,
+            now,
+            _alone,
+            self._metrics,
+            authority=authority,
+            spectators=spectators,
+        )
 
     async def _answer(self, call: Call, body: bytes) -> Json:
         try:

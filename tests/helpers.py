@@ -15,7 +15,7 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, limits_of, open_daemon
+from gmd.daemon import Daemon, limits_of, open_daemon, spectators_of
 from gmd.games.events import AnyEvent
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
@@ -158,7 +158,9 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
         nursery.start_soon(arbiter.run)
         certificate = certificate_of(config.tls_cert, config.tls_key)
         try:
-            yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config), certificate=certificate), nursery)
+            spectators = spectators_of(config, local=True)
+            doorkeeper = Doorkeeper(arbiter, limits_of(config), spectators=spectators, certificate=certificate)
+            yield MemoryDaemon(arbiter, doorkeeper, nursery)
         finally:  # a test that fails must end too, and the log writes on until it is stopped
             nursery.cancel_scope.cancel()
             log.stop()
@@ -219,10 +221,11 @@ def store_in(directory: Path, **pragmas: int) -> Iterator[FaultyStore]:
     """A store in a file in a directory, made there if need be."""
     engine = open_engine(directory / "games.sqlite", {"synchronous": "OFF", **pragmas})
     migrate(engine)
+    store = SqliteStore(engine)
     try:
-        yield FaultyStore(SqliteStore(engine))
+        yield FaultyStore(store)
     finally:
-        engine.dispose()
+        store.close()
 
 
 @asynccontextmanager

@@ -12,6 +12,8 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
+from gmd.games.events import AnyEvent
+from gmd.log.interface import LogFailed
 from gmd.log.memory import MemoryLog
 from tests.helpers import FaultyStore, Json, durable_daemon, memory_daemon, store_in, troubles
 
@@ -134,3 +136,45 @@ async def test_live_games_are_those_the_log_has_also_where_it_fails(seed: int, t
                 for _ in some:
                     await client.receive()
                 assert daemon.arbiter.live_games == await daemon.arbiter.log.live_games()
+
+
+class DamagedLog(MemoryLog):
+    """A log where one game cannot be read.
+
+    :ivar loads: when it was tried.
+    """
+
+    damaged: int | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[float] = []
+
+    async def load(self, game_id: int) -> list[AnyEvent]:
+        if game_id == self.damaged:
+            self.loads.append(trio.current_time())
+            raise LogFailed(f"game {game_id}: the event log cannot be read; nothing was done")
+        return await super().load(game_id)
+
+
+async def test_a_game_that_is_due_and_cannot_be_read_holds_up_no_other(autojump_clock: MockClock) -> None:
+    log = DamagedLog()
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect(player=1)
+        for seconds in (10, 10, 200):
+            await client.new_game(1, 1, clock={"initial": seconds})
+        for game_id in (1, 2, 3):
+            await client.ask("state", game_id=game_id)
+    log.damaged = 1
+    async with memory_daemon(log, idle_games=50) as daemon:
+        client = await daemon.connect()
+        await trio.sleep(10.5)
+        rows = (await client.ask("games"))["games"]
+        assert [row["termination"] for row in rows] == ["available_move", "timeout_white", "available_move"]
+        await trio.sleep(200)
+        tried = [10, 11, 13, 17, 25, 41, 73, 133, 193]
+        assert log.loads == pytest.approx(tried)
+        log.damaged = None
+        await trio.sleep(60)
+        rows = (await client.ask("games"))["games"]
+        assert {row["termination"] for row in rows} == {"timeout_white"}

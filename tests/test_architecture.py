@@ -27,6 +27,7 @@ PURE = {
     "__future__",
     "abc",
     "array",
+    "bisect",
     "collections",
     "dataclasses",
     "enum",
@@ -36,6 +37,7 @@ PURE = {
     "itertools",
     "json",
     "math",
+    "operator",
     "re",
     "struct",
     "typing",
@@ -102,6 +104,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),
+        ("import gmd.games.recon", {"gmd", "chess"}),
         ("import gmd.config", {"gmd", "gm_protocol", "platformdirs"} | MSGSPEC),
     ],
 )

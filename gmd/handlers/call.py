@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar, cast
 
@@ -16,9 +16,11 @@ from gm_protocol.codec import kind_of
 from gm_protocol.errors import BadRequest, Unauthorized
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Reply, Request
 from gmd.arbiter import Arbiter
+from gmd.games.views import Viewer
 from gmd.log.interface import Commit
 from gmd.metrics import Metrics
 from gmd.shelf import Table
+from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
 
@@ -48,14 +50,27 @@ class Call:
     #: Where requests are counted, and how many of the session's were refused.
     metrics: Metrics
     refusals: int = 0
+    authority: Authority = Authority.CLIENT
+    spectators: Spectators = field(default_factory=Spectators)
+    #: Whether the session sees everything where it names no player; ``hello`` sets it.
+    oversees: bool = False
     #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
     table: Table | None = None
-    authority: Authority = Authority.CLIENT
+    #: Who looks at it, as far as that is known.
+    viewer: Viewer = Viewer.NOBODY
+
+    def __post_init__(self) -> None:
+        self.oversees = self.is_operator or self.spectators.unasked
 
     @property
     def is_operator(self) -> bool:
         """Whether the session is the operator's."""
         return self.authority is Authority.OPERATOR
+
+    def forget(self) -> None:
+        """Be a session of nobody's."""
+        self.player = None
+        self.oversees = self.is_operator or self.spectators.unasked
 
 
 class Answer(Struct, frozen=True, gc=False):

@@ -88,10 +88,13 @@ class EventLog(Protocol):
         """Why the log cannot be written, for those who run the daemon; None where it can."""
 
     async def run(self) -> None:
-        """Write what is appended, until stopped. Where nothing runs this, nothing becomes durable."""
+        """Write what is appended, until stopped or cancelled; then all that was appended is settled before it returns.
+
+        Where nothing runs this, nothing becomes durable. What is appended after it has returned fails.
+        """
 
     def stop(self) -> None:
-        """Let :meth:`run` return once all that was appended is settled."""
+        """Let :meth:`run` return."""
 
     def next_game_id(self) -> int:
         """An id no game has had."""

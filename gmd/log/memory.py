@@ -10,7 +10,7 @@ import trio
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
-from gm_protocol.state import RESULTS, Color
+from gm_protocol.state import RESULTS, Color, Termination
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Standing
 
@@ -39,12 +39,13 @@ _DURABLE = Durable()
 
 @dataclass(slots=True)
 class _Logged:
-    """A game: its events, how it stands, and when that last changed, counted in appends to the log."""
+    """A game: its events, how it stands, and since when it has been this turn, or over: counted in appends."""
 
     created: Created
     standing: Callable[[], Standing]
     events: list[AnyEvent] = field(default_factory=list)
     changed: int = 0
+    turned: tuple[int, Termination] = (-1, "available_move")
     told: set[Color] = field(default_factory=set)
     token: TokenUse | None = None
     #: When it was first seen to be over, in trio's time. A move is not worth a look at the clock.
@@ -53,6 +54,13 @@ class _Logged:
     @property
     def players(self) -> tuple[int | None, int | None]:
         return self.created.player_white, self.created.player_black
+
+    def note(self, now: int) -> None:
+        """It has new events."""
+        standing = self.standing()
+        turned = standing.ply_index, standing.termination
+        if turned != self.turned:
+            self.turned, self.changed = turned, now
 
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
@@ -101,7 +109,7 @@ class MemoryLog:
             game = self._begin(game_id, events[0], standing)
         game.events.extend(events)
         game.standing = standing
-        game.changed = next(self._appends)
+        game.note(next(self._appends))
         if token is not None:
             game.token = token
             self._tokens[token.player, token.token] = (game_id, token.content)

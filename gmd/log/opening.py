@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,11 @@ def open_store(data: str) -> Iterator[SqliteStore]:
         try:
             with _explained(path / FILE_NAME):
                 migrate(engine)
-            yield SqliteStore(engine)
+            store = SqliteStore(engine)
+            try:
+                yield store
+            finally:
+                store.close()
         finally:
             engine.dispose()
 
@@ -104,9 +108,13 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
     try:
         with _explained(file):
             migrate(engine)
-            log = BatchingLog(SqliteStore(engine), metrics)
-        with closing(log):
+            store = SqliteStore(engine)
+            log = BatchingLog(store, metrics)
+        try:
             yield log
+        finally:
+            log.close()
+            store.close()
     finally:
         engine.dispose()
 

@@ -16,6 +16,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers.call import Authority
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
+from gmd.spectators import Spectators
 
 from .farewell import Farewells
 from .session import ANSWERED, Session
@@ -44,16 +45,19 @@ class Doorkeeper:
         arbiter: Arbiter,
         limits: Limits,
         metrics: Metrics | None = None,
+        spectators: Spectators | None = None,
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
     ) -> None:
-        """:param certificate: puts TLS on every connection.
+        """:param spectators: who may watch live games in full; nobody, if it is not said.
+        :param certificate: puts TLS on every connection.
         :param authority: what every session gets.
         """
         self._arbiter = arbiter
         self._limits = limits
         self._metrics = metrics or Metrics()
         self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
+        self._spectators = spectators or Spectators()
         self._certificate = certificate
         self._authority = authority
         self._sessions: set[Session] = set()
@@ -120,7 +124,7 @@ class Doorkeeper:
             await stream.aclose()
 
     async def _converse(self, stream: trio.abc.Stream, peer: str) -> None:
-        session = Session(stream, self._arbiter, self._limits, self._metrics, self._authority)
+        session = Session(stream, self._arbiter, self._limits, self._metrics, self._spectators, self._authority)
         self._sessions.add(session)
         try:
             if self.stopping:

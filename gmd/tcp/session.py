@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
 from time import perf_counter
-from typing import NamedTuple
 
 import trio
 
 from gm_protocol.codec import InvalidRequest, decode_request
 from gm_protocol.errors import BadFrame, GmError, ShuttingDown
-from gm_protocol.framing import FrameDecoder, encode_frame
+from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
 from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
-from gmd.log.interface import Commit
 from gmd.metrics import Metrics
+from gmd.spectators import Spectators
 from gmd.watchers import Bell
+
+from .outbox import Held, Outbox
 
 #: Bytes asked of the network at once.
 READ_SIZE = 65_536
@@ -29,24 +30,15 @@ BATCH_SECONDS = 0.002
 #: What ends a version 1 session; and one that does not come to an end of its own.
 ANSWERED = "answered"
 CUT_OFF = "cut_off"
-#: Bytes sent between two looks at the clock: a peer has ``frame_seconds`` to take this much.
-SEND_SIZE = 65_536
-
-
-class _Held(NamedTuple):
-    """A reply, by its place in a batch, that may not leave before a commit is durable."""
-
-    place: int
-    request: AnyRequest
-    commit: Commit
-    code: str | None
+#: Batches of replies that may be held until what they show is durable, while requests behind them are answered. More
+#: would not fit into one commit any better, and each may be some hundred kilobytes.
+MAX_HELD = 4
 
 
 class Session:
     """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it.
 
     :ivar opened: when it began, in trio's time.
-    :ivar requests: how many it has answered, refusals among them.
     :ivar version: of the protocol, 1 or 2, once the first message has told; 0 before.
     :ivar ended_by: what ended it, in a word; a code of the protocol where that was an error.
     """
@@ -57,23 +49,35 @@ class Session:
         arbiter: Arbiter,
         limits: Limits,
         metrics: Metrics,
+        spectators: Spectators,
         authority: Authority = Authority.CLIENT,
     ) -> None:
         self._stream = stream
         self._limits = limits
         self._decoder = FrameDecoder(limits.max_message)
         self._metrics = metrics
-        self._call = Call(arbiter, limits, None, False, 0.0, self._attending, metrics, authority=authority)
-        self.requests = 0
+        self._call = Call(
+            arbiter, limits, None, False, 0.0, self._attending, metrics, authority=authority, spectators=spectators
+        )
         self.bytes_in = 0
-        self.bytes_out = 0
         self.version = 0
         self.ended_by = CUT_OFF
         self._ended = False  # the peer has sent all it will
         self._stopping = False
         self._receiving: trio.CancelScope | None = None
+        self._outbox = Outbox(stream, limits.frame_seconds, self._interrupt, self._call)
         self.opened = self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
+
+    @property
+    def requests(self) -> int:
+        """How many it has answered, refusals among them."""
+        return self._outbox.replies
+
+    @property
+    def bytes_out(self) -> int:
+        """How many bytes it has sent."""
+        return self._outbox.bytes_out
 
     @property
     def player(self) -> int | None:
@@ -88,6 +92,10 @@ class Session:
     def stop(self) -> None:
         """Answer what has been received, then close."""
         self._stopping = True
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        """Stop waiting for bytes: there is something to do."""
         if self._receiving is not None:
             self._receiving.cancel()
 
@@ -98,10 +106,14 @@ class Session:
         :raises trio.TooSlowError: the peer reads nothing.
         """
         try:
-            self.ended_by = await self._converse()
-        except GmError as error:
-            self.ended_by = error.code
-            await self._transmit([dispatch.broken_off(error, self._call)])
+            try:
+                self.ended_by = await self._converse()
+            except GmError as error:
+                self.ended_by = error.code
+                self._outbox.put_last_words(dispatch.broken_off(error, self._call))
+            await self._outbox.drain()
+        finally:
+            self._outbox.close()
 
     async def _converse(self) -> str:
         """Answer request after request; why there is no other.
@@ -110,6 +122,8 @@ class Session:
         :raises ShuttingDown: the server stops inside a frame.
         """
         while True:
+            if self._outbox.blocked:
+                await self._outbox.send()
             body = self._decoder.next_frame()
             if body is not None:
                 await self._answer_batch(body)
@@ -126,12 +140,12 @@ class Session:
                 return "idle"
 
     async def _answer_batch(self, body: bytes | None) -> None:
-        """Answer a request and those waiting behind it, and send the replies once they may leave.
+        """Answer a request and those waiting behind it; their replies are sent once they may leave.
 
         :raises BadFrame: there is no frame behind it; what came before has been answered.
         """
         replies: list[bytes] = []
-        held: list[_Held] = []
+        held: list[Held] = []
         answered = self._metrics.answered
         deadline = perf_counter() + BATCH_SECONDS
         try:
@@ -139,12 +153,13 @@ class Session:
                 request = self._read(body, replies)
                 if isinstance(request, Wait):
                     self._note_begun()
-                    await self._send(replies, held)
+                    self._outbox.put(replies, held)
                     replies, held = [], []
+                    await self._outbox.drain()
                 if request is not None:
                     reply, commit, code = await dispatch.answer(request, self._call)
                     if commit is not None and not commit.done:
-                        held.append(_Held(len(replies), request, commit, code))
+                        held.append(Held(len(replies), request, commit, code))
                     elif code is None:
                         answered[type(request)] += 1
                     else:
@@ -155,7 +170,11 @@ class Session:
                 body = self._decoder.next_frame()
         finally:
             self._note_begun()
-            await self._send(replies, held)
+            self._outbox.put(replies, held)
+        if len(self._outbox) > MAX_HELD:
+            await self._outbox.drain()
+        elif self._decoder.ready:
+            await trio.lowlevel.checkpoint()
 
     def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
         """The request in a frame; or None, with its refusal among the replies. The first tells the version."""
@@ -165,7 +184,7 @@ class Session:
         except InvalidRequest as invalid:
             kind = invalid.kind
             if kind == "hello":
-                self._call.player = None
+                self._call.forget()
             replies.append(dispatch.invalid(invalid, self._call))
         if first:
             self.version = 2 if isinstance(request, Hello) or kind == "hello" else 1
@@ -178,16 +197,16 @@ class Session:
         :raises BadFrame: a frame, or the first one, has not arrived in time.
         """
         in_frame = self._begun is not None
-        deadline = self._frame_deadline() if in_frame else trio.current_time() + self._limits.idle_seconds
+        deadline = self._frame_deadline() if in_frame else self._idle_deadline()
         with trio.CancelScope(deadline=deadline) as self._receiving:
             await self._take_bytes()
         timed_out, self._receiving = self._receiving.cancelled_caught, None
-        if not timed_out or self._stopping:
+        if not timed_out or self._stopping or self._outbox.blocked:
             return True
         if in_frame:
             seconds = self._limits.frame_seconds
             raise BadFrame(f"a whole frame did not arrive within {seconds:g} seconds of its begin")
-        return False
+        return self._idle_deadline() > trio.current_time()  # replies have left, or are to leave, since it was set
 
     async def _take_bytes(self) -> None:
         data = await self._stream.receive_some(READ_SIZE)
@@ -206,6 +225,11 @@ class Session:
 
     def _frame_deadline(self) -> float:
         return inf if self._begun is None else self._begun + self._limits.frame_seconds
+
+    def _idle_deadline(self) -> float:
+        """When the session ends if nothing happens; while replies are held, not until they have left."""
+        since = trio.current_time() if self._outbox else max(self._read_at, self._outbox.sent_at)
+        return since + self._limits.idle_seconds
 
     @asynccontextmanager
     async def _attending(self, bell: Bell) -> AsyncIterator[None]:
@@ -233,26 +257,3 @@ class Session:
         except trio.BrokenResourceError:
             pass  # the peer is gone, as the sending of the reply will find
         bell.interrupt()
-
-    async def _send(self, replies: list[bytes], held: Sequence[_Held] = ()) -> None:
-        """Send replies, each a frame, once what they tell is durable, or an error in place of what never will be."""
-        for place, request, commit, code in held:
-            try:
-                await commit.wait()
-            except GmError as error:
-                replies[place] = dispatch.fail(request, error, self._call)
-            else:
-                dispatch.count(request, code, self._call)
-        self.requests += len(replies)
-        await self._transmit(replies)
-        if replies:
-            self._metrics.latency.observe(trio.current_time() - self._call.arrived, len(replies))
-
-    async def _transmit(self, replies: Sequence[bytes]) -> None:
-        """Send replies, each a frame."""
-        data = memoryview(b"".join(map(encode_frame, replies)))
-        self.bytes_out += len(data)
-        self._metrics.bytes_out += len(data)
-        for start in range(0, len(data), SEND_SIZE):
-            with trio.fail_after(self._limits.frame_seconds):
-                await self._stream.send_all(data[start : start + SEND_SIZE])

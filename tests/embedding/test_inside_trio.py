@@ -14,6 +14,7 @@ from gmd.handlers.call import Authority
 from gmd.local import Json, LocalDoor
 from gmd.log.opening import open_log
 from gmd.metrics import Metrics
+from gmd.spectators import Spectators
 from gmd.tcp.operator import SOCKET_NAME
 from tests.helpers import connected, durable_daemon, store_in
 
@@ -131,7 +132,7 @@ async def test_a_request_that_hangs_is_broken_off_and_told_so(tmp_path: Path) ->
 
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon, trio.open_nursery() as nursery:
-            door = LocalDoor(daemon.arbiter, limits_of(gmd.EMBEDDED), Metrics())
+            door = LocalDoor(daemon.arbiter, limits_of(gmd.EMBEDDED), Metrics(), Spectators())
             with store.held():
                 nursery.start_soon(ask)
                 while not store.batches:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 from tests.helpers import START_FEN
 from tests.test_readme import BLOCKS
 
-EXAMPLES = [text for language, text in BLOCKS if language == "python" and ("gmd." in text or "gmd_daemon" in text)]
+OF_EMBEDDING = re.compile(r"gmd\.(open|background)_daemon|gmd_daemon")
+EXAMPLES = [text for language, text in BLOCKS if language == "python" and OF_EMBEDDING.search(text)]
 
 
 def example(containing: str) -> str:
