@@ -86,6 +86,13 @@ def test_games_import_nothing_else_of_the_daemons() -> None:
     assert {name for name in ours if name.startswith("gmd.")} <= modules
 
 
+def test_loggers_come_from_one_module() -> None:
+    importers = graph().find_modules_that_directly_import("structlog")
+    assert importers == {"gmd.logger", "gmd.cli.logs"}, (
+        "get loggers from gmd.logger: structlog's print to a host's output"
+    )
+
+
 def loaded_by(statement: str) -> set[str]:
     """The packages that a statement loads in a new interpreter."""
     code = f"import sys; before = set(sys.modules)\n{statement}\nprint(*set(sys.modules) - before)"
