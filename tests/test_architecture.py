@@ -88,9 +88,7 @@ def test_games_import_nothing_else_of_the_daemons() -> None:
 
 def test_loggers_come_from_one_module() -> None:
     importers = graph().find_modules_that_directly_import("structlog")
-    assert importers == {"gmd.logger", "gmd.cli.logs"}, (
-        "get loggers from gmd.logger: structlog's print to a host's output"
-    )
+    assert importers == {"gmd.logger", "gmd.cli.logs"}, "structlog's own print to the host's output"
 
 
 def loaded_by(statement: str) -> set[str]:
