@@ -80,9 +80,9 @@ class Daemon:
         self.certificate = certificate
         self.metrics = metrics
         self.http = http
-        self.local = local
         self.http_addresses = [] if http is None else http.addresses
         self.spectators = spectators
+        self.local = local
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -133,7 +133,7 @@ async def open_daemon(
 ) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
 
-    It logs to structlog, as the program has configured that; :mod:`gmd.cli.logs` says how ``gmd serve`` does.
+    It logs as the program does (:mod:`gmd.logger`); :mod:`gmd.cli.logs` says how ``gmd serve`` does.
 
     On leaving it stops accepting, finishes the requests in hand for up to ``config.stop_timeout`` seconds, and closes.
     What the block raises comes out as it is.

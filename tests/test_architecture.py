@@ -86,6 +86,11 @@ def test_games_import_nothing_else_of_the_daemons() -> None:
     assert {name for name in ours if name.startswith("gmd.")} <= modules
 
 
+def test_loggers_come_from_one_module() -> None:
+    importers = graph().find_modules_that_directly_import("structlog")
+    assert importers == {"gmd.logger", "gmd.cli.logs"}, "structlog's own print to the host's output"
+
+
 def loaded_by(statement: str) -> set[str]:
     """The packages that a statement loads in a new interpreter."""
     code = f"import sys; before = set(sys.modules)\n{statement}\nprint(*set(sys.modules) - before)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,6 +137,7 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
             with closing(log):
                 yield log
         finally:
+            log.close()
             store.close()
     finally:
         engine.dispose()
