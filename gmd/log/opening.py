@@ -134,8 +134,7 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
             store = SqliteStore(engine)
             log = BatchingLog(store, metrics)
         try:
-            with closing(log):
-                yield log
+            yield log
         finally:
             log.close()
             store.close()
