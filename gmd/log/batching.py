@@ -212,7 +212,7 @@ class BatchingLog:
         async with self._pruning:
             self._closed = True
         if self._told:
-            await trio.to_thread.run_sync(self._write, _Batch([], list(self._told)))
+            await self._thread.call(partial(self._write, _Batch([], list(self._told))))
 
     def _hand_over(self) -> None:
         """Have what has gathered written, if nothing else is being so."""
