@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, latency, many, recon, start, throughput, tls
+from . import durable, embedding, latency, many, recon, start, throughput, tls
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "neighbours": lambda options: latency.beside_neighbours(games=20),
     "recon": lambda options: recon.measure(options.moves // 100, options.rounds),
     "pgn": lambda options: latency.beside_large_pgns(games=50),
+    "embedding": lambda options: embedding.measure(options.rounds),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
 }
 

@@ -108,6 +108,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 #: What ``gmd serve`` runs with where nothing else is said. A daemon embedded in a program opens no port unasked.
 SERVED = Config(http=True)
+#: What an embedded daemon runs with where no configuration is given: it is in nobody's way, and leaves nothing behind.
+EMBEDDED = Config(port=0, http_port=0, data=":memory:")
 
 
 def load_config(flags: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None) -> Config:

@@ -7,7 +7,6 @@ from itertools import islice
 from math import inf
 
 import chess
-import structlog
 import trio
 
 from gm_protocol.errors import NoSuchGame
@@ -17,8 +16,9 @@ from gmd.games.variants import make_game
 from gmd.games.views import Viewer
 from gmd.keyed import KeyedLocks
 from gmd.log.interface import Commit, EventLog, LogFailed
+from gmd.logger import get_logger
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 #: Events replayed before the others get a turn: a few milliseconds of positions never seen.
 EVENTS_A_STEP = 32
