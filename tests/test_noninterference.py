@@ -124,6 +124,9 @@ LEAKS: dict[str, Patch] = {
     "check": showing(in_check=lambda _, shown, blind: facts(shown).check),
     "draws": showing(draws=lambda _, shown, blind: int(shown.halfmoves >= 4)),
     "the last move": showing(last_move=lambda _, shown, blind: shown.last_move),
+    "where a capture ended": showing(
+        opponent_capture=lambda _, shown, blind: blind.opponent_capture and (shown.last_move or "")[2:]
+    ),
     "the phase off turn": showing(phase=lambda _, shown, blind: shown.phase),
     "the movetext": showing(pgn=lambda game, shown, blind: game.movetext),
     "the access map": showing(access_map=lambda _, shown, blind: facts(shown).access_map),
