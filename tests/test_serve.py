@@ -164,7 +164,7 @@ def test_a_wrong_setting_is_said_in_a_line(arguments: list[str], variables: dict
 
 
 @pytest.mark.parametrize(
-    "host", ["203.0.113.1", "256.256.256.256", "", "no such name", "a..b", "x" * 70, "/tmp/socket"], ids=repr
+    "host", ["203.0.113.1", "256.256.256.256", "no such name", "a..b", "x" * 70, "/tmp/socket"], ids=repr
 )
 def test_an_address_that_cannot_be_listened_on_is_said_in_a_line(host: str) -> None:
     status, line = refused("--host", host, "--port", "0")
