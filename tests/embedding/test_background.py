@@ -237,9 +237,15 @@ def test_an_http_port_in_use_is_the_callers_error() -> None:
 
 def test_a_data_directory_in_use_is_the_callers_error(tmp_path: Path) -> None:
     with gmd.background_daemon(on_disk(tmp_path)) as daemon:
-        with nothing_left_behind(), pytest.raises(gmd.DataError, match="is in use by another gmd"):
+        with pytest.raises(gmd.DataError, match="is in use by another gmd"):
             gmd.background_daemon(on_disk(tmp_path))
         assert daemon.ask("new_game", **NEW_GAME)["game_id"] == 1
+
+
+def test_a_data_directory_in_use_leaves_nothing_behind(tmp_path: Path) -> None:
+    holder = open_log(str(tmp_path))  # not a daemon, whose threads may begin meanwhile
+    with holder, nothing_left_behind(), pytest.raises(gmd.DataError, match="is in use by another gmd"):
+        gmd.background_daemon(on_disk(tmp_path))
 
 
 def test_a_certificate_that_cannot_be_used_is_the_callers_error(tmp_path: Path, certificates: Certificates) -> None:
