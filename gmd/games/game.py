@@ -15,7 +15,7 @@ import chess
 from chess import BLACK, WHITE
 from msgspec import Struct
 
-from gm_protocol.errors import GmError, NotAPlayer
+from gm_protocol.errors import GameIsOver, GmError, NotAPlayer, NotYourTurn, Stale
 from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import Color, Termination
 
@@ -24,8 +24,16 @@ from .events import AnyEvent, Created, Ended, Heard
 from .position import Position
 
 
+class Sense(Struct, frozen=True, gc=False):
+    """A seat senses a square, given by name or number; None to pass. ``ply`` is as in :class:`Play`."""
+
+    seat: chess.Color
+    square: str | int | None
+    ply: int | None = None
+
+
 class Play(Struct, frozen=True, gc=False):
-    """A seat moves. ``ply`` is the ply index it believes it acts at, or None."""
+    """A seat moves; in reconnaissance blind chess ``0000`` passes. ``ply`` is where it believes it acts, or None."""
 
     seat: chess.Color
     text: str
@@ -55,7 +63,7 @@ class Absent(Struct, frozen=True, gc=False):
     """The time for both seats to be heard from has passed."""
 
 
-Command = Play | End | Hear | Flag | Absent
+Command = Sense | Play | End | Hear | Flag | Absent
 
 
 class Snapshot(Struct, frozen=True, gc=False):
@@ -116,10 +124,17 @@ class Game(ABC):
         self.now: Snapshot
         self.turn: chess.Color
         self.over = False
+        #: The side to move and the full-move number at the start.
+        self.start_turn: chess.Color
+        self.start_fullmove: int
 
-    @abstractmethod
     def turn_at(self, ply: int) -> chess.Color:
         """The side whose turn it was, or will be, at a ply index."""
+        return self.start_turn ^ bool(ply & 1)
+
+    def fullmove_at(self, ply: int) -> int:
+        """The full-move number at a ply index."""
+        return self.start_fullmove + (ply + (not self.start_turn)) // 2
 
     @abstractmethod
     def decide(self, command: Command, thought: float) -> Outcome:
@@ -182,6 +197,24 @@ class Game(ABC):
             return Outcome()
         loser = self.turn if not self.heard[self.turn] else not self.turn
         return Outcome([timeout(loser, 0.0)])
+
+    def refuse(self, command: Sense | Play | End, thought: float) -> Outcome | None:
+        """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""
+        if self.over:
+            return Outcome(refusal=self._is_over(self.now.termination))
+        if self.clock is not None and (flagged := self.flag(thought)):
+            return Outcome(flagged, refusal=self._is_over(flagged[0].termination))
+        if command.ply is not None and command.ply != self.now.ply:
+            message = f"ply: {command.ply} is not where game {self.id} is: its ply_index is {self.now.ply}"
+            return Outcome(refusal=Stale(message, expected=self.now.ply))
+        return None
+
+    def _is_over(self, termination: Termination) -> GameIsOver:
+        return GameIsOver(f"game {self.id} is over: {termination}")
+
+    def not_your_turn(self, seat: chess.Color) -> NotYourTurn:
+        """The refusal of what only the side to move may do."""
+        return NotYourTurn(f"player: you hold {seat_name(seat)}'s seat, and it is {seat_name(self.turn)}'s turn")
 
     def flag(self, thought: float) -> list[Ended]:
         """The event of the flag of the side to move having fallen, if it has."""

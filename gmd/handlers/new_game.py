@@ -92,6 +92,8 @@ async def _made_before(token: TokenUse, name: str | None, call: Call) -> Table |
 
 async def _build(request: NewGame, call: Call) -> tuple[ChessGame, list[AnyEvent]]:
     """The game, its events applied, and these events. Nobody else knows of it yet."""
+    if request.variant == "rbc":
+        raise NotAvailable("variant: 'rbc' is not served yet; gmd.games.recon has its rules")
     pgn = PgnText({}, [], None)
     if request.pgn is not None:
         pgn = await _in_steps(read_pgn(request.pgn, MAX_PLIES))

@@ -23,7 +23,7 @@ GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Ply = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Seconds = Annotated[float, Meta(ge=0)]
 
-Variant = Literal["standard", "chess960", "crazyhouse"]
+Variant = Literal["standard", "chess960", "crazyhouse", "rbc"]
 DrawRule = Literal["claimed", "automatic"]
 IllegalMoveRule = Literal["refuse", "lose"]
 GameStatus = Literal["live", "over", "open"]
@@ -48,15 +48,17 @@ class ClockOption(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GameOptions(Struct, frozen=True, kw_only=True):
-    """The options of a game as the server resolved them."""
+    """The options of a game as the server resolved them; those its variant does not have are left out."""
 
     variant: Variant
     fen: str
-    position: int | None
-    draws: DrawRule
-    max_moves: int | None
+    position: int | UnsetType | None = UNSET
+    draws: DrawRule | UnsetType = UNSET
+    max_moves: int | UnsetType | None = UNSET
     clock: ClockOption | None
-    illegal_move: IllegalMoveRule
+    illegal_move: IllegalMoveRule | UnsetType = UNSET
+    reversible_moves: int | UnsetType | None = UNSET
+    max_turns: int | UnsetType | None = UNSET
 
 
 # --- Requests ---------------------------------------------------------------------------------------------------
@@ -93,8 +95,10 @@ class NewGame(Request, tag="new_game", kw_only=True):
     seed: int | None = None
     draws: DrawRule | None = None
     max_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    clock: ClockOption | None = None
+    clock: ClockOption | UnsetType | None = UNSET
     illegal_move: IllegalMoveRule | None = None
+    reversible_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType | None = UNSET
+    max_turns: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     pgn: str | None = None
 
 
