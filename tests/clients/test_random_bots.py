@@ -1,5 +1,5 @@
-"""The random bots for C, Node and Python in whole games: against each other, over connections that break, while the daemon
-restarts, and through TLS. From the same seeds, all make the same moves."""
+"""The random bots for C, Node and Python in whole games: against each other, over connections that break, while the
+daemon restarts, and through TLS. From the same seeds, all make the same moves."""
 
 from __future__ import annotations
 

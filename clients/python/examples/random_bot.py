@@ -61,7 +61,7 @@ def arguments() -> argparse.Namespace:
 
 
 def seeded(seed: int) -> Pick[str]:
-    """Picks that look random and are the same for the same seed, in every language: Marsaglia's xorshift, of 32 bits."""
+    """Picks that look random and are the same for a seed in every language: Marsaglia's xorshift, of 32 bits."""
     x = (seed ^ 0x9E3779B9) & 0xFFFFFFFF or 1
 
     def pick(items: list[str]) -> str | None:

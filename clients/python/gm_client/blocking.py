@@ -871,6 +871,7 @@ class Client(Session):
     def _connect_again(self) -> None:
         pause = self._conversation.pause(self._why, time.monotonic())
         if pause is None:
+            self._why = None  # the next request tries again
             return
         time.sleep(pause)
         try:
@@ -983,14 +984,16 @@ class Turns(Iterator["Turn"]):
         self._client = client
         self._following = following
         self._waits: deque[Asked] = deque()  # the last one tells of the next turn, those before it only of ends
+        self._ended = False
 
     def __next__(self) -> Turn:
-        while True:
+        while not self._ended:
             reply = self._next_reply()
             if self._following.ends(reply):
-                raise StopIteration
-            if reply["state"] is not None and reply.get("move_actions") is not None:
+                self._ended = True
+            elif reply["state"] is not None and reply.get("move_actions") is not None:
                 return Turn(self, reply)
+        raise StopIteration
 
     def _next_reply(self) -> WaitReply:
         if not self._waits:

@@ -206,6 +206,7 @@ class Client(Kinds):
     async def _connect_again(self) -> None:
         pause = self._conversation.pause(self._why, trio.current_time())
         if pause is None:
+            self._why = None  # the next request tries again
             return
         await trio.sleep(pause)
         try:
@@ -255,8 +256,7 @@ class Turns(AsyncIterator["Turn"]):
             if self._following.ends(reply):
                 self._ended = True
                 await self.aclose()
-                break
-            if reply["state"] is not None and reply.get("move_actions") is not None:
+            elif reply["state"] is not None and reply.get("move_actions") is not None:
                 return Turn(self, reply)
         raise StopAsyncIteration
 
