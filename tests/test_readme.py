@@ -77,3 +77,8 @@ def test_the_options_are_resolved(outputs: list[str]) -> None:
         "standard",
         "standard",
     ]
+
+
+def test_blind_chess_is_played_in_the_process(outputs: list[str]) -> None:
+    last_fen = "1n3b2/5q2/2B2R2/1b6/P6p/RP2r2P/1P1rP3/3K4 b - - 0 43"
+    assert outputs[-1] == f"{{'KING_CAPTURE': 98, 'MOVE_LIMIT': 2}} {last_fen}\n"

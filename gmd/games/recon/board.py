@@ -7,54 +7,33 @@ would be pseudo-legal if it had the board to itself, and for any capture by a pa
 from __future__ import annotations
 
 from bisect import insort
+from functools import lru_cache
 from typing import Self
 
 import chess
-from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Move, Piece, PieceType, Square
+from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Color, Move, Piece, PieceType, Square
 
+from .fen import RIGHTS, placement, read_position
 from .tables import (
-    CASTLES,
+    CAPTURES,
+    CASTLINGS,
+    DOUBLE_STEPS,
     EMPTY,
-    EMPTY_TEXT,
     MEN,
     MOVES,
     PATHS,
-    PAWN_MOVES,
     PICK_WINDOW,
     PROMOTIONS,
-    RIGHTS,
+    STEPS,
     Cell,
     Man,
 )
 
-
-class _FenRanks(dict[str, str]):
-    """FEN's text of a rank, by the text with a 1 for every empty square. At most some million, and seldom thousands."""
-
-    def __missing__(self, rank: str) -> str:
-        fen = rank
-        for length in range(8, 1, -1):
-            fen = fen.replace("1" * length, str(length))
-        self[rank] = fen
-        return fen
-
-
-_FEN_RANKS = _FenRanks()
-
+_NOT_FILE_A, _NOT_FILE_H = chess.BB_ALL ^ chess.BB_FILE_A, chess.BB_ALL ^ chess.BB_FILE_H
+_LOW_HALF = 0xFFFF_FFFF
 #: The squares of all that castles, before it has moved.
 _CASTLERS = chess.BB_CORNERS | chess.BB_E1 | chess.BB_E8
 _HOME_RANKS = (chess.BB_RANK_8, chess.BB_RANK_1)  # indexed by colour
-
-#: What may be wrong with a chess position and does not matter here: check does not, nor how it could come about.
-_ALLOWED = (
-    chess.STATUS_OPPOSITE_CHECK
-    | chess.STATUS_TOO_MANY_CHECKERS
-    | chess.STATUS_IMPOSSIBLE_CHECK
-    | chess.STATUS_TOO_MANY_WHITE_PAWNS
-    | chess.STATUS_TOO_MANY_BLACK_PAWNS
-    | chess.STATUS_TOO_MANY_WHITE_PIECES
-    | chess.STATUS_TOO_MANY_BLACK_PIECES
-)
 
 
 class ReconBoard:
@@ -64,11 +43,13 @@ class ReconBoard:
     """
 
     __slots__ = (
+        "_cells",
         "_men",
         "_officers",
         "_own",
+        "_pawn_moves",
         "_pawns",
-        "_text",
+        "_ranks",
         "castling",
         "ep_square",
         "fullmoves",
@@ -76,36 +57,57 @@ class ReconBoard:
         "turn",
     )
 
+    turn: Color
+    #: The rooks that may still castle.
+    castling: Bitboard
+    #: The square a pawn has just passed over, whether anything can capture there or not.
+    ep_square: Square | None
+    #: Half-moves since the last capture or pawn move, and the full-move number, as in a FEN.
+    halfmoves: int
+    fullmoves: int
+    #: What stands on each square, and that again as a sense shows it.
+    _men: list[Man]
+    _cells: list[Cell]
+    #: The codes of the ranks, the eighth's first: see :class:`~gmd.games.recon.fen.Ranks`.
+    _ranks: list[int]
+    #: By colour: all squares held, those held by pawns, and a sorted list of those held by others.
+    _own: list[Bitboard]
+    _pawns: list[Bitboard]
+    _officers: list[list[Square]]
+    #: By colour: the pawns whose moves were last listed, the squares that could have hindered them, which of these its
+    #: own side held, and the moves. Half the time they are asked for again.
+    _pawn_moves: list[tuple[Bitboard, Bitboard, Bitboard, list[Move]]]
+
     def __init__(self, fen: str = chess.STARTING_FEN) -> None:
         """:raises ValueError: the FEN cannot be read, or is no position that a game can start from."""
-        board = read_position(fen)
-        self.turn = board.turn
-        #: The rooks that may still castle.
-        self.castling: Bitboard = board.castling_rights
-        #: The square a pawn has just passed over, whether anything can capture there or not.
-        self.ep_square = board.ep_square
-        #: Half-moves since the last capture or pawn move, and the full-move number, as in a FEN.
+        self._become(_start(fen))
+
+    @classmethod
+    def _of(cls, board: chess.Board) -> Self:
+        self = object.__new__(cls)
+        self.turn, self.castling, self.ep_square = board.turn, board.castling_rights, board.ep_square
         self.halfmoves, self.fullmoves = board.halfmove_clock, board.fullmove_number
-        #: What stands on each square.
-        self._men: list[Man] = list(EMPTY)
-        #: FEN's first field with a 1 for every empty square.
-        self._text = bytearray(EMPTY_TEXT)
-        #: By colour: all squares held, those held by pawns, and a sorted list of those held by others.
-        self._own: list[Bitboard] = [board.occupied_co[BLACK], board.occupied_co[WHITE]]
-        self._pawns: list[Bitboard] = [own & board.pawns for own in self._own]
+        self._men, self._cells, self._ranks = EMPTY.copy(), [man.cell for man in EMPTY], [0] * 8
+        self._own = [board.occupied_co[BLACK], board.occupied_co[WHITE]]
+        self._pawns = [own & board.pawns for own in self._own]
         self._officers = [list(chess.scan_forward(own & ~board.pawns)) for own in self._own]
+        self._pawn_moves = [(0, 0, 0, []), (0, 0, 0, [])]
         for square, piece in board.piece_map().items():
-            self._stand(MEN[piece.color][piece.piece_type][square], square)
+            self._stand(MEN[piece.color][piece.piece_type][square])
+        return self
 
     def copy(self) -> Self:
         """A copy to go on with apart from this one."""
         other = object.__new__(type(self))
-        other.turn, other.castling, other.ep_square = self.turn, self.castling, self.ep_square
-        other.halfmoves, other.fullmoves = self.halfmoves, self.fullmoves
-        other._men, other._text = self._men.copy(), self._text.copy()
-        other._own, other._pawns = self._own.copy(), self._pawns.copy()
-        other._officers = [squares.copy() for squares in self._officers]
+        other._become(self)
         return other
+
+    def _become(self, other: ReconBoard) -> None:
+        self.turn, self.castling, self.ep_square = other.turn, other.castling, other.ep_square
+        self.halfmoves, self.fullmoves = other.halfmoves, other.fullmoves
+        self._men, self._cells, self._ranks = other._men.copy(), other._cells.copy(), other._ranks.copy()
+        self._own, self._pawns, self._pawn_moves = other._own.copy(), other._pawns.copy(), other._pawn_moves.copy()
+        self._officers = [squares.copy() for squares in other._officers]
 
     # --- What there is to see -----------------------------------------------------------------------------------
 
@@ -117,7 +119,7 @@ class ReconBoard:
         """Whether a king stands on a square."""
         return self._men[square].piece_type == chess.KING
 
-    def occupied_by(self, color: chess.Color) -> Bitboard:
+    def occupied_by(self, color: Color) -> Bitboard:
         """The squares that hold pieces of a side."""
         return self._own[color]
 
@@ -127,20 +129,19 @@ class ReconBoard:
         found = 0
         for square in self._officers[self.turn]:
             man = self._men[square]
-            if man.piece_type == piece_type and man.lines >> target & 1 and not PATHS[square][target] & before:
+            if man.piece_type == piece_type and man.reach >> target & 1 and not PATHS[square][target] & before:
                 found |= BB_SQUARES[square]
         return found
 
     def window(self, square: Square) -> list[Cell]:
         """What a sense of ``square`` shows: its window, clipped at the edges, from the top left."""
-        return [man.cell for man in PICK_WINDOW[square](self._men)]
+        return list(PICK_WINDOW[square](self._cells))
 
     def fen(self) -> str:
         """The position in FEN, as python-chess's ``fen(en_passant="fen")`` writes it."""
-        pieces = "/".join(map(_FEN_RANKS.__getitem__, self._text.decode().split("/")))
         passed = "-" if self.ep_square is None else chess.SQUARE_NAMES[self.ep_square]
-        turn = "w" if self.turn else "b"
-        return f"{pieces} {turn} {RIGHTS[self.castling]} {passed} {self.halfmoves} {self.fullmoves}"
+        turn, rights = "w" if self.turn else "b", RIGHTS[self.castling]
+        return f"{placement(self._ranks)} {turn} {rights} {passed} {self.halfmoves} {self.fullmoves}"
 
     def as_chess(self) -> chess.Board:
         """The position as a :class:`chess.Board` without history."""
@@ -167,15 +168,44 @@ class ReconBoard:
         moves: list[Move] = []
         for square in reversed(self._officers[turn]):
             man = men[square]
-            moves += man.moves[own & man.lines]
-        rights = self.castling & _HOME_RANKS[turn]
-        if rights:
-            for rook in chess.scan_reversed(rights):
-                move, between, _, _ = CASTLES[BB_SQUARES[rook]]
+            moves += man.lists[own & man.lines]
+            if man.lists_below is not None:
+                moves += man.lists_below[own & man.lists_below.lines]
+        if self.castling:
+            for move, between, _ in CASTLINGS[self.castling & _HOME_RANKS[turn]]:
                 if not own & between:
                     moves.append(move)
-        lists = PAWN_MOVES[turn][self._pawns[turn]]
-        moves += lists[own & lists.near]
+        pawns, near, held, pawn_moves = self._pawn_moves[turn]
+        if pawns != self._pawns[turn] or own & near != held:
+            pawn_moves = self._list_pawn_moves()
+        moves += pawn_moves
+        return moves
+
+    def _list_pawn_moves(self) -> list[Move]:
+        """List the moves of the side to move's pawns, and remember them."""
+        turn = self.turn
+        own, pawns = self._own[turn], self._pawns[turn]
+        free = own ^ chess.BB_ALL
+        if turn:
+            ahead, west, east = pawns << 8, (pawns & _NOT_FILE_A) << 7, (pawns & _NOT_FILE_H) << 9
+            near = ahead | (ahead & chess.BB_RANK_3) << 8 | west | east
+            steps = ahead & free
+            twice = ((steps & chess.BB_RANK_3) << 8 & free) >> 24
+            west, east = (west & free) >> 7, (east & free) >> 9
+        else:
+            ahead, west, east = pawns >> 8, (pawns & _NOT_FILE_A) >> 9, (pawns & _NOT_FILE_H) >> 7
+            near = ahead | (ahead & chess.BB_RANK_6) >> 8 | west | east
+            steps = ahead & free
+            twice = ((steps & chess.BB_RANK_6) >> 8 & free) >> 32
+            west, east = (west & free) << 9, (east & free) << 7
+        high, low = STEPS[turn]
+        moves = high[steps >> 32] + low[steps & _LOW_HALF] + DOUBLE_STEPS[turn][twice]
+        to_west, to_east = west.to_bytes(8, "little"), east.to_bytes(8, "little")
+        for (left, right), westward, eastward in zip(CAPTURES[turn], to_west, to_east, strict=True):
+            if westward or eastward:
+                moves += left[westward << 4 & 0xF0 | eastward & 0x0F]
+                moves += right[westward & 0xF0 | eastward >> 4]
+        self._pawn_moves[turn] = pawns, near, own & near, moves
         return moves
 
     def promoting(self, move: Move) -> Move:
@@ -200,12 +230,12 @@ class ReconBoard:
         if not own >> source & 1 or own >> target & 1 or requested.drop:
             raise _not_to_be_asked_for(requested)
         man = self._men[source]
-        if not man.lines:
+        if not man.reach:
             return self._revise_pawn(requested, source, target)
         path = PATHS[source][target]
         if own & path or requested.promotion:
             raise _not_to_be_asked_for(requested)
-        if not man.lines >> target & 1:
+        if not man.reach >> target & 1:
             return self._revise_castling(requested), None
         path &= self._own[not turn]
         if not path:
@@ -235,8 +265,7 @@ class ReconBoard:
         return (MOVES[source][middle] if other >> target & 1 else move), None
 
     def _revise_castling(self, requested: Move) -> Move | None:
-        for rook in chess.scan_forward(self.castling & _HOME_RANKS[self.turn]):
-            move, between, _, _ = CASTLES[BB_SQUARES[rook]]
+        for move, between, _ in CASTLINGS[self.castling & _HOME_RANKS[self.turn]]:
             if move == requested and not between & self._own[self.turn]:
                 return None if between & self._own[not self.turn] else requested
         raise _not_to_be_asked_for(requested)
@@ -258,10 +287,11 @@ class ReconBoard:
         source, target = taken.from_square, taken.to_square
         both = BB_SQUARES[source] | BB_SQUARES[target]
         man = self._men[source]
+        there = man.elsewhere[target]
         if self.castling and both & _CASTLERS:
             self._castle(man, both)
         self._own[turn] ^= both
-        if man.lines:
+        if man.reach:
             officers = self._officers[turn]
             officers.remove(source)
             insort(officers, target)
@@ -271,13 +301,15 @@ class ReconBoard:
             if taken.promotion:
                 self._pawns[turn] ^= BB_SQUARES[target]
                 insort(self._officers[turn], target)
-                man = MEN[turn][taken.promotion][source]
+                there = MEN[turn][taken.promotion][target]
             elif source - target in (16, -16):
                 self.ep_square = (source + target) // 2
         # _leave and _stand, in line
-        men, text, gone, there = self._men, self._text, EMPTY[source], man.elsewhere[target]
-        men[source], men[target] = gone, there
-        text[gone.at], text[there.at] = gone.symbol, there.symbol
+        men, cells, ranks = self._men, self._cells, self._ranks
+        men[source], men[target] = EMPTY[source], there
+        cells[source], cells[target] = EMPTY[source].cell, there.cell
+        ranks[man.row] -= man.weight
+        ranks[there.row] += there.weight
 
     def _take(self, square: Square) -> None:
         """Take a piece of the side that is now to move off the board."""
@@ -293,42 +325,38 @@ class ReconBoard:
         self._leave(square)
 
     def _castle(self, man: Man, both: Bitboard) -> None:
-        """Let a king's or rook's move cost its rights to castle, and move the rook of a king that castles."""
+        """Let a move from one to another square cost rights to castle, and move the rook of a king that castles."""
         turn = not self.turn
         if man.piece_type == chess.KING:
-            for rook in chess.scan_forward(self.castling & _HOME_RANKS[turn]):
-                move, _, source, target = CASTLES[BB_SQUARES[rook]]
+            for move, _, rooks in CASTLINGS[self.castling & _HOME_RANKS[turn]]:
                 if both == BB_SQUARES[move.from_square] | BB_SQUARES[move.to_square]:
+                    source, target = rooks.from_square, rooks.to_square
                     self._own[turn] ^= BB_SQUARES[source] | BB_SQUARES[target]
                     self._officers[turn].remove(source)
                     insort(self._officers[turn], target)
-                    self._stand(self._men[source].elsewhere[target], target)
+                    self._stand(self._men[source].elsewhere[target])
                     self._leave(source)
             self.castling &= ~_HOME_RANKS[turn]
         self.castling &= ~both
 
-    def _stand(self, man: Man, square: Square) -> None:
+    def _stand(self, man: Man) -> None:
+        """Put a man on its square, which is empty."""
+        square = man.cell[0]
         self._men[square] = man
-        self._text[man.at] = man.symbol
+        self._cells[square] = man.cell
+        self._ranks[man.row] += man.weight
 
     def _leave(self, square: Square) -> None:
-        self._stand(EMPTY[square], square)
+        man = self._men[square]
+        self._men[square] = EMPTY[square]
+        self._cells[square] = EMPTY[square].cell
+        self._ranks[man.row] -= man.weight
 
 
-def read_position(fen: str) -> chess.Board:
-    """The board of a FEN that a game can start from: one king a side, no pawn on a last rank, check or not.
-
-    What it says of castling and en passant must be possible.
-
-    :raises ValueError: it cannot be read, or is no such position.
-    """
-    board = chess.Board(fen)
-    board.promoted = chess.BB_EMPTY
-    problems = board.status() & ~_ALLOWED
-    if problems:
-        names = ", ".join(str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag & problems)
-        raise ValueError(f"no position to start from: {names}")
-    return board
+@lru_cache(256)
+def _start(fen: str) -> ReconBoard:
+    """A board to be copied: most games begin alike."""
+    return ReconBoard._of(read_position(fen))
 
 
 def _promotion(move: Move) -> Move:

@@ -65,13 +65,14 @@ class History:
     def replay(self) -> Iterator[Replayed]:
         """The completed turns in order, with what was there to see."""
         board = ReconBoard(self.start_fen)
-        fen = board.fen()
+        after = board.fen()
         for turn in self.turns:
-            color, before = board.turn, fen
-            seen = _window(board, turn.sense)
-            board.push(turn.taken, turn.capture_square)
-            fen = board.fen()
-            yield Replayed(color, turn, seen, before, fen)
+            square, _, taken, capture_square = turn
+            color, before = board.turn, after
+            seen = [] if square is None else board.window(square)
+            board.push(taken, capture_square)
+            after = board.fen()
+            yield tuple.__new__(Replayed, (color, turn, seen, before, after))  # Replayed(...), at half the price
 
     def board(self) -> ReconBoard:
         """The position the game has come to."""
