@@ -14,7 +14,7 @@ from gmd.alarms import Alarms
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
 from gmd.games.game import Absent, Command, Flag, Hear, Outcome
-from gmd.log.interface import Commit, EventLog, TokenUse
+from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.shelf import Shelf, Table
 from gmd.turns import Turns
 from gmd.watchers import Watchers
@@ -103,6 +103,11 @@ class Arbiter:
         """Seconds the clock of the side to move has been running."""
         game = table.game
         return max(0.0, at - table.since) if game.clock is not None and game.ticking else 0.0
+
+    def forget(self, pruned: Pruned) -> None:
+        """A finished game is in the log no more."""
+        self._shelf.drop(pruned.game_id)
+        self.turns.forget(pruned.game_id, pruned.players)
 
     # --- The log ------------------------------------------------------------------------------------------------
 

@@ -29,10 +29,16 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
-    tls_cert: Annotated[
-        str, Meta(description="PEM file of the server's certificate, and those that vouch for it; goes with tls_key.")
-    ] = ""
-    tls_key: Annotated[str, Meta(description="PEM file of the certificate's private key, without a passphrase.")] = ""
+    tls_cert: (
+        Annotated[
+            str,
+            Meta(description="PEM file of the server's certificate, and those that vouch for it; goes with tls_key."),
+        ]
+        | None
+    ) = None
+    tls_key: (
+        Annotated[str, Meta(description="PEM file of the certificate's private key, without a passphrase.")] | None
+    ) = None
     data: Annotated[
         str,
         Meta(description="Directory that games are kept in; with :memory: they end with the daemon."),
@@ -54,6 +60,11 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 300.0
     # A game replays in milliseconds; five minutes is a long thought, or a client that has gone.
     idle_games: Annotated[float, Meta(gt=0, description="Seconds a game that nobody asks for stays in memory.")] = 300.0
+    # For a day after its end a game is due to players who wait for any of theirs: it must still be there to be shown.
+    keep_finished: (
+        Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; without this, for ever.")]
+        | None
+    ) = None
     # SIGTERM to exit within five seconds: four for what is in hand, the rest to close.
     stop_timeout: Annotated[
         float,

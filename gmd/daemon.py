@@ -17,6 +17,7 @@ from gmd.config import Config
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
 from gmd.log.opening import data_directory, open_log
+from gmd.retention import prune_finished
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
 from gmd.tcp.tls import Certificate, certificate_of
@@ -84,26 +85,28 @@ async def open_daemon(config: Config, sockets: Sequence[socket.socket] = ()) -> 
             async with trio.open_nursery() as writing:
                 writing.start_soon(log.run)
                 try:
-                    async with _serving(arbiter, doors, config.stop_timeout):
+                    async with _serving(arbiter, doors, config):
                         yield Daemon(arbiter, doorkeeper, certificate, listeners)
                 finally:
                     log.stop()
 
 
 @asynccontextmanager
-async def _serving(arbiter: Arbiter, doors: Sequence[Door], patience: float) -> AsyncIterator[None]:
-    """Play games and answer clients; at the end, what is in hand gets ``patience`` seconds."""
+async def _serving(arbiter: Arbiter, doors: Sequence[Door], config: Config) -> AsyncIterator[None]:
+    """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
         async with trio.open_nursery() as services:
             services.start_soon(arbiter.run)
             for doorkeeper, listeners in doors:
                 services.start_soon(doorkeeper.run, listeners, sessions)
+            if config.keep_finished is not None:
+                services.start_soon(prune_finished, arbiter, config.keep_finished)
             try:
                 yield
             finally:
                 services.cancel_scope.cancel()
                 with trio.CancelScope(shield=True):
-                    await _close(doors, patience)
+                    await _close(doors, config.stop_timeout)
         sessions.cancel_scope.cancel()
 
 

@@ -157,9 +157,11 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
         nursery.start_soon(log.run)
         nursery.start_soon(arbiter.run)
         certificate = certificate_of(config.tls_cert, config.tls_key)
-        yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config), certificate), nursery)
-        nursery.cancel_scope.cancel()
-        log.stop()
+        try:
+            yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config), certificate), nursery)
+        finally:  # a test that fails must end too, and the log writes on until it is stopped
+            nursery.cancel_scope.cancel()
+            log.stop()
 
 
 class FaultyStore:

@@ -23,6 +23,7 @@ OTHER: dict[str, object] = {
     "max_wait": 0.0,
     "start_timeout": 12.0,
     "idle_games": 30.0,
+    "keep_finished": 30.5,
     "stop_timeout": 1.5,
 }
 

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 import structlog
@@ -18,11 +18,12 @@ import trio
 
 from gm_protocol.framing import DEFAULT_PORT
 from gmd import __version__
-from gmd.config import Config, ConfigError, load_config
+from gmd.config import Config, ConfigError
 from gmd.daemon import Daemon, open_daemon, prepare_process
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
 
+from .settings import config_option, read_settings
 from .systemd import Inherited, InheritedSocketError, inherited_sockets, notify
 
 logger = structlog.get_logger(__name__)
@@ -41,28 +42,25 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """An option for every field of the configuration."""
     hints = get_type_hints(Config, include_extras=True)
     for name in reversed(Config.__struct_fields__):
-        kind, meta = hints[name].__origin__, hints[name].__metadata__[0]
+        # An optional setting's hint is a union, and what describes it a part of that.
+        hint = next((part for part in get_args(hints[name]) if get_origin(part) is Annotated), hints[name])
+        kind, meta = hint.__origin__, hint.__metadata__[0]
         default = getattr(_DEFAULTS, name)
-        help_text = f"{meta.description}  [default: {default if default != '' else 'none'}; or GMD_{name.upper()}]"
+        said = "" if default is None else f"default: {default}; "
+        help_text = f"{meta.description}  [{said}or GMD_{name.upper()}]"
         command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=help_text)(command)
     return command
 
 
 @click.command()
 @_setting_options
-@click.option("--config", "file", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]")
+@config_option
 def serve(file: Path | None, **settings: Any) -> None:
     """Serve games until told to stop (SIGINT or SIGTERM). SIGHUP reads the certificate again.
 
     A flag wins over its GMD_ variable, that over the file, that over the default.
     """
-    if file is None and os.environ.get("GMD_CONFIG"):
-        file = Path(os.environ["GMD_CONFIG"])
-    flags = {name: value for name, value in settings.items() if value is not None}
-    try:
-        config = load_config(flags, os.environ, file)
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from None
+    config = read_settings(settings, file)
     try:
         trio.run(_serve, config, inherited_sockets(os.environ))
     except ConfigError as error:

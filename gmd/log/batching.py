@@ -19,7 +19,7 @@ from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, LogFailed, SequenceConflict, TokenUse
+from .interface import Deadline, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
 from .store import Conflicts, GameAppend, Store, Told
 
 logger = structlog.get_logger(__name__)
@@ -88,6 +88,16 @@ class Pending:
             self._settled.set()
 
 
+class _Pruning:
+    """One step of pruning, asked for and then done."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.pruned: list[Pruned] = []
+        self.error: GmError | None = None
+        self.done = trio.Event()
+
+
 class BatchingLog:
     """An event log on a :class:`~gmd.log.store.Store`."""
 
@@ -101,6 +111,7 @@ class BatchingLog:
         self._gathering: dict[int, Pending] = {}
         self._writing: dict[int, Pending] = {}
         self._told: dict[Told, None] = {}
+        self._prunings: list[_Pruning] = []
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._some = trio.Event()
         self._stopping = False
@@ -138,12 +149,14 @@ class BatchingLog:
 
     async def run(self) -> None:
         with trio.CancelScope(shield=True):  # :meth:`stop` ends it, when nobody appends any more
-            while not self._stopping or self._gathering:
+            while not self._stopping or self._gathering or self._prunings:
                 if self._gathering:
                     await self._write_batch()
-                else:
+                elif not self._prunings:
                     self._some = trio.Event()
                     await self._some.wait()
+                if self._prunings:  # after every batch one step, and after every step a batch
+                    await self._prune_some(self._prunings.pop(0))
             if self._told:
                 await self._attempt([], list(self._told))
 
@@ -183,6 +196,26 @@ class BatchingLog:
             self._failing = False
             logger.warning("the event log can be written again")
         return {}
+
+    async def prune(self, seconds: float) -> list[Pruned]:
+        pruning = _Pruning(seconds)
+        self._prunings.append(pruning)
+        self._some.set()
+        await pruning.done.wait()
+        if pruning.error is not None:
+            raise pruning.error
+        return pruning.pruned
+
+    async def _prune_some(self, pruning: _Pruning) -> None:
+        try:
+            pruning.pruned = await trio.to_thread.run_sync(self._store.prune, pruning.seconds)
+        except Exception as error:
+            logger.error("finished games cannot be pruned", reason=_reason(error))
+            pruning.error = LogFailed("finished games cannot be pruned; nothing was removed")
+        gone = {game.game_id for game in pruning.pruned}
+        for token in [token for token, (game_id, _) in self._tokens.items() if game_id in gone]:
+            del self._tokens[token]
+        pruning.done.set()
 
     def _fail(self, pending: Pending, error: GmError) -> None:
         """Nothing of this became durable, and what was appended behind it never will."""

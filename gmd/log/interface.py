@@ -66,6 +66,13 @@ class GameQuery(NamedTuple):
     limit: int = 100
 
 
+class Pruned(NamedTuple):
+    """A game that was removed, and whose it was."""
+
+    game_id: int
+    players: tuple[int | None, int | None]
+
+
 class Deadline(NamedTuple):
     """A live game with a clock, and how many seconds its side to move has left; None where a seat is unheard."""
 
@@ -120,6 +127,15 @@ class EventLog(Protocol):
 
     async def deadlines(self) -> list[Deadline]:
         """Every live game with a clock."""
+
+    async def prune(self, seconds: float) -> list[Pruned]:
+        """Remove some of the games that ended so many seconds ago or before.
+
+        With a game go its events and the token it was made under; its id is given to no other. So few are removed at
+        once that an append waits no longer than for another's commit: call it until it has nothing more to remove.
+
+        :raises LogFailed: the log could not be written. Nothing was removed.
+        """
 
     async def due(self, player: int) -> list[int]:
         """The live games where a player is to act, and those ended lately without its having been told.

@@ -14,10 +14,12 @@ from gm_protocol.state import RESULTS, Color
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, SequenceConflict, TokenUse
+from .interface import Deadline, GameQuery, Pruned, SequenceConflict, TokenUse
 
 #: Games a listing looks at before it lets others run: some hundred microseconds.
 GAMES_A_STEP = 1_000
+#: Games removed in one step of pruning.
+PRUNED_A_STEP = 100
 
 
 class Durable:
@@ -44,6 +46,13 @@ class _Logged:
     events: list[AnyEvent] = field(default_factory=list)
     changed: int = 0
     told: set[Color] = field(default_factory=set)
+    token: TokenUse | None = None
+    #: When it was first seen to be over, in trio's time. A move is not worth a look at the clock.
+    ended: float | None = None
+
+    @property
+    def players(self) -> tuple[int | None, int | None]:
+        return self.created.player_white, self.created.player_black
 
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
@@ -60,7 +69,7 @@ class MemoryLog:
     def __init__(self) -> None:
         self._games: dict[int, _Logged] = {}
         self._tokens: dict[tuple[int | None, bytes], tuple[int, bytes]] = {}
-        self._played_by: dict[int | None, list[int]] = {}
+        self._played_by: dict[int | None, dict[int, None]] = {}
         self._last_id = 0
         self._appends = count(1)
 
@@ -92,11 +101,38 @@ class MemoryLog:
         game.standing = standing
         game.changed = next(self._appends)
         if token is not None:
+            game.token = token
             self._tokens[token.player, token.token] = (game_id, token.content)
         return _DURABLE
 
     def told(self, game_id: int, seat: Color) -> None:
-        self._games[game_id].told.add(seat)
+        if (game := self._games.get(game_id)) is not None:
+            game.told.add(seat)
+
+    async def prune(self, seconds: float) -> list[Pruned]:
+        """As the interface has it; a game counts as ended from the first call that finds it over."""
+        now = trio.current_time()
+        pruned: list[Pruned] = []
+        for looked_at, (game_id, game) in enumerate(list(self._games.items()), 1):
+            if game_id not in self._games:
+                continue  # another call has removed it
+            if game.ended is None and game.standing().termination != "available_move":
+                game.ended = now
+            if game.ended is not None and game.ended <= now - seconds:
+                self._remove(game_id, game)
+                pruned.append(Pruned(game_id, game.players))
+                if len(pruned) == PRUNED_A_STEP:
+                    break
+            if looked_at % GAMES_A_STEP == 0:
+                await trio.lowlevel.checkpoint()
+        return pruned
+
+    def _remove(self, game_id: int, game: _Logged) -> None:
+        del self._games[game_id]
+        for player in set(game.players):
+            del self._played_by[player][game_id]
+        if game.token is not None:
+            self._tokens.pop((game.token.player, game.token.token), None)
 
     async def load(self, game_id: int) -> list[AnyEvent]:
         game = self._games.get(game_id)
@@ -131,12 +167,12 @@ class MemoryLog:
     def _begin(self, game_id: int, created: AnyEvent, standing: Callable[[], Standing]) -> _Logged:
         assert isinstance(created, Created)
         game = self._games[game_id] = _Logged(created, standing)
-        for player in {created.player_white, created.player_black}:
-            self._played_by.setdefault(player, []).append(game_id)
+        for player in set(game.players):
+            self._played_by.setdefault(player, {})[game_id] = None
         return game
 
     def _of(self, player: int | None) -> list[int]:
-        return self._played_by.get(player, [])
+        return list(self._played_by.get(player, ()))
 
     def _newest_first(self, query: GameQuery) -> Iterator[int]:
         newest = self._last_id if query.before is None else min(query.before - 1, self._last_id)

@@ -1,4 +1,4 @@
-"""The event log in a database that speaks SQL: its tables, and everything that is asked of them.
+"""The event log in a database that speaks SQL: everything that is asked of its tables.
 
 Nothing in here belongs to one database alone. What one of them does faster is in its own module.
 """
@@ -12,90 +12,41 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
     Connection,
     Engine,
-    Float,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
     Row,
     Select,
-    String,
-    Table,
-    Text,
     and_,
     bindparam,
+    delete,
     func,
     insert,
     or_,
     select,
+    true,
     union_all,
     update,
 )
 from sqlalchemy.exc import IntegrityError
 
-from gm_protocol.messages import GameRow
+from gm_protocol.messages import GameRow, GameStatus
 from gm_protocol.state import RESULTS
 from gmd.games.events import AnyEvent, Created
 
-from .interface import UNTOLD_SECONDS, Deadline, GameQuery
-from .store import Conflicts, GameAppend, Told
+from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
+from .store import Conflicts, GameAppend, Restored, Told
+from .tables import events, games, retired, tokens
 
 #: Most games a player is told of at once that ended without its knowing.
 MAX_DUE = 10_000
+#: What one step of pruning removes: so many games at most, and so many events unless one game alone has more.
+PRUNED_GAMES = 100
+PRUNED_EVENTS = 1_000
 
-metadata = MetaData()
-#: SQLite makes a key of this very name the row's own number; elsewhere ids have 64 bits.
-_GameId = BigInteger().with_variant(Integer(), "sqlite")
-
-games = Table(
-    "games",
-    metadata,
-    Column("game_id", _GameId, primary_key=True, autoincrement=False),
-    Column("variant", String(32), nullable=False),
-    Column("player_white", BigInteger),
-    Column("player_black", BigInteger),
-    Column("created", String(32), nullable=False),
-    Column("clocked", Boolean, nullable=False),
-    # Whether the seat may still have something to attend to: false once its player has been told the end.
-    Column("white_open", Boolean, nullable=False),
-    Column("black_open", Boolean, nullable=False),
-    Column("status", String(8), nullable=False),
-    Column("termination", String(32), nullable=False),
-    # These alone change with every move, and no index holds them.
-    Column("events", Integer, nullable=False),
-    Column("turn", String(8), nullable=False),
-    Column("ply_index", Integer, nullable=False),
-    Column("seconds_left", Float(53)),
-    Column("changed", Float(53), nullable=False),
-    Index("games_of_white", "player_white", "status", "game_id"),
-    Index("games_of_black", "player_black", "status", "game_id"),
-    Index("games_open_to_white", "player_white", "white_open", "status"),
-    Index("games_open_to_black", "player_black", "black_open", "status"),
-    Index("games_by_status", "status", "game_id"),
-    Index("games_with_clocks", "clocked", "status"),
-)
-
-events = Table(
-    "events",
-    metadata,
-    Column("game_id", _GameId, primary_key=True, autoincrement=False),
-    Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("event", Text, nullable=False),
-)
-
-tokens = Table(
-    "tokens",
-    metadata,
-    # A digest of player and token: for nobody's tokens, too, are unique.
-    Column("token", LargeBinary(32), primary_key=True),
-    Column("game_id", _GameId, nullable=False),
-    Column("content", LargeBinary, nullable=False),
-)
+_RETIRED = retired.c.game_id
+_SEATS = (games.c.player_white, games.c.player_black)
+#: What a row's status may be.
+_STATUSES: Sequence[GameStatus] = ("live", "over")
 
 _encoder = msgspec.json.Encoder()
 _events_decoder = msgspec.json.Decoder(list[AnyEvent])
@@ -106,7 +57,9 @@ _ADVANCE = (
     .values({name: bindparam(name) for name in ("events", "turn", "ply_index", "seconds_left", "changed")})
 )
 _FINISH = (
-    update(games).where(games.c.game_id == bindparam("id")).values(status="over", termination=bindparam("termination"))
+    update(games)
+    .where(games.c.game_id == bindparam("id"))
+    .values({"status": "over", "termination": bindparam("termination"), "ended": bindparam("ended")})
 )
 _TOLD = {
     "white": update(games).where(games.c.game_id == bindparam("id")).values(white_open=False),
@@ -177,7 +130,9 @@ class SqlStore:
         check_count(connection.execute(_ADVANCE, values).rowcount, len(values))
         finished = [append for append in appends if append.standing.termination != "available_move"]
         if finished:
-            ends = [{"id": append.game_id, "termination": append.standing.termination} for append in finished]
+            ends = [
+                {"id": append.game_id, "termination": append.standing.termination, "ended": now} for append in finished
+            ]
             connection.execute(_FINISH, ends)
 
     def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
@@ -199,11 +154,34 @@ class SqlStore:
                     conflicts[append.game_id] = actual
         return conflicts
 
+    def restore(self, restored: Sequence[Restored]) -> None:
+        """Put in games whose ids are free, in one transaction. A token that another game has stays with that one.
+
+        :raises sqlalchemy.exc.IntegrityError: an id is taken. Nothing was put in.
+        """
+        now = time.time()
+        with self._writer.begin() as connection:
+            rows = [_new_row(game.append, now if game.ended is None else game.ended) for game in restored]
+            connection.execute(insert(games), rows)
+            self._insert_events(connection, [game.append for game in restored])
+            for game in restored:
+                if game.token is not None and not _is_kept(connection, game.token[0]):
+                    key, content = game.token
+                    connection.execute(insert(tokens).values(token=key, game_id=game.append.game_id, content=content))
+
+    def prune(self, seconds: float) -> list[Pruned]:
+        with self._writer.begin() as connection:
+            found = _long_over(connection, time.time() - seconds)
+            if found:
+                _remove(connection, [game.game_id for game in found])
+        return found
+
     # --- Reading ------------------------------------------------------------------------------------------------
 
     def newest_game_id(self) -> int:
         with self._engine.connect() as connection:
-            return connection.execute(select(func.max(games.c.game_id))).scalar() or 0
+            highest = [connection.execute(select(func.max(ids))).scalar() for ids in (games.c.game_id, _RETIRED)]
+        return max(game_id or 0 for game_id in highest)
 
     def load(self, game_id: int) -> list[AnyEvent]:
         query = select(events.c.event).where(events.c.game_id == game_id).order_by(events.c.seq)
@@ -232,6 +210,34 @@ class SqlStore:
         return list(dict.fromkeys(reversed(found)))
 
 
+def _long_over(connection: Connection, before: float) -> list[Pruned]:
+    """The games that ended first, by a time: as many as one step may remove."""
+    query = (
+        select(games.c.game_id, games.c.player_white, games.c.player_black, games.c.events)
+        .where(games.c.ended <= before)  # which a live game's never is
+        .order_by(games.c.ended)
+        .limit(PRUNED_GAMES)
+    )
+    found: list[Pruned] = []
+    size = 0
+    for game_id, white, black, length in connection.execute(query):
+        size += length
+        if found and size > PRUNED_EVENTS:
+            break
+        found.append(Pruned(game_id, (white, black)))
+    return found
+
+
+def _remove(connection: Connection, game_ids: Sequence[int]) -> None:
+    """Remove games and all that belongs to them, and see to it that their ids stay theirs."""
+    for table in (events, tokens, games):
+        connection.execute(delete(table).where(table.c.game_id.in_(game_ids)))
+    highest = max(game_ids)
+    if highest > (connection.execute(select(func.max(_RETIRED))).scalar() or 0):
+        connection.execute(delete(retired))
+        connection.execute(insert(retired).values(game_id=highest))
+
+
 class _Missed(Exception):
     """A game's row is not as an append expects it to be."""
 
@@ -257,6 +263,7 @@ def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
         "black_open": True,
         "status": "live" if standing.termination == "available_move" else "over",
         "termination": standing.termination,
+        "ended": None if standing.termination == "available_move" else now,
         "events": len(append.events),
         "turn": standing.turn,
         "ply_index": standing.ply_index,
@@ -277,7 +284,10 @@ def _token_row(append: GameAppend) -> dict[str, Any]:
 
 
 def _taken(connection: Connection, append: GameAppend) -> bool:
-    key = _token_row(append)["token"]
+    return _is_kept(connection, _token_row(append)["token"])
+
+
+def _is_kept(connection: Connection, key: bytes) -> bool:
     return connection.execute(select(tokens.c.game_id).where(tokens.c.token == key)).first() is not None
 
 
@@ -289,19 +299,26 @@ def _tell(connection: Connection, told: Iterable[Told]) -> None:
 
 
 def _rows_query(query: GameQuery) -> Select[Any]:
-    """The listing asked for. Of a player's games, each colour's are found by an index of their own."""
+    """The listing asked for.
+
+    Each index lists the games of one status and one player or variant, newest first. So the page is the newest of what
+    the first rows of each of them are: however many games there are, few are looked at.
+    """
+    newest = games.c.game_id.desc()
     wanted = [games.c.game_id < query.before] if query.before is not None else []
-    if query.status is not None:
-        wanted.append(games.c.status == query.status)
+    if query.player is None and query.variant is None:
+        status = [] if query.status is None else [games.c.status == query.status]
+        return select(games).where(*wanted, *status).order_by(newest).limit(query.limit)
     if query.variant is not None:
-        wanted.append(games.c.variant == query.variant)
-    page = select(games).where(*wanted).order_by(games.c.game_id.desc()).limit(query.limit)
-    if query.player is None:
-        return page
-    ids = select(games.c.game_id).where(*wanted).order_by(games.c.game_id.desc()).limit(query.limit)
-    seats = [ids.where(seat == query.player).subquery() for seat in (games.c.player_white, games.c.player_black)]
-    found = union_all(*(select(seat.c.game_id) for seat in seats))
-    return select(games).where(games.c.game_id.in_(found)).order_by(games.c.game_id.desc()).limit(query.limit)
+        # No index holds what is computed: a player has fewer games than a variant, and theirs is the index to go by.
+        variant = games.c.variant if query.player is None else games.c.variant.concat("")
+        wanted.append(variant == query.variant)
+    ids = select(games.c.game_id).where(*wanted).order_by(newest).limit(query.limit)
+    seats = [true()] if query.player is None else [seat == query.player for seat in _SEATS]
+    statuses = _STATUSES if query.status is None else [query.status]
+    parts = [ids.where(seat, games.c.status == status).subquery() for seat in seats for status in statuses]
+    found = union_all(*(select(part.c.game_id) for part in parts))
+    return select(games).where(games.c.game_id.in_(found)).order_by(newest).limit(query.limit)
 
 
 def _row(found: Row[Any]) -> GameRow:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from sqlite3 import Connection as RawConnection
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -28,6 +30,15 @@ PRAGMAS: Mapping[str, int | str] = {
     "temp_store": "MEMORY",
 }
 
+#: What a connection begins with that only reads.
+READER_PRAGMAS: Mapping[str, int | str] = {
+    "busy_timeout": BUSY_SECONDS * 1_000,
+    "query_only": "ON",
+    "temp_store": "MEMORY",
+}
+#: Damages of a file after which SQLite's check stops looking for more.
+MAX_DAMAGES = 20
+
 # One statement for a whole batch: each row of its own would have this thread wait for the interpreter again.
 _INSERT_EVENTS = """
 INSERT INTO events (game_id, seq, event)
@@ -45,7 +56,7 @@ FROM (
 WHERE games.game_id = new.game_id AND games.events = new.expected
 """
 _FINISH = """
-UPDATE games SET status = 'over', termination = new.termination
+UPDATE games SET status = 'over', termination = new.termination, ended = ?
 FROM (
     SELECT json_extract(value, '$[0]') AS game_id, json_extract(value, '$[1]') AS termination FROM json_each(?)
 ) AS new
@@ -78,6 +89,35 @@ def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> E
     return engine
 
 
+def open_read_only(file: Path) -> Engine:
+    """An engine that cannot write, beside a daemon or without one.
+
+    Where there is no daemon SQLite leaves two files behind, which belong to its write-ahead log and hold nothing: what
+    only reads may not remove them. In a directory that cannot be written it takes the file as it is, unless a
+    write-ahead log is there, which it would have to prepare for reading.
+    """
+    query = {"uri": "true", "mode": "ro"}
+    if not os.access(file.parent, os.W_OK) and not file.with_name(f"{file.name}-wal").exists():
+        query["immutable"] = "1"
+    engine = create_engine(URL.create("sqlite", database=f"file:{quote(str(file.absolute()))}", query=query))
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: RawConnection, _record: object) -> None:
+        connection.isolation_level = None
+        for name, value in READER_PRAGMAS.items():
+            connection.execute(f"PRAGMA {name} = {value}").close()
+
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
+
+
+def damages(engine: Engine) -> list[str]:
+    """What SQLite's own check finds wrong with its file: the structure, not the games."""
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(f"PRAGMA integrity_check({MAX_DAMAGES})").scalars().all()
+    return [] if found == ["ok"] else list(found)
+
+
 class SqliteStore(SqlStore):
     """A store in an SQLite file whose schema is up to date."""
 
@@ -100,7 +140,7 @@ class SqliteStore(SqlStore):
         finished = [append for append in appends if append.standing.termination != "available_move"]
         if finished:
             ends = [(append.game_id, append.standing.termination) for append in finished]
-            connection.exec_driver_sql(_FINISH, (_json(ends),))
+            connection.exec_driver_sql(_FINISH, (now, _json(ends)))
 
     def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
         rows = [

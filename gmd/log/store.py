@@ -10,7 +10,7 @@ from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, TokenUse
+from .interface import Deadline, GameQuery, Pruned, TokenUse
 
 
 class Conflicts(Exception):
@@ -34,6 +34,16 @@ class GameAppend(NamedTuple):
     token: TokenUse | None
 
 
+class Restored(NamedTuple):
+    """A game that was played elsewhere."""
+
+    append: GameAppend
+    #: When it ended, in seconds since 1970; None while it is on.
+    ended: float | None
+    #: The digest that a token is kept by, with its content.
+    token: tuple[bytes, bytes] | None
+
+
 class Told(NamedTuple):
     """A seat's player has been shown the end of a game."""
 
@@ -42,7 +52,10 @@ class Told(NamedTuple):
 
 
 class Store(Protocol):
-    """A database of games. ``write`` is called by one thread at a time; the others may be called beside it."""
+    """A database of games.
+
+    ``write`` and ``prune`` are called by one thread at a time; the others may be called beside it.
+    """
 
     def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         """Make all of it durable in one transaction, or nothing; no two appends are to one game.
@@ -50,8 +63,11 @@ class Store(Protocol):
         :raises Conflicts: nothing was written because of these games.
         """
 
+    def prune(self, seconds: float) -> list[Pruned]:
+        """Remove some long finished games, as :meth:`gmd.log.interface.EventLog.prune` has it, in one transaction."""
+
     def newest_game_id(self) -> int:
-        """The highest id of a game; 0 where there is none."""
+        """The highest id that a game has, or had before it was removed; 0 where there was none."""
 
     def load(self, game_id: int) -> list[AnyEvent]:
         """A game's events, in order."""
