@@ -11,9 +11,8 @@ import trio
 
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.alarms import Alarms
-from gmd.games.chess import ChessGame
-from gmd.games.events import AnyEvent
-from gmd.games.game import Absent, Command, Flag, Hear, Outcome
+from gmd.games.events import AnyEvent, Sensed
+from gmd.games.game import Absent, Command, Flag, Game, Hear, Outcome
 from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.shelf import Shelf, Table
 from gmd.turns import Turns
@@ -68,7 +67,7 @@ class Arbiter:
         """
         return self._shelf.find(game_id) or await self._shelf.load(game_id)
 
-    def open(self, game: ChessGame, events: Sequence[AnyEvent], token: TokenUse | None) -> Table:
+    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> Table:
         """Take in a new game that its first events have been applied to."""
         game.id = self.log.next_game_id()
         table = Table(game, 0, trio.current_time())
@@ -113,6 +112,7 @@ class Arbiter:
 
     def _append(self, table: Table, events: Sequence[AnyEvent], token: TokenUse | None = None) -> None:
         game = table.game
+        secret = type(events[-1]) is Sensed
         table.since = inf
         try:
             commit = self.log.append(game.id, table.seq, events, game.standing, token)
@@ -122,17 +122,25 @@ class Arbiter:
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
         if commit.done:
-            self._durable(table)
-        elif commit is not table.commit:
-            table.commit = commit
+            self._sense_durable(table) if secret else self._durable(table)
+            return
+        known = commit is table.commit or commit is table.sensed
+        if secret:
+            table.sensed = commit
+        else:
+            table.commit, table.sensed = commit, None
+        if not known:
             commit.then(partial(self._settled, table, commit))
 
     def _settled(self, table: Table, commit: Commit, error: GmError | None) -> None:
         """A commit is durable or has failed. If it is not the game's latest any more, there is another to wait for."""
         if error is not None:
             self._lose(table)
-        elif table.commit is commit and self._shelf.find(table.game.id) is table:
-            self._durable(table)
+        elif self._shelf.find(table.game.id) is table:
+            if table.commit is commit:
+                self._durable(table)
+            if table.sensed is commit:
+                self._sense_durable(table)
 
     def _durable(self, table: Table) -> None:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
@@ -140,9 +148,14 @@ class Arbiter:
         table.commit = None
         self.turns.update(game)
         if game.clock is not None:
-            table.since = trio.current_time()
-            self._set_alarm(table)
+            self._start_clock(table)
         self.watchers.ring(game.id, game.players)
+
+    def _sense_durable(self, table: Table) -> None:
+        """A sense cannot be lost any more: the clock runs on. Nobody else is told, nor is it anybody else's turn."""
+        table.sensed = None
+        if table.game.clock is not None:
+            self._start_clock(table)
 
     def _lose(self, table: Table) -> None:
         """What was applied is not in the log: the game in memory is wrong, the log is right.
@@ -157,6 +170,11 @@ class Arbiter:
                 self._wanted.send_nowait(game.id)
 
     # --- Clocks -------------------------------------------------------------------------------------------------
+
+    def _start_clock(self, table: Table) -> None:
+        """The clock of the side to move runs from now."""
+        table.since = trio.current_time()
+        self._set_alarm(table)
 
     def _resume(self, table: Table) -> None:
         """A game has come out of the log: its clock runs as its alarm says, or from now."""
@@ -219,4 +237,4 @@ class Arbiter:
 
     def _is_needed(self, table: Table) -> bool:
         """Whether a game is to stay in memory though nobody has asked for it of late."""
-        return table.commit is not None or self.watchers.watched(table.game.id)
+        return table.commit is not None or table.sensed is not None or self.watchers.watched(table.game.id)

@@ -7,6 +7,7 @@ import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 
 import structlog
 import trio
@@ -18,6 +19,7 @@ from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
 from gmd.log.opening import data_directory, open_log
 from gmd.retention import prune_finished
+from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
 from gmd.tcp.tls import Certificate, certificate_of
@@ -39,6 +41,7 @@ class Daemon:
     :ivar arbiter: its games, for calls without a socket.
     :ivar certificate: its TLS, if it has any.
     :ivar addresses: the (host, port) pairs it listens on.
+    :ivar spectators: who may watch live games in full.
     """
 
     def __init__(
@@ -46,11 +49,13 @@ class Daemon:
         arbiter: Arbiter,
         doorkeeper: Doorkeeper,
         certificate: Certificate | None,
+        spectators: Spectators,
         listeners: Sequence[trio.SocketListener],
     ) -> None:
         self.arbiter = arbiter
         self.doorkeeper = doorkeeper
         self.certificate = certificate
+        self.spectators = spectators
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -74,19 +79,22 @@ async def open_daemon(config: Config, sockets: Sequence[socket.socket] = ()) -> 
     with open_log(config.data) as log:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
-        doorkeeper = Doorkeeper(arbiter, limits_of(config), certificate)
         listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
         if not listeners:
             listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
+        spectators = spectators_of(config, local=all(map(_is_local, listeners)))
+        doorkeeper = Doorkeeper(arbiter, limits_of(config), certificate, spectators)
         doors = [(doorkeeper, listeners)]
         with operator_listener(data_directory(config.data)) as listener:
             if listener is not None:
-                doors.append((Doorkeeper(arbiter, limits_of(config), authority=Authority.OPERATOR), [listener]))
+                everything = Spectators(live=True, trusted=True)
+                operators = Doorkeeper(arbiter, limits_of(config), None, everything, Authority.OPERATOR)
+                doors.append((operators, [listener]))
             async with trio.open_nursery() as writing:
                 writing.start_soon(log.run)
                 try:
                     async with _serving(arbiter, doors, config):
-                        yield Daemon(arbiter, doorkeeper, certificate, listeners)
+                        yield Daemon(arbiter, doorkeeper, certificate, spectators, listeners)
                 finally:
                     log.stop()
 
@@ -117,6 +125,19 @@ async def _close(doors: Sequence[Door], patience: float) -> None:
     async with trio.open_nursery() as stopping:
         for doorkeeper, _ in doors:
             stopping.start_soon(doorkeeper.stop, patience)
+
+
+def spectators_of(config: Config, *, local: bool) -> Spectators:
+    """Who may watch live games in full.
+
+    :param local: whether nobody but this machine's own users can reach the daemon.
+    """
+    return Spectators(live=config.spectate == "live", key=config.spectator_key, trusted=local)
+
+
+def _is_local(listener: trio.SocketListener) -> bool:
+    address = listener.socket.getsockname()[0]
+    return ip_address(address).is_loopback
 
 
 def limits_of(config: Config) -> Limits:

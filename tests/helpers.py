@@ -15,7 +15,7 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, limits_of, open_daemon
+from gmd.daemon import Daemon, limits_of, open_daemon, spectators_of
 from gmd.games.events import AnyEvent
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
@@ -157,8 +157,9 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
         nursery.start_soon(log.run)
         nursery.start_soon(arbiter.run)
         certificate = certificate_of(config.tls_cert, config.tls_key)
+        doorkeeper = Doorkeeper(arbiter, limits_of(config), certificate, spectators_of(config, local=True))
         try:
-            yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config), certificate), nursery)
+            yield MemoryDaemon(arbiter, doorkeeper, nursery)
         finally:  # a test that fails must end too, and the log writes on until it is stopped
             nursery.cancel_scope.cancel()
             log.stop()

@@ -250,31 +250,26 @@ async def _play_turn(local: LocalGame, players: Chooser, side: Side) -> None:
         local.resign()
         await side.resign()
         return
-    local_result = await _move(local, players, moves, side)
-    assert local_result[0] is None or isinstance(local_result[0], Move)
+    while not await _move(local, players.choose_move(local, moves.copy()), side):
+        pass
     local.end_turn()
 
 
-async def _move(local: LocalGame, players: Chooser, moves: list[Move], side: Side) -> MoveResult:
-    """Move on both sides; what one refuses the other refuses, and then another move is chosen."""
-    for _ in range(100):
-        requested = players.choose_move(local, list(moves))
-        try:
-            expected: MoveResult = local.move(requested)
-        except ValueError:
-            expected = None, None, None
-            refused = True
-        else:
-            refused = False
-        try:
-            result = await side.move(requested)
-        except ValueError:
-            assert refused, f"{requested} was refused in {local.board.fen()}"
-        else:
-            assert not refused, f"{requested} was taken for a move action in {local.board.fen()}"
-            assert result == expected
-            return result
-    raise AssertionError("no move was ever accepted")
+async def _move(local: LocalGame, requested: Move | None, side: Side) -> bool:
+    """Ask for a move on both sides; whether it was among the move actions, on both or on neither."""
+    fen = local.board.fen()
+    expected: MoveResult | None
+    try:
+        expected = local.move(requested)
+    except ValueError:
+        expected = None
+    try:
+        result = await side.move(requested)
+    except ValueError:
+        assert expected is None, f"{requested} was refused in {fen}"
+        return False
+    assert result == expected, f"{requested} in {fen}"
+    return True
 
 
 def compare_histories(local: GameHistory, gmds: GameHistory) -> None:

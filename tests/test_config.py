@@ -24,6 +24,8 @@ OTHER: dict[str, object] = {
     "start_timeout": 12.0,
     "idle_games": 30.0,
     "keep_finished": 30.5,
+    "spectate": "live",
+    "spectator_key": "let me see",
     "stop_timeout": 1.5,
 }
 
@@ -132,3 +134,13 @@ def test_a_file_must_be_there(tmp_path: Path) -> None:
 def test_a_config_does_not_change() -> None:
     with pytest.raises(AttributeError):
         Config().port = 5  # type: ignore[misc]
+
+
+def test_no_error_prints_a_secret(tmp_path: Path) -> None:
+    file = tmp_path / "gmd.toml"
+    file.write_text("spectator_key = 5150\n", "utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_config({}, {}, file)
+    assert str(refused.value) == (
+        f"spectator_key: what comes from the file {file} cannot be used: Expected `str`, got `int`"
+    )

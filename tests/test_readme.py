@@ -70,6 +70,13 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
     assert first_move.startswith("1.")
 
 
+def test_the_blind_players_see_their_own_pieces(outputs: list[str]) -> None:
+    sensed, taken, white, black = outputs[5].splitlines()
+    assert sensed.startswith('[["d8","bQ"],["e8","bK"],["f8","bB"],')
+    assert (taken, white) == ("e2e4", "8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQ - 0 1")
+    assert black == "rnbqkbnr/pppppppp/8/8/8/8/8/8 b kq - 0 1"
+
+
 def test_the_options_are_resolved(outputs: list[str]) -> None:
     assert [line.split('"')[3] for line in outputs[4].splitlines()] == [
         "chess960",

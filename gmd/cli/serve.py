@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 import structlog
@@ -46,7 +46,9 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
         hint = next((part for part in get_args(hints[name]) if get_origin(part) is Annotated), hints[name])
         kind, meta = hint.__origin__, hint.__metadata__[0]
         default = getattr(_DEFAULTS, name)
-        said = "" if default is None else f"default: {default}; "
+        if get_origin(kind) is Literal:
+            kind = click.Choice(get_args(kind))
+        said = "" if default in (None, "") else f"default: {default}; "
         help_text = f"{meta.description}  [{said}or GMD_{name.upper()}]"
         command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=help_text)(command)
     return command
@@ -115,6 +117,8 @@ def _announce(daemon: Daemon, config: Config) -> None:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:
         click.echo(f"Games are kept in {config.data}")
+    if config.spectate == "live":
+        click.echo(f"Live games are shown in full to {daemon.spectators}")
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
     tls = "" if daemon.certificate is None else " --tls --host NAME"
     click.echo(f"Try: {_gmcat()}{tls}{at} '{_FIRST_REQUEST}'")

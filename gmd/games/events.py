@@ -71,3 +71,8 @@ class Ended(Event, tag="ended"):
 
 
 AnyEvent = Created | Loaded | Heard | Sensed | Moved | Ended
+
+
+def is_secret(event: AnyEvent) -> bool:
+    """Whether only the side to move, and whoever may see everything, may know that it happened."""
+    return type(event) is Sensed

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import chess
 from chess import BLACK, WHITE
 from msgspec import Struct
 
-from gm_protocol.errors import GameIsOver, GmError, NotAPlayer, NotYourTurn, Stale
+from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotYourTurn, Stale
 from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import Color, Termination
 
@@ -110,7 +110,12 @@ def seat_name(seat: chess.Color) -> Color:
 
 
 class Game(ABC):
-    """A game of any variant."""
+    """A game of any variant.
+
+    :cvar open: whether everybody may see everything.
+    """
+
+    open: ClassVar[bool] = True
 
     def __init__(self, created: Created) -> None:
         self.created = created
@@ -166,9 +171,11 @@ class Game(ABC):
     def seat_of(self, player: int, named: Color | None = None, ply: int | None = None) -> chess.Color:
         """The seat a player's request acts for.
 
-        Who holds both acts for the seat it names, else for the side to move (at ``ply``, where it says one).
+        Who holds both acts for the seat it names, else for the side to move (at ``ply``, where it says one). Where
+        something is hidden it must name one: the two may be programs that are not to know of each other.
 
         :raises NotAPlayer: it holds no seat, or not the one it names.
+        :raises BadRequest: it holds both, and must name one.
         """
         black, white = self.players
         if named is None and black != white and player in (black, white):
@@ -181,6 +188,8 @@ class Game(ABC):
             if seat not in seats:
                 raise NotAPlayer(f"seat: player {player} does not hold {named}'s seat in game {self.id}")
             return seat
+        if not self.open:
+            raise BadRequest(f"seat: missing; player {player} holds both seats in game {self.id} and must name one")
         return self.turn if ply is None else self.turn_at(ply)
 
     def hear(self, seat: chess.Color) -> Outcome:

@@ -9,7 +9,8 @@ nothing in their order, depends on anything but what that seat may know.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
 
 import chess
 from chess import BLACK, WHITE, Color, Move, Square
@@ -22,7 +23,8 @@ from .chess import MAX_PLIES
 from .events import AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
 from .game import Absent, Command, End, Flag, Game, Hear, Outcome, Play, Sense, Snapshot, seat_name
 from .position import pack
-from .recon import Cell, ReconGame, WinReason
+from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
+from .recon.pgn import san
 
 #: UCI's null move: a pass.
 PASS = Move.null().uci()
@@ -74,11 +76,13 @@ class Accepted(Struct, frozen=True, gc=False):
     #: A square's number, a move as resolved (``e7e8q`` where ``e7e8`` was asked for), or the words of an ending.
     action: Square | str | None
     after: ReconSnapshot
+    is_ending: bool = False
 
 
 class RbcGame(Game):
     """A game in which each side sees what it senses, and what its moves come to."""
 
+    open: ClassVar[bool] = False
     now: ReconSnapshot
 
     def __init__(self, created: Created) -> None:
@@ -91,9 +95,15 @@ class RbcGame(Game):
         )
         self.turn = self.start_turn = self.recon.turn
         self.start_fullmove = self.recon.board.fullmoves
+        self._scribe = _Scribe(options.fen)
         self._sensed: list[Accepted | None] = [None, None]
         self._done: list[Accepted | None] = [None, None]
         self._stand(self._verdict(), (None, None), (None, None))
+
+    @property
+    def movetext(self) -> str:
+        """The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved."""
+        return " ".join(self._scribe.words(self.recon.turns))
 
     @property
     def taken_moves(self) -> list[str]:
@@ -159,7 +169,9 @@ class RbcGame(Game):
     def _is_retried(self, command: Play | End, *actions: str) -> bool:
         """Whether a command is its seat's latest move or ending again."""
         accepted = self._done[command.seat]
-        return accepted is not None and accepted.ply == command.ply and accepted.action in actions
+        if accepted is None or accepted.ply != command.ply or accepted.is_ending != isinstance(command, End):
+            return False
+        return accepted.action in actions
 
     def _shown_again(self, command: Play | End, thought: float) -> Outcome:
         accepted = self._done[command.seat]
@@ -225,7 +237,7 @@ class RbcGame(Game):
             self.recon.resign(loser)
         self._stand(event.termination, before.senses, before.results)
         if event.seat is not None and event.asked is not None:
-            self._done[event.seat == "white"] = Accepted(before.ply, event.asked, self.now)
+            self._done[event.seat == "white"] = Accepted(before.ply, event.asked, self.now, is_ending=True)
 
     def _verdict(self) -> Termination:
         """How the game stands by its rules, and the server's limit on its length."""
@@ -257,6 +269,24 @@ class RbcGame(Game):
             senses=senses,
             results=results,
         )
+
+
+class _Scribe:
+    """Writes down the moves of a game when somebody asks for them, each once."""
+
+    def __init__(self, start_fen: str) -> None:
+        self._start_fen = start_fen
+        self._board: ReconBoard | None = None
+        self._words: list[str] = []
+
+    def words(self, turns: Sequence[Turn]) -> list[str]:
+        """The moves so far, White's with their numbers."""
+        board = self._board = self._board or ReconBoard(self._start_fen)
+        for turn in turns[len(self._words) :]:
+            number = f"{board.fullmoves}." if board.turn else "" if self._words else f"{board.fullmoves}..."
+            self._words.append(number + san(board, turn.taken))
+            board.push(turn.taken, turn.capture_square)
+        return self._words
 
 
 def _with(pair: Pair[_T], seat: Color, value: _T) -> Pair[_T]:

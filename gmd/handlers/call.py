@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar, cast
 
@@ -16,8 +16,10 @@ from gm_protocol.codec import kind_of
 from gm_protocol.errors import BadRequest, Unauthorized
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Reply, Request
 from gmd.arbiter import Arbiter
+from gmd.games.views import Viewer
 from gmd.log.interface import Commit
 from gmd.shelf import Table
+from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
 
@@ -44,14 +46,27 @@ class Call:
     arrived: float
     #: While it is entered, interrupts the bell when the client sends something more.
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
+    spectators: Spectators = field(default_factory=Spectators)
+    #: Whether the session sees everything where it names no player; ``hello`` sets it.
+    oversees: bool = False
     #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
     table: Table | None = None
+    #: Who looks at it, as far as that is known.
+    viewer: Viewer = Viewer.NOBODY
     authority: Authority = Authority.CLIENT
+
+    def __post_init__(self) -> None:
+        self.oversees = self.spectators.unasked
 
     @property
     def is_operator(self) -> bool:
         """Whether the session is the operator's."""
         return self.authority is Authority.OPERATOR
+
+    def forget(self) -> None:
+        """Be a session of nobody's."""
+        self.player = None
+        self.oversees = self.spectators.unasked
 
 
 class Answer(Struct, frozen=True, gc=False):

@@ -7,6 +7,7 @@ import structlog
 from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
 from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import Request
+from gmd.games.views import NOBODY
 from gmd.log.interface import Commit
 
 from .call import Call, load_handlers
@@ -18,12 +19,12 @@ _HANDLERS = load_handlers()
 
 async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None]:
     """The encoded reply to a request, and the commit it must wait for."""
-    call.table = None
+    call.table, call.viewer = None, NOBODY
     try:
         answered = await _HANDLERS[type(request)](request, call)
         return encode(answered.reply), answered.commit
     except GmError as error:
-        return refusal(error, request), None if call.table is None else call.table.commit
+        return refusal(error, request), None if call.table is None else call.table.commit_for(call.viewer)
     except Exception:
         logger.exception("request failed", kind=kind_of(request), player=call.player)
         return refusal(Internal("the server failed on this request; its log says why"), request), None

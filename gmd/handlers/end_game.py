@@ -9,6 +9,7 @@ from gm_protocol.errors import BadRequest, NotAPlayer
 from gm_protocol.messages import EndGame
 from gm_protocol.state import Color
 from gmd.games.game import End, Game
+from gmd.games.views import VIEWER_IN
 from gmd.shelf import Table
 
 from .call import Answer, Call, actor_of, handles, player_of
@@ -38,6 +39,7 @@ async def _as_operator(request: EndGame, call: Call) -> Answer:
 
 
 def _end(request: EndGame, table: Table, player: int | None, seat: chess.Color, call: Call) -> Answer:
+    call.viewer = VIEWER_IN[seat]
     outcome = call.arbiter.act(table, End(seat, request.termination, request.ply), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
@@ -46,10 +48,11 @@ def _end(request: EndGame, table: Table, player: int | None, seat: chess.Color, 
 
 def _seat(game: Game, player: int, request: EndGame) -> chess.Color:
     """The seat that the termination's colour names; for a draw agreed, the player's own."""
-    seat = game.seat_of(player, request.seat, request.ply)
     color = _color(request)
     if color is None:
-        return seat
+        return game.seat_of(player, request.seat, request.ply)
+    if request.seat is not None or not game.seats(player):
+        game.seat_of(player, request.seat, request.ply)
     named = color == "white"
     if named not in game.seats(player):
         raise NotAPlayer(

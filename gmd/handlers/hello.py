@@ -16,10 +16,11 @@ PROTOCOL_VERSION = 2
 
 @handles(Hello)
 async def hello(request: Hello, call: Call) -> Answer:
-    """Set the session's player; a refused hello leaves it without one."""
+    """Set the session's player, and whether it may watch live games in full; a refused hello leaves it without."""
     player = None if request.player is UNSET else request.player
-    call.player = None
+    call.forget()
     authorise(player, call)
+    call.oversees = call.spectators.may_oversee(request.spectator_key)
     call.player = player
     reply = HelloReply(
         id=echo_id(request),

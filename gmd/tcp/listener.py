@@ -14,6 +14,7 @@ from gm_protocol.framing import encode_frame
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.handlers.call import Authority
+from gmd.spectators import Spectators
 
 from .farewell import Farewells
 from .session import Session
@@ -42,14 +43,17 @@ class Doorkeeper:
         arbiter: Arbiter,
         limits: Limits,
         certificate: Certificate | None = None,
+        spectators: Spectators | None = None,
         authority: Authority = Authority.CLIENT,
     ) -> None:
         """:param certificate: puts TLS on every connection.
+        :param spectators: who may watch live games in full; nobody, if it is not said.
         :param authority: what every session gets.
         """
         self._arbiter = arbiter
         self._limits = limits
         self._certificate = certificate
+        self._spectators = spectators or Spectators()
         self._authority = authority
         self._sessions: set[Session] = set()
         self._handshakes: set[trio.CancelScope] = set()
@@ -107,7 +111,7 @@ class Doorkeeper:
             await stream.aclose()
 
     async def _converse(self, stream: trio.abc.Stream) -> None:
-        session = Session(stream, self._arbiter, self._limits, self._authority)
+        session = Session(stream, self._arbiter, self._limits, self._spectators, self._authority)
         self._sessions.add(session)
         try:
             if self._stopping:

@@ -18,6 +18,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.log.interface import Commit
+from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
 #: Bytes asked of the network at once.
@@ -41,12 +42,17 @@ class Session:
     """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it."""
 
     def __init__(
-        self, stream: trio.abc.Stream, arbiter: Arbiter, limits: Limits, authority: Authority = Authority.CLIENT
+        self,
+        stream: trio.abc.Stream,
+        arbiter: Arbiter,
+        limits: Limits,
+        spectators: Spectators,
+        authority: Authority = Authority.CLIENT,
     ) -> None:
         self._stream = stream
         self._limits = limits
         self._decoder = FrameDecoder(limits.max_message)
-        self._call = Call(arbiter, limits, None, False, 0.0, self._attending, authority=authority)
+        self._call = Call(arbiter, limits, None, False, 0.0, self._attending, spectators, authority=authority)
         self._version: int | None = None  # 1 or 2, once the first message has told
         self._ended = False  # the peer has sent all it will
         self._stopping = False
@@ -133,7 +139,7 @@ class Session:
         except InvalidRequest as invalid:
             kind = invalid.kind
             if kind == "hello":
-                self._call.player = None
+                self._call.forget()
             replies.append(dispatch.invalid(invalid))
         if first:
             self._version = 2 if isinstance(request, Hello) or kind == "hello" else 1

@@ -6,11 +6,11 @@ A request is told apart by its ``kind``, which is the struct's tag. UNSET stands
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from .state import Color, GameState, Result, Termination
+from .state import Color, GameState, Result, SenseResult, Termination
 
 #: Player ids are 64-bit signed integers.
 PlayerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
@@ -77,6 +77,7 @@ class Hello(Request, tag="hello", kw_only=True):
 
     protocol: Annotated[int, Meta(ge=1)] = 2
     client: str = ""
+    spectator_key: str | None = None
 
 
 class Ping(Request, tag="ping", kw_only=True):
@@ -109,13 +110,22 @@ class GameFromPgn(NewGame, tag="game_from_pgn", kw_only=True):
 
 
 class MakeMove(Request, tag="move", kw_only=True, gc=False):
-    """A move in SAN or UCI."""
+    """A move in SAN or UCI; null, in rbc, to pass."""
 
     game_id: GameId
-    move: str
+    move: str | None
     seat: Color | None = None
     ply: Ply | None = None
     offer_draw: bool = False
+
+
+class MakeSense(Request, tag="sense", kw_only=True):
+    """A look at the window of three by three squares around ``square`` (named, or a1 = 0 to h8 = 63); null for none."""
+
+    game_id: GameId
+    square: str | int | None
+    seat: Color | None = None
+    ply: Ply | None = None
 
 
 class EndGame(Request, tag="end_game", kw_only=True):
@@ -171,7 +181,18 @@ class GetHistory(Request, tag="history", kw_only=True):
 
 
 AnyRequest = (
-    Hello | Ping | NewGame | GameFromPgn | MakeMove | EndGame | GetState | Wait | GetActions | ListGames | GetHistory
+    Hello
+    | Ping
+    | NewGame
+    | GameFromPgn
+    | MakeMove
+    | MakeSense
+    | EndGame
+    | GetState
+    | Wait
+    | GetActions
+    | ListGames
+    | GetHistory
 )
 
 #: Every request struct by its kind.
@@ -236,8 +257,26 @@ class StateReply(Reply, kw_only=True, gc=False):
     error: None = None
 
 
+class SenseReply(Reply, kw_only=True):
+    """What the sense showed: none of the squares where nothing was sensed."""
+
+    sense_result: SenseResult
+    state: GameState
+    error: None = None
+
+
+class MoveReply(Reply, kw_only=True):
+    """The reply of move in rbc: what was asked for, what came of it (null: nothing moved), and where it captured."""
+
+    requested_move: str | None
+    taken_move: str | None
+    capture_square: str | None
+    state: GameState
+    error: None = None
+
+
 class ActionsReply(Reply, kw_only=True):
-    """UCI moves on the seat's turn; null off it. Nothing is sensed in chess."""
+    """UCI moves, and in rbc squares to sense, on the seat's turn; null off it."""
 
     sense_actions: list[str] | None
     move_actions: list[str] | None
@@ -268,11 +307,11 @@ class GamesReply(Reply, kw_only=True):
 
 
 class HistoryReply(Reply, kw_only=True):
-    """Full PGN with headers, and the moves in UCI. ``history`` is for the variants that have one of their own."""
+    """Full PGN with headers, and the moves in UCI. ``history`` is, in rbc, the game as reconchess saves it."""
 
     pgn: str
     moves: list[str]
-    history: Raw | None = None
+    history: dict[str, Any] | None = None
     error: None = None
 
 
@@ -286,4 +325,15 @@ class ErrorReply(Reply, kw_only=True):
     error: str
 
 
-AnyReply = HelloReply | Pong | NewGameReply | StateReply | ActionsReply | GamesReply | HistoryReply | ErrorReply
+AnyReply = (
+    HelloReply
+    | Pong
+    | NewGameReply
+    | StateReply
+    | SenseReply
+    | MoveReply
+    | ActionsReply
+    | GamesReply
+    | HistoryReply
+    | ErrorReply
+)

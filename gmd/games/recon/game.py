@@ -42,7 +42,7 @@ class ReconGame:
     change them. Lists are the caller's own.
     """
 
-    __slots__ = ("_captures", "_history", "_max_turns", "_reversible_moves", "_sense", "_sensed", "board")
+    __slots__ = ("_history", "_max_turns", "_reversible_moves", "_sense", "_sensed", "board")
 
     def __init__(
         self,
@@ -65,8 +65,6 @@ class ReconGame:
         #: Whether the side to move has sensed, and where.
         self._sensed = False
         self._sense: Square | None = None
-        #: Where each side's latest move captured, by colour.
-        self._captures: list[Square | None] = [None, None]
         self._history = History(self.board.fen())
         self._end_at_limits()
 
@@ -76,7 +74,6 @@ class ReconGame:
         other.board = self.board.copy()
         other._reversible_moves, other._max_turns = self._reversible_moves, self._max_turns
         other._sensed, other._sense = self._sensed, self._sense
-        other._captures = self._captures.copy()
         other._history = self._history.copy()
         return other
 
@@ -95,11 +92,7 @@ class ReconGame:
     @property
     def opponent_capture(self) -> Square | None:
         """Where the side to act lost a piece in its opponent's latest turn; None if it did not."""
-        return self._captures[not self.board.turn]
-
-    def capture_by(self, color: Color) -> Square | None:
-        """Where a side captured in its own latest turn; None if it did not."""
-        return self._captures[color]
+        return self._history.turns[-1].capture_square if self._history.turns else None
 
     def is_over(self) -> bool:
         """Whether the game has ended."""
@@ -177,14 +170,12 @@ class ReconGame:
         if not self._sensed:
             raise WrongPhase("a sense is due before the move; sense(None) passes")
         taken, capture = (None, None) if requested is None else board.revise(requested)
-        color = board.turn
         if capture is not None and board.has_king(capture):
-            history.winner, history.win_reason = color, WinReason.KING_CAPTURE
+            history.winner, history.win_reason = board.turn, WinReason.KING_CAPTURE
         board.push(taken, capture)
         # What Turn(...) does, at half the price.
         history.turns.append(tuple.__new__(Turn, (self._sense, requested, taken, capture)))
         self._sensed = False
-        self._captures[color] = capture
         if board.halfmoves >= self._reversible_moves or board.fullmoves > self._max_turns:
             self._end_at_limits()
         return requested, taken, capture
