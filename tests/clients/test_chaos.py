@@ -20,14 +20,14 @@ from tests.serving import served
 #: Seconds after which a game is taken to hang.
 PATIENCE = 120
 
-#: A turn is some two kilobytes: it is cut every other turn, and a game several times.
-BYTES_BETWEEN_CUTS = 3_000
-CUTS_BETWEEN_RESTARTS = 40
+#: A turn is some two kilobytes: it is cut every few turns, and a game several times.
+BYTES_BETWEEN_CUTS = 5_000
+CUTS_BETWEEN_RESTARTS = 30
 
 VARIANTS: list[dict[str, Any]] = [
-    {"variant": "rbc", "max_turns": 12},
-    {"variant": "standard", "max_moves": 12},
-    {"variant": "crazyhouse", "max_moves": 12},
+    {"variant": "rbc", "max_turns": 10},
+    {"variant": "standard", "max_moves": 10},
+    {"variant": "crazyhouse", "max_moves": 10},
 ]
 
 #: What one bot has seen of a game: its states and the results of all it did, without the clocks.
@@ -140,8 +140,8 @@ async def test_games_end_exactly_as_without_chaos(by_trio: bool, tmp_path: Path)
         assert [await history(port, game_id) for game_id in ids] == histories
         assert ids == list(range(1, count + 1))  # no lost reply has made a second game
         print(f"{proxy.cuts} cuts, {stack.started - 2} restarts")
-        assert proxy.cuts > 5 * count
-        assert stack.started - 2 >= proxy.cuts // CUTS_BETWEEN_RESTARTS - 1 > 0
+        assert proxy.cuts > 4 * count
+        assert stack.started - 2 >= max(1, count // 10)
     finally:
         stack.stop()
 
