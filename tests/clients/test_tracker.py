@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import chess
 import pytest
 from chess import Board, Color, Move, Square
 
-from gm_client.rbc import SENSE_SQUARES
-from gm_client.tracker import Tracker
+from gm_client import Client, connect
+from gm_client.rbc import SENSE_SQUARES, simulate_sense
+from gm_client.tracker import Lost, Tracker
 from gmd.games.recon import ReconBoard, ReconGame
 from tests.helpers_proof import proof_size
+from tests.serving import Served
 
 #: Positions from which what is rare comes soon: castling, captures en passant, promotions, and kings almost alone.
 RARE = [
@@ -25,6 +30,9 @@ RARE = [
     "k1n5/1P3P2/8/8/8/8/1p3p2/K1N5 w - - 0 1",
     "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
 ]
+
+#: Half-turns of a long game, and more positions than are possible in one.
+PLIES, ROOMY = 80, 4_000_000
 
 #: What tells positions apart: the pieces, the castling rights, and the capture en passant that could be made.
 Key = tuple[str, int, Square | None]
@@ -114,14 +122,14 @@ def compare(tracker: Tracker, brute: BruteForce, game: ReconGame) -> None:
 
 @pytest.mark.proof
 def test_the_truth_is_always_possible_in_long_games() -> None:
-    """Both players move at random, and sense where it tells them most."""
+    """Both players move at random, and sense where it tells them most; none is ever short of room."""
     sizes: list[int] = []
     for seed in range(proof_size(2, 300)):
         rng = random.Random(seed)
         fen = chess.STARTING_FEN if seed % 4 else RARE[seed // 4 % len(RARE)]
         game = ReconGame(fen)
-        trackers = {color: Tracker(color, fen, cap=2_000_000, rng=rng) for color in chess.COLORS}
-        while not game.is_over() and game.ply < 120:
+        trackers = {color: Tracker(color, fen, cap=ROOMY, rng=rng) for color in chess.COLORS}
+        while not game.is_over() and game.ply < PLIES:
             tracker = trackers[game.turn]
             if game.ply:
                 tracker.opponent_moved(game.opponent_capture)
@@ -139,3 +147,115 @@ def test_the_truth_is_always_possible_in_long_games() -> None:
 def check(tracker: Tracker, game: ReconGame) -> None:
     assert tracker.complete
     assert game.board.as_chess() in tracker
+
+
+# The cap.
+
+
+def test_above_the_cap_it_keeps_a_part_of_what_is_possible_and_says_so() -> None:
+    rng = random.Random(5)
+    game = ReconGame()
+    outcome: tuple[Move | None, Move | None, Square | None] = (None, None, None)
+    whole, part = Tracker(chess.BLACK), Tracker(chess.BLACK, cap=300, rng=random.Random(1))
+    for turn in range(3):
+        for tracker in (whole, part):
+            if turn:
+                tracker.player_moved(*outcome)
+        game.sense(None)
+        game.move(rng.choice(game.move_actions()))
+        whole.opponent_moved(game.opponent_capture)
+        part.opponent_moved(game.opponent_capture)
+        assert keys(part) <= keys(whole)
+        assert part.complete == (len(whole) <= 300)
+        game.sense(None)
+        outcome = game.move(rng.choice(game.move_actions()))
+    assert len(whole) > 3_000
+    assert len(part) == 300
+    assert whole.complete
+
+
+def test_what_is_kept_is_drawn_without_preference() -> None:
+    """Each of the twenty-one positions after a first turn is kept as often as any other."""
+    kept: Counter[Key] = Counter()
+    for seed in range(2_000):
+        tracker = Tracker(chess.BLACK, cap=7, rng=random.Random(seed))
+        tracker.opponent_moved(None)
+        assert (len(tracker), tracker.complete) == (7, False)
+        kept.update(key(board) for board in tracker)
+    assert len(kept) == 21
+    assert all(550 < count < 790 for count in kept.values())  # 667, and more than five standard deviations
+
+
+def keys(tracker: Tracker) -> set[Key]:
+    return {key(board) for board in tracker}
+
+
+def test_what_cannot_be_is_told() -> None:
+    tracker = Tracker(chess.BLACK)
+    tracker.opponent_moved(None)
+    with pytest.raises(Lost, match=r"^no position is possible any more: what it was told contradicts itself$"):
+        tracker.saw([(chess.E4, chess.Piece(chess.QUEEN, chess.WHITE))])
+    assert len(tracker) == 21  # as it was
+    capped = Tracker(chess.BLACK, cap=1, rng=random.Random(1))
+    capped.opponent_moved(None)
+    absent = next(square for square in (chess.E4, chess.D4) if not capped.sample(1)[0].piece_at(square))
+    with pytest.raises(Lost, match=r"^no position is possible any more: the true one was dropped$"):
+        capped.saw([(absent, chess.Piece(chess.PAWN, chess.WHITE))])
+
+
+# What it says.
+
+
+def test_it_says_what_may_stand_on_a_square() -> None:
+    tracker = Tracker(chess.BLACK)
+    tracker.opponent_moved(None)
+    pawn, knight = chess.Piece(chess.PAWN, chess.WHITE), chess.Piece(chess.KNIGHT, chess.WHITE)
+    assert tracker.pieces_at(chess.A3) == {pawn: 1, knight: 1, None: 19}
+    assert tracker.pieces_at(chess.E8) == {chess.Piece(chess.KING, chess.BLACK): 21}
+
+
+def test_it_knows_what_a_sense_would_leave() -> None:
+    tracker = Tracker(chess.BLACK)
+    tracker.opponent_moved(None)
+    for square in SENSE_SQUARES:
+        outcomes = Counter(str(simulate_sense(board, square)) for board in tracker)
+        expected = sum(count * count for count in outcomes.values()) / 21
+        assert tracker.expected_after(square) == pytest.approx(expected)
+    best = tracker.best_sense()
+    assert tracker.expected_after(best) == min(map(tracker.expected_after, SENSE_SQUARES))
+
+
+def test_a_tracker_begins_with_the_game() -> None:
+    state: Any = {"turn": "black", "start_fen": chess.STARTING_FEN, "ply_index": 1, "opponent_capture": None}
+    tracker = Tracker.of(state)
+    for _ in range(2):  # the turn comes again
+        tracker.begin(state)
+        assert len(tracker) == 21
+    with pytest.raises(ValueError, match=r"^ply_index: 3: the tracker has seen the game up to ply 1$"):
+        tracker.begin({**state, "ply_index": 3})
+    with pytest.raises(ValueError, match=r"^ply_index: 3: a tracker has to see a game from its beginning$"):
+        Tracker.of({**state, "ply_index": 3})
+
+
+def test_in_a_live_game_it_has_the_truth(daemon_process: Served) -> None:
+    """What the server sends is what it takes, from the first turn to the last."""
+    with connect(port=daemon_process.port, patience=5) as black, connect(port=daemon_process.port) as white:
+        game_id = white.new_game(41, 42, variant="rbc", max_turns=15)["game_id"]
+        rng = random.Random(3)
+        kept: dict[int, list[Board]] = {}
+
+        def play(client: Client, player: int) -> None:
+            tracker = None
+            for turn in client.turns(game_id, player=player):
+                tracker = tracker or Tracker.of(turn.state)
+                tracker.begin(turn.state)
+                tracker.sensed(turn.sense(chess.square_name(tracker.best_sense())))
+                kept[turn.ply] = list(tracker)
+                tracker.moved(turn.move(rng.choice([None, *turn.move_actions])))
+
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(play, [white, black], [41, 42]))
+        history = white.history(game_id)["history"]
+    for color in ("true", "false"):
+        for turn, fen in enumerate(history["fens_before_move"][color]):
+            assert key(Board(fen)) in {key(board) for board in kept[2 * turn + (color == "false")]}

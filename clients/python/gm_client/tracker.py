@@ -28,9 +28,6 @@ BATCH = 256
 #: Positions that a sense is chosen by: enough to tell a good one from a bad one.
 SAMPLE = 1_000
 
-#: What the few bits come from by which positions are dropped: a prime larger than any position's lanes make it.
-_PRIME = (1 << 521) - 1
-
 
 class Lost(Exception):
     """No position is possible any more.
@@ -243,31 +240,36 @@ class Tracker:
     # --- Keeping them -------------------------------------------------------------------------------------------
 
     def _expand(self, successors: Successors) -> set[int]:
-        """All that may follow; or, where that is too much, a part of it.
+        """All that may follow; or ``cap`` of it, where it is more.
 
-        Which part depends on the positions alone, not on how they came about, so that each is as likely to be in it.
+        Those are the first by an order that depends on chance and on the positions alone, not on how they came about:
+        each is as likely to be kept as any other. (The hash of an integer is its remainder by a prime of 61 bits, so that
+        a factor drawn at random mixes them well.)
         """
         found: set[int] = set()
-        salt, keep_one_in = self._rng.getrandbits(64) | 1, 1
+        factor, last = self._rng.getrandbits(61) | 1, None
         positions = iter(self._positions)
         while batch := list(islice(positions, BATCH)):
             fresh: set[int] = set()
             for position in batch:
                 successors.add(position, fresh)
-            found |= fresh if keep_one_in == 1 else _thinned(fresh, salt, keep_one_in)
-            while len(found) > 2 * self._cap:
-                keep_one_in *= 2
-                found = _thinned(found, salt, keep_one_in)
-                self.complete = False
+            found |= fresh if last is None else {each for each in fresh if hash(each * factor) <= last}
+            if len(found) > 2 * self._cap:
+                found, last = self._first(found, factor)
+        if len(found) > self._cap:
+            found, _ = self._first(found, factor)
         return found
+
+    def _first(self, positions: set[int], factor: int) -> tuple[set[int], int]:
+        """The first ``cap`` positions by the order that belongs to a factor, and where in that order the last one is."""
+        self.complete = False
+        first = sorted(positions, key=lambda position: hash(position * factor))[: self._cap]
+        return set(first), hash(first[-1] * factor)
 
     def _keep(self, positions: set[int]) -> None:
         if not positions:
             why = "what it was told contradicts itself" if self.complete else "the true one was dropped"
             raise Lost(f"no position is possible any more: {why}")
-        if len(positions) > self._cap:
-            positions = set(self._rng.sample(list(positions), self._cap))
-            self.complete = False
         self._positions = positions
 
     # --- Positions and boards -----------------------------------------------------------------------------------
@@ -325,8 +327,3 @@ def _window(square: Square) -> int:
     """All that may stand in the window of a sense."""
     cells = [cell for cell in chess.SQUARES if chess.square_distance(cell, square) <= 1]
     return sum(column(cell) for cell in cells)
-
-
-def _thinned(positions: set[int], salt: int, keep_one_in: int) -> set[int]:
-    """One in so many of the positions: the same ones at each call, and among them those of any larger number."""
-    return {position for position in positions if position * salt % _PRIME % keep_one_in == 0}
