@@ -63,7 +63,9 @@ class JsonPeer:
         self._peer.connection.sendall(data)
 
     def reset(self) -> None:
-        """Close without a farewell."""
+        """Close without a farewell, unless it is closed."""
+        if self._peer.connection.fileno() < 0:
+            return
         self._peer.connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
         self._peer.close()
 

@@ -243,8 +243,8 @@ class Tracker:
         """All that may follow; or ``cap`` of it, where it is more.
 
         Those are the first by an order that depends on chance and on the positions alone, not on how they came about:
-        each is as likely to be kept as any other. (The hash of an integer is its remainder by a prime of 61 bits, so that
-        a factor drawn at random mixes them well.)
+        each is as likely to be kept as any other. (The hash of an integer is its remainder by a prime of 61 bits, so
+        that a factor drawn at random mixes them well.)
         """
         found: set[int] = set()
         factor, last = self._rng.getrandbits(61) | 1, None
@@ -261,7 +261,7 @@ class Tracker:
         return found
 
     def _first(self, positions: set[int], factor: int) -> tuple[set[int], int]:
-        """The first ``cap`` positions by the order that belongs to a factor, and where in that order the last one is."""
+        """The first ``cap`` positions in the order that a factor makes, and where in it the last of them is."""
         self.complete = False
         first = sorted(positions, key=lambda position: hash(position * factor))[: self._cap]
         return set(first), hash(first[-1] * factor)
