@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, latency, recon, throughput, tls
+from . import durable, latency, recon, throughput, tls, tracker
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -14,6 +14,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "neighbours": lambda options: latency.beside_neighbours(games=20),
     "recon": lambda options: recon.measure(options.moves // 100, options.rounds),
     "pgn": lambda options: latency.beside_large_pgns(games=50),
+    "tracker": lambda options: tracker.measure(games=10),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
 }
 

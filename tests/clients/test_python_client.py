@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client
 from gm_client.blocking import encode
 from tests.clients.python_clients import HELLO, OK, Clients, Dialogue, Json, JsonPeer, dialogues, trio_in_a_thread
+from tests.clients.running import PATIENCE
 
 CLIENT = f"gm_client/{blocking.VERSION}"
 
@@ -217,14 +219,21 @@ def test_what_could_be_carried_out_twice_is_not_sent_again(clients: Clients, kin
 
 def test_an_idle_connection_that_is_lost_is_made_anew_before_anything_is_sent(clients: Clients) -> None:
     """So that even a move without ply is not in doubt."""
+    gone = threading.Event()
+
+    def leaves(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.reset()
+        gone.set()
 
     def move(peer: JsonPeer) -> None:
         peer.greet()
         peer.expect({"kind": "move", "game_id": 1, "move": "e4"})
         peer.write(OK)
 
-    with dialogues(JsonPeer.greet, move) as server:
+    with dialogues(leaves, move) as server:
         client = clients.connect(server.port)
+        assert gone.wait(PATIENCE)
         assert client.move(1, "e4") == OK
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import socket
 import threading
@@ -82,7 +81,7 @@ def test_what_was_interrupted_is_not_sent_later() -> None:
 
     def interrupt() -> None:
         assert waiting.wait(PATIENCE)
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # no other thread's call would end
 
     with dialogues(first) as server, connect(port=server.port) as client:
         thread = threading.Thread(target=interrupt)

@@ -14,7 +14,7 @@ from chess import Board, Color, Move, Square
 
 from gm_client import Client, connect
 from gm_client.rbc import SENSE_SQUARES, simulate_sense
-from gm_client.tracker import Lost, Tracker
+from gm_client.tracker import Tracker
 from gmd.games.recon import ReconBoard, ReconGame
 from tests.helpers_proof import proof_size
 from tests.serving import Served
@@ -193,14 +193,23 @@ def keys(tracker: Tracker) -> set[Key]:
 def test_what_cannot_be_is_told() -> None:
     tracker = Tracker(chess.BLACK)
     tracker.opponent_moved(None)
-    with pytest.raises(Lost, match=r"^no position is possible any more: what it was told contradicts itself$"):
+    with pytest.raises(ValueError, match=r"^no position is possible any more: what the tracker was told "):
         tracker.saw([(chess.E4, chess.Piece(chess.QUEEN, chess.WHITE))])
     assert len(tracker) == 21  # as it was
-    capped = Tracker(chess.BLACK, cap=1, rng=random.Random(1))
-    capped.opponent_moved(None)
-    absent = next(square for square in (chess.E4, chess.D4) if not capped.sample(1)[0].piece_at(square))
-    with pytest.raises(Lost, match=r"^no position is possible any more: the true one was dropped$"):
-        capped.saw([(absent, chess.Piece(chess.PAWN, chess.WHITE))])
+
+
+def test_a_tracker_that_is_lost_goes_on_without_positions() -> None:
+    tracker = Tracker(chess.BLACK, cap=1, rng=random.Random(1))
+    tracker.opponent_moved(None)
+    assert (len(tracker), tracker.complete, tracker.lost) == (1, False, False)
+    absent = next(square for square in (chess.E4, chess.D4) if not tracker.sample(1)[0].piece_at(square))
+    tracker.saw([(absent, chess.Piece(chess.PAWN, chess.WHITE))])
+    assert (len(tracker), tracker.lost, tracker.sample(3), tracker.pieces_at(absent)) == (0, True, [], {})
+    assert tracker.best_sense() in SENSE_SQUARES
+    assert tracker.expected_after(chess.E4) == 0
+    tracker.player_moved(*[Move.from_uci("e7e5")] * 2, None)
+    tracker.opponent_moved(None)
+    assert tracker.lost
 
 
 # What it says.
@@ -247,7 +256,7 @@ def test_in_a_live_game_it_has_the_truth(daemon_process: Served) -> None:
         def play(client: Client, player: int) -> None:
             tracker = None
             for turn in client.turns(game_id, player=player):
-                tracker = tracker or Tracker.of(turn.state)
+                tracker = Tracker.of(turn.state) if tracker is None else tracker
                 tracker.begin(turn.state)
                 tracker.sensed(turn.sense(chess.square_name(tracker.best_sense())))
                 kept[turn.ply] = list(tracker)

@@ -29,14 +29,6 @@ BATCH = 256
 SAMPLE = 1_000
 
 
-class Lost(Exception):
-    """No position is possible any more.
-
-    The true one was dropped when there were too many; or, where :attr:`Tracker.complete` is true, what the tracker was
-    told does not belong to one game.
-    """
-
-
 class Tracker:
     """The positions that are possible, by all that the player has been told.
 
@@ -44,7 +36,7 @@ class Tracker:
 
         tracker = None
         for turn in client.turns(game_id):
-            tracker = tracker or Tracker.of(turn.state)
+            tracker = Tracker.of(turn.state) if tracker is None else tracker
             tracker.begin(turn.state)
             tracker.sensed(turn.sense(chess.square_name(tracker.best_sense())))
             tracker.moved(turn.move(...))  # having looked at tracker.sample(10), say
@@ -52,13 +44,15 @@ class Tracker:
     Two positions are the same if the pieces, the castling rights, and the captures en passant that could be made are.
     The half-move clock is not looked at.
 
-    **Cost.** With n positions: a sense, and a move of one's own, some 0.2 microseconds for each; a move of the
-    opponent's some 0.3 for each position that comes of it, which are 20 to 30 n where it captured nothing. A position
-    takes some 150 bytes, and while more than ``cap`` come of a move, at most twice ``cap`` are held at a time.
+    **Cost.** The opponent's move takes about a microsecond for each position that comes of it, which are some 20 for
+    each there was where it captured nothing; a sense takes some 0.1 for each there is, and a move of one's own at most
+    one. A position takes some 150 bytes; while more than ``cap`` come of a move, about twice ``cap`` are held.
 
     **The cap.** Where more than ``cap`` positions are possible, ``cap`` of them are kept, drawn without preference, and
-    :attr:`complete` is false from then on: the true one may be missing. Senses chosen by :meth:`best_sense` every turn
-    keep the number to a few thousand in most games.
+    :attr:`complete` is false from then on: the true one may be missing. If it is, what comes later excludes the others
+    sooner or later, and the tracker is :attr:`lost`: it has no positions then, and goes on without complaint. Between
+    players who move at random and sense by :meth:`best_sense`, some fifty positions are left after a turn, a hundred
+    thousand at the most, and some twenty times as many before the next sense.
 
     :ivar color: the player's.
     :ivar complete: whether all possible positions are kept, the true one among them.
@@ -101,6 +95,11 @@ class Tracker:
         """How many positions are."""
         return len(self._positions)
 
+    @property
+    def lost(self) -> bool:
+        """Whether no position is possible any more: the true one was dropped when there were too many."""
+        return not self._positions
+
     def __iter__(self) -> Iterator[Board]:
         """The positions, as boards of their own."""
         return map(self._board, self._positions)
@@ -126,14 +125,16 @@ class Tracker:
         return self._expected(square, self._draw(SAMPLE))
 
     def best_sense(self) -> Square:
-        """The square whose sense is expected to leave the fewest positions. Takes some 10 milliseconds."""
+        """The square whose sense is expected to leave the fewest positions; if it is lost, any. Takes milliseconds."""
         drawn = self._draw(SAMPLE)
+        if not drawn:
+            return self._rng.choice(SENSE_SQUARES)
         return min(SENSE_SQUARES, key=lambda square: self._expected(square, drawn))
 
     def _expected(self, square: Square, drawn: list[int]) -> float:
         mask = _window(square)
         counts = Counter(position & mask for position in drawn).values()
-        return len(self) * sum(count * count for count in counts) / len(drawn) ** 2
+        return len(self) * sum(count * count for count in counts) / max(1, len(drawn)) ** 2
 
     def _draw(self, count: int) -> list[int]:
         return list(self._positions) if count >= len(self) else self._rng.sample(list(self._positions), count)
@@ -166,7 +167,7 @@ class Tracker:
     def opponent_moved(self, capture: Square | None) -> None:
         """The opponent has had its turn, and captured on a square, or nothing.
 
-        :raises Lost: no position is possible any more.
+        :raises ValueError: that cannot be, by what was told before.
         """
         own = self._own
         successors = Successors(not self.color, own.occupied, own.pawns, own.ep_square, capture)
@@ -180,7 +181,7 @@ class Tracker:
     def saw(self, cells: Iterable[Cell]) -> None:
         """The player has seen squares, and what stands on them.
 
-        :raises Lost: no position is possible any more.
+        :raises ValueError: that cannot be, by what was told before.
         """
         mask = expected = 0
         for square, piece in cells:
@@ -192,7 +193,7 @@ class Tracker:
     def player_moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """The player has asked for a move, and this came of it. The game goes on: no king was captured.
 
-        :raises Lost: no position is possible any more.
+        :raises ValueError: that cannot be, by what was told before.
         """
         free, held = (0, 0) if requested is None else self._told_by(requested, taken, capture)
         kept = {position for position in self._positions if not position & free and (not held or position & held)}
@@ -267,9 +268,8 @@ class Tracker:
         return set(first), hash(first[-1] * factor)
 
     def _keep(self, positions: set[int]) -> None:
-        if not positions:
-            why = "what it was told contradicts itself" if self.complete else "the true one was dropped"
-            raise Lost(f"no position is possible any more: {why}")
+        if not positions and self.complete:
+            raise ValueError("no position is possible any more: what the tracker was told does not belong to one game")
         self._positions = positions
 
     # --- Positions and boards -----------------------------------------------------------------------------------
