@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, latency, recon, throughput, tls, tracker
+from . import durable, embedding, latency, many, recon, start, throughput, tls, tracker
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
     "durable": lambda options: durable.measure(options.moves * 3, options.rounds),
+    "many": lambda options: many.measure(options.rounds),
+    "start": lambda options: start.measure(options.rounds),
     "late": lambda options: latency.late_against_early(games=20),
     "neighbours": lambda options: latency.beside_neighbours(games=20),
     "recon": lambda options: recon.measure(options.moves // 100, options.rounds),
     "pgn": lambda options: latency.beside_large_pgns(games=50),
+    "embedding": lambda options: embedding.measure(options.rounds),
     "tracker": lambda options: tracker.measure(games=10),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
 }

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from math import inf
 
-import structlog
 import trio
 
 from gm_protocol.errors import GmError, Internal, NoSuchGame
@@ -14,14 +13,16 @@ from gmd.alarms import Alarms
 from gmd.games.events import AnyEvent, Sensed
 from gmd.games.game import Absent, Command, Flag, Game, Hear, Outcome
 from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
+from gmd.logger import get_logger
 from gmd.shelf import Shelf, Table
 from gmd.turns import Turns
 from gmd.watchers import Watchers
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
-#: Seconds until a game that is due but cannot be loaded is tried again.
-RETRY_SECONDS = 1.0
+#: Seconds until a game that is due but cannot be loaded is tried again: twice as many each time, up to the second.
+FIRST_RETRY = 1.0
+LAST_RETRY = 60.0
 
 
 class Arbiter:
@@ -35,6 +36,9 @@ class Arbiter:
         self.watchers = Watchers()
         self.turns = Turns(log)
         self.alarms = Alarms(self._on_alarm)
+        #: When to load again what could not be, and how long it was put off.
+        self._retries = Alarms(self._retry)
+        self._delays: dict[int, float] = {}
         self._shelf = Shelf(log, self._resume)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
@@ -42,6 +46,13 @@ class Arbiter:
         self._wanted, self._to_load = trio.open_memory_channel[int](inf)
         #: The game of an id, if it needs no looking for.
         self.at_hand = self._shelf.at_hand
+        #: How many games are live, durably.
+        self.live_games = 0
+
+    @property
+    def games_in_memory(self) -> int:
+        """How many games it holds."""
+        return len(self._shelf)
 
     async def start(self) -> None:
         """Let the clocks of all games in the log run, from now: what time has passed while nobody served is forgiven.
@@ -51,11 +62,13 @@ class Arbiter:
         now = trio.current_time()
         for game_id, seconds_left in await self.log.deadlines():
             self.alarms.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
+        self.live_games = await self.log.live_games()
 
     async def run(self) -> None:
         """Watch the clocks, and let idle games go, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.alarms.run)
+            nursery.start_soon(self._retries.run)
             nursery.start_soon(self._load_wanted)
             nursery.start_soon(self._shelf.age, self._idle_seconds, self._is_needed)
 
@@ -122,6 +135,8 @@ class Arbiter:
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
         if commit.done:
+            if table.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
+                self._count(table, over=game.over)
             self._sense_durable(table) if secret else self._durable(table)
             return
         known = commit is table.commit or commit is table.sensed
@@ -136,8 +151,11 @@ class Arbiter:
         """A commit is durable or has failed. If it is not the game's latest any more, there is another to wait for."""
         if error is not None:
             self._lose(table)
-        elif self._shelf.find(table.game.id) is table:
-            if table.commit is commit:
+            return
+        latest = table.commit is commit
+        self._count(table, over=latest and table.game.over)
+        if self._shelf.find(table.game.id) is table:
+            if latest:
                 self._durable(table)
             if table.sensed is commit:
                 self._sense_durable(table)
@@ -146,7 +164,9 @@ class Arbiter:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
         game = table.game
         table.commit = None
-        self.turns.update(game)
+        if table.turned != (turned := (game.now.ply, game.over)):
+            table.turned = turned
+            self.turns.update(game)
         if game.clock is not None:
             self._start_clock(table)
         self.watchers.ring(game.id, game.players)
@@ -156,6 +176,11 @@ class Arbiter:
         table.sensed = None
         if table.game.clock is not None:
             self._start_clock(table)
+
+    def _count(self, table: Table, *, over: bool) -> None:
+        """A game has become durable as it is, ended or on: keep count of those that are live."""
+        self.live_games += (not over) - table.counted
+        table.counted = not over
 
     def _lose(self, table: Table) -> None:
         """What was applied is not in the log: the game in memory is wrong, the log is right.
@@ -232,8 +257,14 @@ class Arbiter:
             except NoSuchGame:
                 self.alarms.clear(game_id)
             except GmError:
-                self._wanted.send_nowait(game_id)
-                await trio.sleep(RETRY_SECONDS)
+                delay = self._delays[game_id] = min(2 * self._delays.get(game_id, FIRST_RETRY / 2), LAST_RETRY)
+                self._retries.set(game_id, trio.current_time() + delay)
+                continue
+            self._delays.pop(game_id, None)
+
+    def _retry(self, game_id: int) -> None:
+        self._retries.clear(game_id)
+        self._wanted.send_nowait(game_id)
 
     def _is_needed(self, table: Table) -> bool:
         """Whether a game is to stay in memory though nobody has asked for it of late."""

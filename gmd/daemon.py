@@ -1,4 +1,4 @@
-"""Wires the parts together: log, arbiter, listener; and the API for programs that embed the daemon."""
+"""Wires the parts together: log, arbiter, listeners; and the API for programs that embed the daemon."""
 
 from __future__ import annotations
 
@@ -6,30 +6,46 @@ import gc
 import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_address
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-import structlog
 import trio
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
-from gmd.config import Config
+from gmd.config import EMBEDDED, Config
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
+from gmd.local import LocalDoor
+from gmd.log.directory import DataError
+from gmd.log.interface import EventLog, LogFailed
 from gmd.log.opening import data_directory, open_log
+from gmd.logger import get_logger
+from gmd.metrics import Metrics
 from gmd.retention import prune_finished
 from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
 from gmd.tcp.tls import Certificate, certificate_of
 
-logger = structlog.get_logger(__name__)
+if TYPE_CHECKING:
+    from gmd.http.service import HttpService
+
+logger = get_logger(__name__)
 
 #: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
 GC_THRESHOLD = 50_000
 #: Connections the kernel may hold for us between two accepts.
 BACKLOG = 1024
+#: Seconds that HTTP requests in hand have once the sessions have ended: each takes a moment, and five are promised.
+HTTP_STOP_SECONDS = 0.25
+
+
+class HttpAddressError(Exception):
+    """HTTP's address cannot be listened on. The message says what to do, for whoever starts the daemon."""
+
 
 #: Where sessions come in, and who lets them in.
 Door = tuple[Doorkeeper, Sequence[trio.SocketListener]]
@@ -40,7 +56,11 @@ class Daemon:
 
     :ivar arbiter: its games, for calls without a socket.
     :ivar certificate: its TLS, if it has any.
+    :ivar metrics: what it has counted.
     :ivar addresses: the (host, port) pairs it listens on.
+    :ivar local: answers :meth:`ask`.
+    :ivar http: its HTTP side; None where it has none.
+    :ivar http_addresses: the pairs it serves HTTP on; none where it does not.
     :ivar spectators: who may watch live games in full.
     """
 
@@ -49,13 +69,20 @@ class Daemon:
         arbiter: Arbiter,
         doorkeeper: Doorkeeper,
         certificate: Certificate | None,
-        spectators: Spectators,
+        metrics: Metrics,
         listeners: Sequence[trio.SocketListener],
+        http: HttpService | None,
+        spectators: Spectators,
+        local: LocalDoor,
     ) -> None:
         self.arbiter = arbiter
         self.doorkeeper = doorkeeper
         self.certificate = certificate
+        self.metrics = metrics
+        self.http = http
+        self.http_addresses = [] if http is None else http.addresses
         self.spectators = spectators
+        self.local = local
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -63,46 +90,163 @@ class Daemon:
         """The TCP port it listens on."""
         return self.addresses[0][1]
 
+    @property
+    def http_port(self) -> int | None:
+        """The TCP port it serves HTTP on; None where it does not."""
+        return self.http_addresses[0][1] if self.http_addresses else None
+
+    async def ask(self, kind: str, /, **fields: Any) -> dict[str, Any]:
+        """Send one request without a socket, from a task of the same trio program; its reply, as ``PROTOCOL`` has it.
+
+        Each request names its own player, and may be sent beside others: ``hello`` is not needed, and changes nothing.
+
+        :param fields: the request's; one that is called as a word of Python's goes as ``**{"except": [7]}``.
+        :raises gmd.Refused: the reply is an error.
+        """
+        return await self.local.ask(Authority.CLIENT, kind, fields)
+
+    async def ask_as_operator(self, kind: str, /, **fields: Any) -> dict[str, Any]:
+        """The same, as the operator, who may act for any player and end any game."""
+        return await self.local.ask(Authority.OPERATOR, kind, fields)
+
+
+class _Carried:
+    """Keeps what the host's block raises from the nurseries around it, each of which would make a group of it."""
+
+    def __init__(self) -> None:
+        self.error: Exception | KeyboardInterrupt | None = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if isinstance(error, (Exception, KeyboardInterrupt)):  # a cancellation belongs to one of the nurseries
+            self.error = error
+        return self.error is not None
+
 
 @asynccontextmanager
-async def open_daemon(config: Config, sockets: Sequence[socket.socket] = ()) -> AsyncIterator[Daemon]:
+async def open_daemon(
+    config: Config = EMBEDDED, sockets: Sequence[socket.socket] = (), http_sockets: Sequence[socket.socket] = ()
+) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
 
-    On leaving it stops accepting, finishes the requests in hand for up to ``config.stop_timeout`` seconds, and closes.
+    It logs as the program does (:mod:`gmd.logger`); :mod:`gmd.cli.logs` says how ``gmd serve`` does.
 
+    On leaving it stops accepting, finishes the requests in hand for up to ``config.stop_timeout`` seconds, and closes.
+    What the block raises comes out as it is.
+
+    :param config: without one, games are in memory, and the port is any free one.
     :param sockets: listen already, for the game port, in place of the configuration's host and port.
+    :param http_sockets: the same, for HTTP; of no use where that is off.
     :raises ConfigError: the certificate or its key cannot be used.
     :raises gmd.log.directory.DataError: the data directory cannot be used.
+    :raises HttpAddressError: HTTP's address cannot be listened on.
     :raises OSError: the address cannot be listened on.
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
-    with open_log(config.data) as log:
+    metrics, carried = Metrics(), _Carried()
+    with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
+        await _start(arbiter, config.data)
+        async with _listening(config.host, config.port, sockets) as listeners:
+            limits = limits_of(config)
+            spectators = spectators_of(config, local=all(map(_is_local, listeners)))
+            doorkeeper = Doorkeeper(arbiter, limits, metrics, spectators, certificate)
+            local = LocalDoor(arbiter, limits, metrics, spectators)
+            doors: list[Door] = [(doorkeeper, listeners)]
+            if operator is not None:
+                operators = Doorkeeper(arbiter, limits, metrics, spectators, authority=Authority.OPERATOR)
+                doors.append((operators, [operator]))
+            async with (
+                _http(config, http_sockets, arbiter, metrics, doorkeeper) as http,
+                _writing(log),
+                _serving(arbiter, doors, local, http, config),
+            ):
+                with carried:
+                    yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http, spectators, local)
+    if carried.error is not None:
+        raise carried.error
+
+
+async def _start(arbiter: Arbiter, data: str) -> None:
+    try:
         await arbiter.start()
-        listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
-        if not listeners:
-            listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
-        spectators = spectators_of(config, local=all(map(_is_local, listeners)))
-        doorkeeper = Doorkeeper(arbiter, limits_of(config), certificate, spectators)
-        doors = [(doorkeeper, listeners)]
-        with operator_listener(data_directory(config.data)) as listener:
-            if listener is not None:
-                everything = Spectators(live=True, trusted=True)
-                operators = Doorkeeper(arbiter, limits_of(config), None, everything, Authority.OPERATOR)
-                doors.append((operators, [listener]))
-            async with trio.open_nursery() as writing:
-                writing.start_soon(log.run)
-                try:
-                    async with _serving(arbiter, doors, config):
-                        yield Daemon(arbiter, doorkeeper, certificate, spectators, listeners)
-                finally:
-                    log.stop()
+    except LogFailed as error:
+        message = f"data: the live games in {data} cannot be read, as the log says; gmd check may say what is damaged"
+        raise DataError(message) from error
 
 
 @asynccontextmanager
-async def _serving(arbiter: Arbiter, doors: Sequence[Door], config: Config) -> AsyncIterator[None]:
+async def _listening(
+    host: str, port: int, sockets: Sequence[socket.socket]
+) -> AsyncIterator[Sequence[trio.SocketListener]]:
+    """Listeners on sockets that listen already, or where there are none, on an address; closed at the end.
+
+    :raises OSError: the address cannot be listened on.
+    """
+    listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+    listeners = listeners or await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+    try:
+        yield listeners
+    finally:
+        for listener in listeners:
+            listener.socket.close()
+
+
+@asynccontextmanager
+async def _writing(log: EventLog) -> AsyncIterator[None]:
+    """Keep the log, and at the end have it write what is in hand."""
+    async with trio.open_nursery() as writing:
+        writing.start_soon(_write, log)
+        try:
+            yield
+        finally:
+            log.stop()
+
+
+async def _write(log: EventLog) -> None:
+    """Keep the log until it is stopped: who cancels the daemon still has it finish what is in hand."""
+    with trio.CancelScope(shield=True):
+        await log.run()
+
+
+@asynccontextmanager
+async def _http(
+    config: Config,
+    sockets: Sequence[socket.socket],
+    arbiter: Arbiter,
+    metrics: Metrics,
+    doorkeeper: Doorkeeper,
+) -> AsyncIterator[HttpService | None]:
+    """HTTP's address, listened on, if it is on."""
+    if not config.http:
+        yield None
+        return
+    from gmd.http.service import HttpService  # it takes longer to import than everything else
+
+    async with AsyncExitStack() as stack:
+        try:
+            listeners = await stack.enter_async_context(_listening(config.http_host, config.http_port, sockets))
+        except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise HttpAddressError(
+                f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
+                "Name another port with --http-port (0 takes a free one), or do without: --no-http"
+            ) from error
+        yield HttpService(listeners, config.http_max_connections, arbiter, limits_of(config), metrics, doorkeeper)
+
+
+@asynccontextmanager
+async def _serving(
+    arbiter: Arbiter, doors: Sequence[Door], local: LocalDoor, http: HttpService | None, config: Config
+) -> AsyncIterator[None]:
     """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
+        if http is not None:
+            sessions.start_soon(http.run, sessions)  # it says how the daemon is also while that stops
         async with trio.open_nursery() as services:
             services.start_soon(arbiter.run)
             for doorkeeper, listeners in doors:
@@ -114,15 +258,18 @@ async def _serving(arbiter: Arbiter, doors: Sequence[Door], config: Config) -> A
             finally:
                 services.cancel_scope.cancel()
                 with trio.CancelScope(shield=True):
-                    await _close(doors, config.stop_timeout)
+                    await _close(doors, local, config.stop_timeout)
+                    if http is not None:
+                        await http.stop(HTTP_STOP_SECONDS)
         sessions.cancel_scope.cancel()
 
 
-async def _close(doors: Sequence[Door], patience: float) -> None:
+async def _close(doors: Sequence[Door], local: LocalDoor, patience: float) -> None:
     for _, listeners in doors:
         for listener in listeners:
             await listener.aclose()
     async with trio.open_nursery() as stopping:
+        stopping.start_soon(local.stop, patience)
         for doorkeeper, _ in doors:
             stopping.start_soon(doorkeeper.stop, patience)
 
@@ -136,8 +283,8 @@ def spectators_of(config: Config, *, local: bool) -> Spectators:
 
 
 def _is_local(listener: trio.SocketListener) -> bool:
-    address = listener.socket.getsockname()[0]
-    return ip_address(address).is_loopback
+    address = listener.socket.getsockname()
+    return listener.socket.family == socket.AF_UNIX or ip_address(address[0]).is_loopback
 
 
 def limits_of(config: Config) -> Limits:

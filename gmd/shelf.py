@@ -15,7 +15,10 @@ from gmd.games.game import Game
 from gmd.games.variants import make_game
 from gmd.games.views import Viewer
 from gmd.keyed import KeyedLocks
-from gmd.log.interface import Commit, EventLog
+from gmd.log.interface import Commit, EventLog, LogFailed
+from gmd.logger import get_logger
+
+logger = get_logger(__name__)
 
 #: Events replayed before the others get a turn: a few milliseconds of positions never seen.
 EVENTS_A_STEP = 32
@@ -28,7 +31,7 @@ CROWD = 100_000
 class Table:
     """A game being played, and what this process knows of it beside its events."""
 
-    __slots__ = ("commit", "game", "opened", "sensed", "seq", "since", "told")
+    __slots__ = ("commit", "counted", "game", "opened", "sensed", "seq", "since", "told", "turned")
 
     def __init__(self, game: Game, seq: int, opened: float) -> None:
         self.game = game
@@ -42,6 +45,10 @@ class Table:
         self.since = inf
         #: When the game was made, or its seats were first waited for, in trio's time.
         self.opened = opened
+        #: Whether the log has it as a live game, which is counted.
+        self.counted = False
+        #: At which ply, and whether over, the game was when the players' turns were last noted.
+        self.turned: tuple[int, bool] | None = None
         #: The seats whose players have been shown the end.
         self.told: tuple[chess.Color, ...] = ()
 
@@ -98,6 +105,7 @@ class Shelf:
         """The game out of the log; once for all who ask for it at the same time.
 
         :raises NoSuchGame: the log has none of that id.
+        :raises LogFailed: the log cannot be read, or what it has of the game is damaged.
         """
         async with self._loading.hold(game_id):
             table = self.find(game_id)
@@ -107,6 +115,8 @@ class Shelf:
                     raise NoSuchGame(f"game_id: there is no game {game_id}")
                 game = await _replayed(game_id, events)
                 table = Table(game, len(events), trio.current_time())
+                table.counted = not game.over
+                table.turned = game.now.ply, game.over
                 self._resume(table)
                 self.put(table)
         return table
@@ -132,6 +142,20 @@ class Shelf:
 
 
 async def _replayed(game_id: int, events: Sequence[AnyEvent]) -> Game:
+    """The game that its events make.
+
+    :raises LogFailed: they make none. What they are refused with is for operators: it may tell what is hidden.
+    """
+    try:
+        return await _applied(game_id, events)
+    except Exception as error:
+        logger.exception("a game cannot be replayed", game_id=game_id)
+        raise LogFailed(
+            f"game {game_id}: its events do not apply to each other, so it cannot be played on; gmd check says where"
+        ) from error
+
+
+async def _applied(game_id: int, events: Sequence[AnyEvent]) -> Game:
     created, *others = events
     assert isinstance(created, Created)
     game = make_game(created)

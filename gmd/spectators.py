@@ -10,13 +10,13 @@ from gm_protocol.errors import Unauthorized
 class Spectators:
     """What somebody without a player may see of games that hide something, while they are on."""
 
-    def __init__(self, *, live: bool = False, key: str = "", trusted: bool = False) -> None:
+    def __init__(self, *, live: bool = False, key: str | None = None, trusted: bool = False) -> None:
         """:param live: whether anybody may see them in full at all.
-        :param key: what such a spectator must show; where it is empty, none will do.
+        :param key: what such a spectator must show; where there is none, nothing will do.
         :param trusted: whether everybody who can reach this server may, without a key.
         """
         self._live = live
-        self._key = key.encode()
+        self._key = (key or "").encode()
         #: Whether somebody who shows no key sees everything.
         self.unasked = live and trusted
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
-from gmd.config import Config, ConfigError, load_config
+from gmd.config import SERVED, Config, ConfigError, load_config
 
 #: A valid value of every setting that is not its default, as a flag or a file has it.
 OTHER: dict[str, object] = {
@@ -24,6 +25,12 @@ OTHER: dict[str, object] = {
     "start_timeout": 12.0,
     "idle_games": 30.0,
     "keep_finished": 30.5,
+    "http": False,
+    "http_host": "0.0.0.0",
+    "http_port": 7280,
+    "http_max_connections": 7,
+    "log_format": "json",
+    "log_level": "debug",
     "spectate": "live",
     "spectator_key": "let me see",
     "stop_timeout": 1.5,
@@ -32,20 +39,22 @@ OTHER: dict[str, object] = {
 
 def toml(path: Path, settings: dict[str, object]) -> Path:
     file = path / "gmd.toml"
-    lines = (f"{name} = {value!r}\n".replace("'", '"') for name, value in settings.items())
+    lines = (
+        f"{name} = {value if isinstance(value, float) else json.dumps(value)}\n" for name, value in settings.items()
+    )
     file.write_text("".join(lines), "utf-8")
     return file
 
 
 def test_every_setting_has_a_default() -> None:
-    assert load_config({}, {}) == Config()
+    assert load_config({}, {}) == SERVED == structs.replace(Config(), http=True)
     assert set(OTHER) == set(Config.__struct_fields__)
 
 
 @pytest.mark.parametrize("name", OTHER)
 def test_a_setting_comes_from_a_flag_the_environment_or_a_file(name: str, tmp_path: Path) -> None:
     value = OTHER[name]
-    expected = structs.replace(Config(), **{name: value})
+    expected = structs.replace(SERVED, **{name: value})
     assert load_config({name: value}, {}) == expected
     assert load_config({}, {f"GMD_{name.upper()}": str(value)}) == expected
     assert load_config({}, {}, toml(tmp_path, {name: value})) == expected
@@ -66,12 +75,17 @@ def test_whole_numbers_do_for_seconds(tmp_path: Path) -> None:
 WRONG: list[tuple[str, object, str]] = [
     ("port", 70_000, "Expected `int` <= 65535"),
     ("port", -1, "Expected `int` >= 0"),
+    ("host", "", "Expected `str` of length >= 1"),
+    ("data", "", "Expected `str` of length >= 1"),
+    ("http_host", "", "Expected `str` of length >= 1"),
     ("max_message", 10, "Expected `int` >= 1024"),
     ("max_message", 2**31, "Expected `int` <= 1073741824"),
     ("max_connections", 0, "Expected `int` >= 1"),
     ("idle_timeout", 0.0, "Expected `float` > 0.0"),
     ("frame_timeout", -1.0, "Expected `float` > 0.0"),
     ("max_wait", -0.5, "Expected `float` >= 0.0"),
+    ("max_wait", float("nan"), "Expected `float` >= 0.0"),
+    ("idle_games", float("nan"), "Expected `float` > 0.0"),
     ("max_wait", float("inf"), "Expected `float` <= 10000000.0"),
     ("idle_timeout", 1e300, "Expected `float` <= 10000000.0"),
 ]
@@ -142,5 +156,5 @@ def test_no_error_prints_a_secret(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         load_config({}, {}, file)
     assert str(refused.value) == (
-        f"spectator_key: what comes from the file {file} cannot be used: Expected `str`, got `int`"
+        f"spectator_key: what comes from the file {file} cannot be used: Expected `str | null`, got `int`"
     )

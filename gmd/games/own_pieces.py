@@ -16,8 +16,8 @@ from msgspec import Raw
 
 from gm_protocol.state import AccessMap, BoardRows
 
-from .fragments import access_json, castling, placement
-from .position import Position, only, unpack
+from .fragments import access_json, castling, fen_of, placement
+from .position import Position, contents, only, unpack
 
 #: Sets of pieces kept: some 20 MB, for the latest states of a few thousand games.
 MAX_KEPT = 4_096
@@ -37,12 +37,13 @@ class OwnPieces:
         """:param position: one that holds no others' pieces."""
         board = unpack(position)
         #: FEN's first and third field.
-        self.placement, board_json = placement(position)
+        placed = placement(contents(board, board.occupied))
+        self.placement = fen_of(placed)
         self.castling, self.castles = castling(
             board.castling_rights, board.kings & chess.BB_RANK_1, board.kings & chess.BB_RANK_8, board.chess960
         )
         #: The wire's ``board`` and ``access_map``, as the JSON they become.
-        self.board = cast(BoardRows, Raw(board_json))
+        self.board = cast(BoardRows, Raw(placed.json))
         self.access_map = cast(AccessMap, Raw(access_json(_pack_lanes(*_sources(board)))))
 
 

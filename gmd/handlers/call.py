@@ -18,6 +18,7 @@ from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Repl
 from gmd.arbiter import Arbiter
 from gmd.games.views import Viewer
 from gmd.log.interface import Commit
+from gmd.metrics import Metrics
 from gmd.shelf import Table
 from gmd.spectators import Spectators
 from gmd.watchers import Bell
@@ -46,6 +47,10 @@ class Call:
     arrived: float
     #: While it is entered, interrupts the bell when the client sends something more.
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
+    #: Where requests are counted, and how many of the session's were refused.
+    metrics: Metrics
+    refusals: int = 0
+    authority: Authority = Authority.CLIENT
     spectators: Spectators = field(default_factory=Spectators)
     #: Whether the session sees everything where it names no player; ``hello`` sets it.
     oversees: bool = False
@@ -53,10 +58,9 @@ class Call:
     table: Table | None = None
     #: Who looks at it, as far as that is known.
     viewer: Viewer = Viewer.NOBODY
-    authority: Authority = Authority.CLIENT
 
     def __post_init__(self) -> None:
-        self.oversees = self.spectators.unasked
+        self.oversees = self.is_operator or self.spectators.unasked
 
     @property
     def is_operator(self) -> bool:
@@ -66,7 +70,7 @@ class Call:
     def forget(self) -> None:
         """Be a session of nobody's."""
         self.player = None
-        self.oversees = self.spectators.unasked
+        self.oversees = self.is_operator or self.spectators.unasked
 
 
 class Answer(Struct, frozen=True, gc=False):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import chess
-import structlog
 
 from gm_protocol.errors import BadRequest, NotAPlayer
 from gm_protocol.messages import EndGame
 from gm_protocol.state import Color
 from gmd.games.game import End, Game
-from gmd.games.views import VIEWER_IN
+from gmd.games.views import VIEWER_IN, Viewer
+from gmd.logger import get_logger
 from gmd.shelf import Table
 
 from .call import Answer, Call, actor_of, handles, player_of
 from .show import find, state_answer
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 
 @handles(EndGame)
@@ -25,7 +25,9 @@ async def end_game(request: EndGame, call: Call) -> Answer:
         return await _as_operator(request, call)
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
-    return _end(request, table, player, _seat(table.game, player, request), call)
+    seat = _seat(table.game, player, request)
+    call.viewer = VIEWER_IN[seat]
+    return _end(request, table, player, seat, call)
 
 
 async def _as_operator(request: EndGame, call: Call) -> Answer:
@@ -33,13 +35,14 @@ async def _as_operator(request: EndGame, call: Call) -> Answer:
     color = _color(request) or request.seat
     if color is None:
         raise BadRequest(f"seat: {request.termination!r} needs the one the operator acts for, or its player")
-    answer = _end(request, await find(request.game_id, None, call), None, color == "white", call)
+    table = await find(request.game_id, None, call)
+    call.viewer = Viewer.OVERSEER
+    answer = _end(request, table, None, color == "white", call)
     logger.info("ended by the operator", game_id=request.game_id, termination=request.termination)
     return answer
 
 
 def _end(request: EndGame, table: Table, player: int | None, seat: chess.Color, call: Call) -> Answer:
-    call.viewer = VIEWER_IN[seat]
     outcome = call.arbiter.act(table, End(seat, request.termination, request.ply), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import REQUESTS, Hello, HelloReply
-from gmd import __version__
+from gmd.version import VERSION
 
 from .call import Answer, Call, authorise, handles
 
@@ -20,12 +20,12 @@ async def hello(request: Hello, call: Call) -> Answer:
     player = None if request.player is UNSET else request.player
     call.forget()
     authorise(player, call)
-    call.oversees = call.spectators.may_oversee(request.spectator_key)
+    call.oversees = call.spectators.may_oversee(request.spectator_key) or call.is_operator
     call.player = player
     reply = HelloReply(
         id=echo_id(request),
         protocol=min(PROTOCOL_VERSION, request.protocol),
-        server=f"gmd/{__version__}",
+        server=f"gmd/{VERSION}",
         kinds=list(REQUESTS),
         player=call.player,
         limits=call.limits,

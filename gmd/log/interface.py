@@ -83,11 +83,18 @@ class Deadline(NamedTuple):
 class EventLog(Protocol):
     """An append-only log of every game's events."""
 
+    @property
+    def failure(self) -> str | None:
+        """Why the log cannot be written, for those who run the daemon; None where it can."""
+
     async def run(self) -> None:
-        """Write what is appended, until stopped. Where nothing runs this, nothing becomes durable."""
+        """Write what is appended, until stopped or cancelled; then all that was appended is settled before it returns.
+
+        Where nothing runs this, nothing becomes durable. What is appended after it has returned fails.
+        """
 
     def stop(self) -> None:
-        """Let :meth:`run` return once all that was appended is settled."""
+        """Let :meth:`run` return."""
 
     def next_game_id(self) -> int:
         """An id no game has had."""
@@ -127,6 +134,9 @@ class EventLog(Protocol):
 
     async def deadlines(self) -> list[Deadline]:
         """Every live game with a clock."""
+
+    async def live_games(self) -> int:
+        """How many games are live; asked once, at the start, for it takes as long as there are such games."""
 
     async def prune(self, seconds: float) -> list[Pruned]:
         """Remove some of the games that ended so many seconds ago or before.

@@ -11,13 +11,15 @@ import trio
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
 from gm_protocol.state import RESULTS, Color
-from gmd.games.events import AnyEvent, Created
+from gmd.games.events import AnyEvent, Created, Heard, Sensed
 from gmd.games.game import Standing
 
 from .interface import Deadline, GameQuery, Pruned, SequenceConflict, TokenUse
 
 #: Games a listing looks at before it lets others run: some hundred microseconds.
 GAMES_A_STEP = 1_000
+#: Events behind which it is the same side's turn to make the same move as before.
+_SAME_TURN = (Heard, Sensed)
 #: Games removed in one step of pruning.
 PRUNED_A_STEP = 100
 
@@ -39,7 +41,7 @@ _DURABLE = Durable()
 
 @dataclass(slots=True)
 class _Logged:
-    """A game: its events, how it stands, and when that last changed, counted in appends to the log."""
+    """A game: its events, how it stands, and since when it has been this turn, or over: counted in appends."""
 
     created: Created
     standing: Callable[[], Standing]
@@ -65,6 +67,8 @@ class _Logged:
 
 class MemoryLog:
     """Every event in a list."""
+
+    failure = None
 
     def __init__(self) -> None:
         self._games: dict[int, _Logged] = {}
@@ -99,7 +103,8 @@ class MemoryLog:
             game = self._begin(game_id, events[0], standing)
         game.events.extend(events)
         game.standing = standing
-        game.changed = next(self._appends)
+        if type(events[-1]) not in _SAME_TURN:
+            game.changed = next(self._appends)
         if token is not None:
             game.token = token
             self._tokens[token.player, token.token] = (game_id, token.content)
@@ -159,6 +164,9 @@ class MemoryLog:
             for game_id, game in self._games.items()
             if game.created.options.clock is not None and (standing := game.standing()).termination == "available_move"
         ]
+
+    async def live_games(self) -> int:
+        return sum(game.standing().termination == "available_move" for game in self._games.values())
 
     async def due(self, player: int) -> list[int]:
         game_ids = [game_id for game_id in self._of(player) if self._games[game_id].waits_for(player)]

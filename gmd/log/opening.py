@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from gmd.metrics import Metrics
 
 from .directory import DataError, locked_directory
 from .interface import EventLog
@@ -28,18 +31,21 @@ def data_directory(data: str) -> Path | None:
 
 
 @contextmanager
-def open_log(data: str) -> Iterator[EventLog]:
+def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
     """The log in a data directory, which is this process's alone for as long; blocks while it is brought up to date.
 
     :param data: the directory, or ``:memory:``.
+    :param metrics: where commits are counted.
     :raises DataError: it cannot be used.
     """
     path = data_directory(data)
     if path is None:
         yield MemoryLog()
         return
-    with locked_directory(path), _sqlite_log(path / FILE_NAME) as log:
-        yield log
+    with locked_directory(path):
+        _make_private(path / FILE_NAME)
+        with _sqlite_log(path / FILE_NAME, metrics) as log:
+            yield log
 
 
 @contextmanager
@@ -52,7 +58,11 @@ def open_reader(data: str) -> Iterator[Engine]:
     from .sqlite import open_read_only
 
     file = Path(data).expanduser() / FILE_NAME
-    if not file.exists():
+    try:
+        is_there = file.exists()
+    except OSError as error:
+        raise DataError(f"data: {file} cannot be read: {error.strerror}") from error
+    if not is_there:
         raise DataError(f"data: there is no log of games: {file} does not exist")
     engine = open_read_only(file)
     try:
@@ -81,17 +91,37 @@ def open_store(data: str) -> Iterator[SqliteStore]:
 
     path = Path(data).expanduser()
     with locked_directory(path):
+        _make_private(path / FILE_NAME)
         engine = open_engine(path / FILE_NAME)
         try:
             with _explained(path / FILE_NAME):
                 migrate(engine)
-            yield SqliteStore(engine)
+            store = SqliteStore(engine)
+            try:
+                yield store
+            finally:
+                store.close()
         finally:
             engine.dispose()
 
 
+def _make_private(file: Path) -> None:
+    """Make the file where it is not there, for its owner's eyes only: it tells of live games what players may not know.
+
+    SQLite gives the files that it keeps beside it the same permissions. Those of a file that is there are its owner's.
+
+    :raises DataError: it cannot be made.
+    """
+    if file.exists():
+        return
+    try:
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise DataError(f"data: {file} cannot be made: {error.strerror}") from error
+
+
 @contextmanager
-def _sqlite_log(file: Path) -> Iterator[EventLog]:
+def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
     # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
     from .batching import BatchingLog
     from .migrations import migrate
@@ -101,8 +131,13 @@ def _sqlite_log(file: Path) -> Iterator[EventLog]:
     try:
         with _explained(file):
             migrate(engine)
-            log = BatchingLog(SqliteStore(engine))
-        yield log
+            store = SqliteStore(engine)
+            log = BatchingLog(store, metrics)
+        try:
+            yield log
+        finally:
+            log.close()
+            store.close()
     finally:
         engine.dispose()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from typing import Any
 
@@ -16,12 +17,11 @@ from sqlalchemy import (
     Engine,
     Row,
     Select,
-    and_,
     bindparam,
+    case,
     delete,
     func,
     insert,
-    or_,
     select,
     true,
     union_all,
@@ -48,18 +48,23 @@ _SEATS = (games.c.player_white, games.c.player_black)
 #: What a row's status may be.
 _STATUSES: Sequence[GameStatus] = ("live", "over")
 
+#: A key that no token has: theirs are digests of 32 bytes.
+_PROBE = b"probe"
+
 _encoder = msgspec.json.Encoder()
 _events_decoder = msgspec.json.Decoder(list[AnyEvent])
 
 _ADVANCE = (
     update(games)
     .where(games.c.game_id == bindparam("id"), games.c.events == bindparam("expected"))
-    .values({name: bindparam(name) for name in ("events", "turn", "ply_index", "seconds_left", "changed")})
+    .values({name: bindparam(name) for name in ("events", "turn", "ply_index", "seconds_left")})
+    # Since when the player to move has had the turn, or to be told the end.
+    .values(changed=case((games.c.ply_index == bindparam("ply_index"), games.c.changed), else_=bindparam("changed")))
 )
 _FINISH = (
     update(games)
     .where(games.c.game_id == bindparam("id"))
-    .values({"status": "over", "termination": bindparam("termination"), "ended": bindparam("ended")})
+    .values({name: bindparam(name) for name in ("termination", "ended", "changed")} | {"status": "over"})
 )
 _TOLD = {
     "white": update(games).where(games.c.game_id == bindparam("id")).values(white_open=False),
@@ -82,38 +87,41 @@ class SqlStore:
 
     def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         try:
-            with self._writer.begin() as connection:
-                self._write(connection, appends, told)
-        except (IntegrityError, _Missed) as error:
+            self._write(appends, told)
+        except (IntegrityError, Missed) as error:
             conflicts = self._find_conflicts(appends)
             if not conflicts:
                 raise
             raise Conflicts(conflicts) from error
 
-    def _write(self, connection: Connection, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
+    def _write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         now = time.time()
         begun = [append for append in appends if append.expected == 0]
         advanced = [append for append in appends if append.expected != 0]
-        if begun:
-            self._begin(connection, begun, now)
-        if advanced:
-            self._advance(connection, advanced, now)
-        if appends:
-            self._insert_events(connection, appends)
-        if told:
-            _tell(connection, told)
+        with self._transaction() as connection:
+            if begun:
+                self._begin(connection, begun, now)
+            if advanced:
+                self._advance(connection, advanced, now)
+            if told:
+                _tell(connection, told)
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        """A transaction that writes: committed at the end, rolled back where there is an error."""
+        return self._writer.begin()
 
     def _begin(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        """Add the rows of new games."""
+        """Add new games, with their events."""
         connection.execute(insert(games), [_new_row(append, now) for append in appends])
+        self._insert_events(connection, appends)
         named = [_token_row(append) for append in appends if append.token is not None]
         if named:
             connection.execute(insert(tokens), named)
 
     def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        """Bring rows up to date.
+        """Add the events of games that are there, and bring their rows up to date.
 
-        :raises _Missed: a game is not where it is expected to be.
+        :raises Missed: a game is not where it is expected to be.
         """
         values = [
             {
@@ -127,11 +135,15 @@ class SqlStore:
             }
             for append in appends
         ]
-        check_count(connection.execute(_ADVANCE, values).rowcount, len(values))
+        found = connection.execute(_ADVANCE, values).rowcount
+        if found != len(values):
+            raise Missed(f"{found} of {len(values)} games are as they were expected")
+        self._insert_events(connection, appends)
         finished = [append for append in appends if append.standing.termination != "available_move"]
         if finished:
             ends = [
-                {"id": append.game_id, "termination": append.standing.termination, "ended": now} for append in finished
+                {"id": append.game_id, "termination": append.standing.termination, "ended": now, "changed": now}
+                for append in finished
             ]
             connection.execute(_FINISH, ends)
 
@@ -142,6 +154,11 @@ class SqlStore:
             for seq, event in enumerate(append.events, append.expected)
         ]
         connection.execute(insert(events), rows)
+
+    def probe(self) -> None:
+        with self._transaction() as connection:  # a row that comes and goes makes the database write its page
+            connection.execute(insert(tokens).values(token=_PROBE, game_id=0, content=b""))
+            connection.execute(delete(tokens).where(tokens.c.token == _PROBE))
 
     def _find_conflicts(self, appends: Sequence[GameAppend]) -> dict[int, int]:
         """How many events those games have that are not where they are expected to be, or whose token is taken."""
@@ -204,6 +221,10 @@ class SqlStore:
         with self._engine.connect() as connection:
             return [Deadline(game_id, left) for game_id, left in connection.execute(query)]
 
+    def live_games(self) -> int:
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).where(games.c.status == "live")).scalar() or 0
+
     def due(self, player: int) -> list[int]:
         with self._engine.connect() as connection:
             found = connection.execute(_due_query(player, time.time() - UNTOLD_SECONDS)).scalars().all()
@@ -238,20 +259,14 @@ def _remove(connection: Connection, game_ids: Sequence[int]) -> None:
         connection.execute(insert(retired).values(game_id=highest))
 
 
-class _Missed(Exception):
-    """A game's row is not as an append expects it to be."""
-
-
-def check_count(found: int, wanted: int) -> None:
-    """See to it that an update has found all the rows it is for; the transaction is rolled back if not."""
-    if found != wanted:
-        raise _Missed(f"{found} of {wanted} rows are as they were expected")
+class Missed(Exception):
+    """Something in the database is not as an append expects it to be."""
 
 
 def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     created, standing = append.events[0], append.standing
     if not isinstance(created, Created):
-        raise _Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
+        raise Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
     return {
         "game_id": append.game_id,
         "variant": created.options.variant,
@@ -337,14 +352,15 @@ def _row(found: Row[Any]) -> GameRow:
 
 
 def _due_query(player: int, since: float) -> Select[Any]:
-    """The ids of the games that wait for a player, the latest first."""
-    parts = []
+    """The ids of the games that wait for a player, the latest first. Of those that are over, few are looked at."""
+    parts: list[Select[Any]] = []
     for color, seat, is_open in (
         ("white", games.c.player_white, games.c.white_open),
         ("black", games.c.player_black, games.c.black_open),
     ):
-        to_act = and_(games.c.status == "live", games.c.turn == color)
-        untold = and_(games.c.status == "over", games.c.changed > since)
-        parts.append(select(games.c.game_id, games.c.changed).where(seat == player, is_open, or_(to_act, untold)))
+        mine = select(games.c.game_id, games.c.changed).where(seat == player, is_open)
+        untold = mine.where(games.c.status == "over", games.c.ended > since).order_by(games.c.ended.desc())
+        parts.append(mine.where(games.c.status == "live", games.c.turn == color))
+        parts.append(select(untold.limit(MAX_DUE).subquery()))
     found = union_all(*parts).subquery()
     return select(found.c.game_id).order_by(found.c.changed.desc(), found.c.game_id.desc()).limit(MAX_DUE)

@@ -66,6 +66,9 @@ class Store(Protocol):
     def prune(self, seconds: float) -> list[Pruned]:
         """Remove some long finished games, as :meth:`gmd.log.interface.EventLog.prune` has it, in one transaction."""
 
+    def probe(self) -> None:
+        """Write something durably that leaves nothing behind: raises what :meth:`write` would."""
+
     def newest_game_id(self) -> int:
         """The highest id that a game has, or had before it was removed; 0 where there was none."""
 
@@ -80,6 +83,9 @@ class Store(Protocol):
 
     def deadlines(self) -> list[Deadline]:
         """Every live game with a clock."""
+
+    def live_games(self) -> int:
+        """How many games are live."""
 
     def due(self, player: int) -> list[int]:
         """The games that wait for a player, as :meth:`gmd.log.interface.EventLog.due` has them."""

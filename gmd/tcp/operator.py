@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import structlog
 import trio
 
-logger = structlog.get_logger(__name__)
+from gmd.logger import get_logger
+
+logger = get_logger(__name__)
 
 #: The file in the data directory.
 SOCKET_NAME = "operator.sock"

@@ -282,6 +282,12 @@ def test_a_queen_is_a_queen_however_it_was_asked_for(sent: str, again: str) -> N
     assert refusal(game, Play(WHITE, "a7a8r", ply=0))[0] == "stale"
 
 
+def test_a_move_is_no_ending_sent_again() -> None:
+    game = new_game()
+    happen(game, End(WHITE, "resignation_white", ply=0))
+    assert refusal(game, Play(WHITE, "resignation_white", ply=0))[0] == "game_over"
+
+
 def test_a_pass_sent_again() -> None:
     game = new_game()
     play(game, PASS)

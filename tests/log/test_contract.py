@@ -76,14 +76,15 @@ async def sql_log(store_class: type[SqlStore] = SqlStore) -> AsyncIterator[Event
     with TemporaryDirectory() as directory:
         engine = open_engine(Path(directory) / "games.sqlite", {"synchronous": "OFF"})
         metadata.create_all(engine)
-        log = BatchingLog(store_class(engine))
+        store = store_class(engine)
+        log = BatchingLog(store)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(log.run)
             try:
                 yield log
             finally:
                 log.stop()
-        engine.dispose()
+        store.close()
 
 
 @asynccontextmanager
@@ -308,6 +309,18 @@ async def test_the_deadlines_are_those_of_live_games_with_clocks(new_log: LogFac
         assert await log.deadlines() == [Deadline(waiting, None)]
 
 
+async def test_live_games_are_counted(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        assert await log.live_games() == 0
+        for _ in range(3):
+            await append(log, log.next_game_id(), 0, CREATED)
+        await append(log, log.next_game_id(), 0, CREATED, Ended("timeout_white"), standing=OVER)
+        assert await log.live_games() == 3
+        await append(log, 2, 1, Ended("timeout_white"), standing=OVER)
+        assert await log.live_games() == 2
+        assert log.failure is None
+
+
 async def test_the_longest_due_game_comes_first_and_ends_are_told_once(new_log: LogFactory) -> None:
     async with new_log() as log:
         first, second, third = (log.next_game_id() for _ in range(3))
@@ -323,6 +336,18 @@ async def test_the_longest_due_game_comes_first_and_ends_are_told_once(new_log: 
         log.told(second, "white")
         await append(log, first, 2, Moved("e7e5"))  # what is told is written with the next append
         assert (await log.due(1), await log.due(2)) == ([third, first], [second])
+
+
+async def test_a_game_keeps_its_place_while_it_is_the_same_turn(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        first, second = log.next_game_id(), log.next_game_id()
+        for game_id in (first, second):
+            await append(log, game_id, 0, structs.replace(CREATED, player_white=1, player_black=2))
+        await append(log, first, 1, Heard("black"))
+        assert await log.due(1) == [first, second]
+        lost = Standing("white", 0, "resignation_white", None)
+        await append(log, first, 2, Ended("resignation_white"), standing=lost)
+        assert await log.due(1) == [second, first]
 
 
 async def test_one_who_plays_both_sides_is_told_both_ends(new_log: LogFactory) -> None:

@@ -10,7 +10,8 @@ import pytest
 import structlog
 import trio
 
-from tests.helpers import Client, Json, durable_daemon, store_in
+from gmd.log.directory import DataError
+from tests.helpers import Client, Json, durable_daemon, running_daemon, store_in, troubles
 from tests.serving import Served, served
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
@@ -68,7 +69,7 @@ async def test_a_file_another_process_writes_is_waited_for_and_then_refused(tmp_
             other.execute("ROLLBACK")
             other.close()
             assert (await move(client, game_id, 0))["error"] is None
-    assert [entry.get("reason") for entry in logged] == ["OperationalError: database is locked", None]
+    assert [entry.get("reason") for entry in troubles(logged)] == ["OperationalError: database is locked", None]
 
 
 async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path) -> None:
@@ -84,6 +85,100 @@ async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path)
             client = await daemon.connect()
             assert (await client.ask("state", game_id=1))["code"] == "internal"
             assert await moves_of(client, 2) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE events SET event = replace(event, 'e2e4', 'e2e5') WHERE game_id = 1",
+        "DELETE FROM events WHERE game_id = 1 AND seq = 0",
+    ],
+    ids=["a move that is not legal", "no beginning"],
+)
+async def test_a_game_that_does_not_replay_is_said_loudly_and_ends_nothing_else(damage: str, tmp_path: Path) -> None:
+    refusal = "game 1: its events do not apply to each other, so it cannot be played on; gmd check says where"
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            for _ in range(2):
+                await client.play((await client.new_game(clock={"initial": 1000}))["game_id"], "e4")
+        with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+            connection.execute(damage)
+        connection.close()
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            reply = await client.ask("state", game_id=1)
+            assert reply == {"code": "internal", "error": refusal}
+            daemon.arbiter.alarms.set(1, trio.current_time())  # its clock has run out
+            while store.loads.count(1) < 2:
+                await trio.testing.wait_all_tasks_blocked()
+            assert await moves_of(client, 2) == 1
+    assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("a game cannot be replayed", 1)] * 2
+
+
+def without_page(whole: bytes, page: int, size: int) -> bytes:
+    """A database's file with one of its pages, counted from 1, overwritten."""
+    return whole[: (page - 1) * size] + b"\xff" * size + whole[page * size :]
+
+
+async def test_a_daemon_that_cannot_read_its_live_games_does_not_start_and_says_why(tmp_path: Path) -> None:
+    async with running_daemon(data=str(tmp_path)):
+        pass
+    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'games_with_clocks'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    (tmp_path / "games.sqlite").write_bytes(without_page((tmp_path / "games.sqlite").read_bytes(), page, size))
+    with structlog.testing.capture_logs() as logged, pytest.raises(DataError) as refused:
+        async with running_daemon(data=str(tmp_path)):
+            pass
+    assert str(refused.value) == (
+        f"data: the live games in {tmp_path} cannot be read, as the log says; gmd check may say what is damaged"
+    )
+    reason = "DatabaseError: database disk image is malformed"
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [
+        ("the event log cannot be read", reason)
+    ]
+
+
+async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewhere(tmp_path: Path) -> None:
+    file = tmp_path / "games.sqlite"
+    with structlog.testing.capture_logs(), store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            await client.play((await client.new_game())["game_id"], "e4")
+    with sqlite3.connect(file) as connection:
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name LIKE 'sqlite_%_events_1'"
+        ).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    whole = file.read_bytes()
+    file.write_bytes(without_page(whole, page, size))
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert [row["game_id"] for row in (await client.ask("games"))["games"]] == [1]
+            read = await client.ask("state", game_id=1)
+            assert (read["code"], read["error"]) == (
+                "internal",
+                "game 1: the event log cannot be read; nothing was done",
+            )
+            made = await client.ask("new_game", player_white=1, player_black=2)
+            assert (made["code"], made["game_id"], made["error"]) == (
+                "internal",
+                None,
+                "game 2: the event log cannot be written; nothing was done",
+            )
+    reason = "DatabaseError: database disk image is malformed"
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [
+        ("the event log cannot be read", reason),
+        ("the event log cannot be written", reason),
+    ]
+    file.write_bytes(whole)
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            assert await moves_of(await daemon.connect(), 1) == 1
 
 
 def limit(served: Served, size: int) -> None:

@@ -231,7 +231,7 @@ class GameState(TypedDict):
     player_black: int | None
     start_fen: str
     turn: Color
-    phase: Literal["sense", "move", "over"] | None
+    phase: Literal["open", "sense", "move", "over"] | None
     result: Literal["1-0", "0-1", "1/2-1/2", "*"]
     clock: dict[Color, float | None] | None
     draw_offered: bool

@@ -48,16 +48,18 @@ def read_position(fen: str) -> chess.Board:
 
 
 class _HalfRanks(dict[int, str]):
-    """Four squares of a rank as four symbols, by four digits of its code."""
+    """FEN's text of four squares of a rank, by four digits of its code."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = text = "".join([SYMBOLS[code // BASE**file % BASE] for file in range(4)])
+        text = "".join([SYMBOLS[code // BASE**file % BASE] for file in range(4)])
+        for length in (4, 3, 2):
+            text = text.replace("1" * length, str(length))
+        self[code] = text
         return text
 
 
 _HALF = BASE**4
 _HALF_RANKS = _HalfRanks()
-_RUNS = [("1" * length, str(length)) for length in range(8, 1, -1)]
 
 
 class Ranks(dict[int, str]):
@@ -67,10 +69,11 @@ class Ranks(dict[int, str]):
     """
 
     def __missing__(self, code: int) -> str:
-        text = _HALF_RANKS[code % _HALF] + _HALF_RANKS[code // _HALF]
-        if "11" in text:
-            for run, length in _RUNS:
-                text = text.replace(run, length)
+        left, right = _HALF_RANKS[code % _HALF], _HALF_RANKS[code // _HALF]
+        if left[-1].isdigit() and right[0].isdigit():
+            text = f"{left[:-1]}{int(left[-1]) + int(right[0])}{right[1:]}"
+        else:
+            text = left + right
         if len(self) >= MAX_RANKS:
             self.clear()
         self[code] = text

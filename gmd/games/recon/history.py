@@ -88,8 +88,8 @@ class History:
     def to_json(self, white_name: str | None = None, black_name: str | None = None) -> str:
         """The game as ``reconchess.GameHistory`` saves it; its ``from_file`` loads it, its ``rc-replay`` shows it.
 
-        reconchess takes White's turn for the first of every pair. In a game that Black began its ``turns()`` puts each of
-        White's turns before the turn of Black's that it followed, and ``rc-replay`` cannot show one in which Black's
+        reconchess takes White's turn for the first of every pair. In a game that Black began its ``turns()`` puts each
+        of White's turns before the turn of Black's that it followed, and ``rc-replay`` cannot show one in which Black's
         turn was the last: so it is with LocalGame's own histories.
         """
         return json.dumps(self._as_reconchess(white_name, black_name))
