@@ -19,6 +19,7 @@ from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client
 from gm_client.blocking import encode
 from tests.clients.python_clients import HELLO, OK, Clients, Dialogue, Json, JsonPeer, dialogues, trio_in_a_thread
 from tests.clients.running import PATIENCE
+from tests.serving import Served
 
 CLIENT = f"gm_client/{blocking.VERSION}"
 
@@ -356,6 +357,33 @@ def test_a_new_key_is_what_the_next_connection_begins_with(clients: Clients) -> 
         assert client.ping() == OK
 
 
+def test_a_key_whose_reply_was_lost_is_asked_for_again_with_the_old_one(clients: Clients) -> None:
+    rekeys: list[Json | None] = []
+    hello = {"kind": "hello", "protocol": 2, "client": CLIENT, "name": "bot"}
+
+    def first(peer: JsonPeer) -> None:
+        peer.greet({**HELLO, "player": 9})
+        rekeys.append(peer.read())
+        peer.reset()
+
+    def second(peer: JsonPeer) -> None:
+        assert peer.greet({"code": "unauthorized", "error": "no"}) == {**hello, "key": "old"}
+        rekeys.append(peer.read())
+        peer.write({"player": 9, "name": "bot", "key": "new", "error": None})
+
+    def third(peer: JsonPeer) -> None:
+        assert peer.greet({**HELLO, "player": 9}) == {**hello, "key": "new"}
+        peer.expect({"kind": "ping"})
+        peer.write(OK)
+
+    with dialogues(first, second, third) as server:
+        client = clients.connect(server.port, name="bot", key="old")
+        assert client.rekey()["key"] == "new"
+        assert client.ping() == OK
+    assert rekeys[0] is not None
+    assert rekeys == [{"kind": "rekey", "player": 9, "key": "old", "token": rekeys[0]["token"]}] * 2
+
+
 def test_a_server_that_falls_silent_is_left(clients: Clients) -> None:
     def silent(peer: JsonPeer) -> None:
         peer.greet({**HELLO, "limits": {"max_wait_seconds": -29.9}})  # and 30 more
@@ -585,6 +613,18 @@ def test_the_client_that_blocks_is_one_file_of_the_standard_library(tmp_path: Pa
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert loaded - sys.stdlib_module_names - {"__main__"} == {"my_copy"}
+
+
+def test_it_does_not_load_tls_unless_it_is_asked_to(daemon_process: Served) -> None:
+    code = f"""
+import sys
+from gm_client import connect
+with connect(port={daemon_process.port}) as client:
+    client.ping(), client.ping()
+print("ssl" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_its_version_is_the_distribution_s() -> None:

@@ -361,8 +361,9 @@ class Asked:
         self.fields = {name.removesuffix("_"): value for name, value in fields.items()}  # except_ is "except"
         if kind in MAKING and self.fields.get("token") is None:
             self.fields["token"] = os.urandom(16).hex()
-        acts_at_ply = kind in ACTING and self.fields.get("ply") is not None
-        self.repeatable = kind in READING or kind in MAKING or acts_at_ply
+        needed = {"ply"} if kind in ACTING else {"key", "token"} if kind == "rekey" else set()
+        told = all(self.fields.get(name) is not None for name in needed)
+        self.repeatable = told and (kind in READING or kind in MAKING or bool(needed))
         self.body = encode({"kind": kind, **self.fields})
         self.sent = False
         self.reply: dict[str, Any] | None = None
@@ -389,6 +390,7 @@ class Conversation:
         self._unanswered: deque[Asked] = deque()  # behind those that are sent come those that are not
         self._lost_at: float | None = None  # since when there is no connection for what is asked
         self._attempts = 0  # to connect, since then
+        self._introduced = True  # false on a connection that knows of no player, as the key is an old one
         #: The server's latest hello.
         self.hello: dict[str, Any] = {"server": None, "protocol": None, "kinds": [], "limits": {}, "player": None}
 
@@ -404,13 +406,20 @@ class Conversation:
 
     def ask(self, kind: str, fields: dict[str, Any]) -> Asked:
         """:raises GmError: the request is longer than the server takes."""
-        asked = Asked(kind, fields)
+        asked = Asked(kind, self._with_key(fields) if kind == "rekey" else fields)
         limit = self.hello["limits"].get("max_message")
         if limit is not None and len(asked.body) > limit:
             error = f"the request has {len(asked.body)} bytes, and the server takes {limit} (limits.max_message)"
             raise GmError({"error": error, "code": "bad_frame"}, kind)
         self._unanswered.append(asked)
         return asked
+
+    def _with_key(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """What makes a rekey of the session's own player one that may be sent again, if its key is known."""
+        key, player = self._greeting.get("key"), self.hello["player"]
+        if key is None or "name" in fields or fields.get("player", player) != player:
+            return fields
+        return {"player": player, "key": key, "token": os.urandom(16).hex(), **fields}
 
     def again(self) -> Conversation:
         """A new one that begins as this one has come to begin."""
@@ -431,9 +440,15 @@ class Conversation:
     def greeted(self, body: bytes) -> None:
         """:raises GmError: the server refuses."""
         reply = decode(body)
-        if reply.get("error") is not None:
+        self._introduced = reply.get("error") is None
+        if self._introduced:
+            self.hello = reply
+        elif reply.get("code") != "unauthorized" or not self._rekeys():
             raise GmError(reply, "hello")
-        self.hello = reply
+
+    def _rekeys(self) -> bool:
+        """Whether the key may be an old one, the reply with the new one being lost: it is good for asking again."""
+        return any(asked.kind == "rekey" and asked.repeatable for asked in self._unanswered)
 
     def unsent(self) -> list[bytes]:
         """The requests to be sent on the connection, which count as sent from now on."""
@@ -460,6 +475,8 @@ class Conversation:
         else:
             self._learn(asked, reply)
             asked.reply = reply
+        if not self._introduced and asked.kind == "rekey":
+            raise ConnectionLost("the connection knows of no player")  # the next one begins with the new key
 
     def _learn(self, asked: Asked, reply: dict[str, Any]) -> None:
         """A later hello, or key, is what the next connection begins with."""
@@ -690,10 +707,10 @@ class Connection:
         try:
             self._socket.settimeout(0)
             return bool(self._received) or self._socket.recv(1) is not None
+        except BlockingIOError:
+            return False
         except OSError as error:
-            import ssl
-
-            return not isinstance(error, (BlockingIOError, ssl.SSLWantReadError))
+            return type(error).__name__ != "SSLWantReadError"  # by its name, as ssl may not be loaded
 
     def close(self) -> None:
         """End it at once."""
@@ -745,7 +762,8 @@ def connect(
 
     Later losses of the connection are made good: the client connects anew for up to ``patience`` seconds, and sends
     again what was not answered. Only a request that might then be carried out twice fails instead, as a
-    :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``, and ``rekey``.
+    :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``, and a ``rekey``
+    where the key so far is not known.
 
     :param path: a Unix socket, in place of host and port.
     :param tls: True to trust whom the system trusts, or a context.
