@@ -22,6 +22,9 @@ PACKAGES = {"gmd": ROOT / "gmd", "gm_protocol": ROOT / "protocol", "gm_client": 
 #: Lines of a module that is still one concept.
 MAX_LINES = 400
 
+#: What is one file because its users copy it.
+ONE_FILE = {"clients/python/gm_client/blocking.py"}
+
 #: Parts of the standard library that compute and nothing else: all a game or a message may need.
 PURE = {
     "__future__",
@@ -106,6 +109,9 @@ def loaded_by(statement: str) -> set[str]:
         ("import gmd.cli", {"gmd", "click"}),
         ("import gm_client", {"gm_client"}),
         ("import gm_client.gmcat", {"gm_client"}),
+        ("from gm_client import connect", {"gm_client"}),
+        ("import gm_client.rbc", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
+        ("import gm_client.tracker", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),
@@ -171,4 +177,4 @@ def test_no_module_is_too_long() -> None:
         for path in (folder if folder.name == package else folder / package).rglob("*.py")
     }
     assert len(lines) > 40
-    assert {path: count for path, count in lines.items() if count > MAX_LINES} == {}
+    assert {path: count for path, count in lines.items() if count > MAX_LINES and path not in ONE_FILE} == {}

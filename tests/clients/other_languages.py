@@ -17,6 +17,7 @@ from tests.tools import require_tool
 ROOT = Path(__file__).parents[2]
 C = ROOT / "clients" / "c"
 NODE = ROOT / "clients" / "node"
+PYTHON = ROOT / "clients" / "python"
 
 #: What the C client promises to compile with, without a word.
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror")

@@ -1,8 +1,9 @@
-"""The vectors, played by the clients for C and Node against the daemon."""
+"""The vectors, played by the clients for C, Node and Python against the daemon."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,13 +32,18 @@ VECTORS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["c", "node"])
+@pytest.fixture(scope="module", params=["c", "node", "python", "python-trio"])
 def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    command: list[str | Path] = [HERE / "node" / "driver.mjs"]
-    if request.param == "node":
-        command.insert(0, require_tool("node"))
-    else:
-        command = [compile_c(tmp_path_factory.mktemp("c") / "driver", HERE / "c" / "driver.c")]
+    command: list[str | Path]
+    match request.param:
+        case "node":
+            command = [require_tool("node"), HERE / "node" / "driver.mjs"]
+        case "c":
+            command = [compile_c(tmp_path_factory.mktemp("c") / "driver", HERE / "c" / "driver.c")]
+        case "python":
+            command = [sys.executable, HERE / "python" / "driver.py", "blocking"]
+        case "python-trio":
+            command = [sys.executable, HERE / "python" / "driver.py", "trio"]
     with driving(*command) as running:
         yield running
 

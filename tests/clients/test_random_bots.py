@@ -1,5 +1,5 @@
-"""The random bots for C and Node in whole games: against each other, over connections that break, while the daemon
-restarts, and through TLS. From the same seeds, both make the same moves."""
+"""The random bots for C, Node and Python in whole games: against each other, over connections that break, while the
+daemon restarts, and through TLS. From the same seeds, all make the same moves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -19,7 +20,7 @@ import pytest
 import trio
 
 from gm_protocol.messages import REQUESTS
-from tests.clients.other_languages import NODE, Bot, C, compile_c, playing
+from tests.clients.other_languages import NODE, PYTHON, Bot, C, compile_c, playing
 from tests.helpers import Client, Json
 from tests.serving import Served, served
 from tests.tools import require_tool
@@ -29,7 +30,7 @@ PATIENCE = 120
 
 VARIANTS = ["standard", "crazyhouse", *(["rbc"] if "sense" in REQUESTS else [])]
 
-LANGUAGES = ["c", "node"]
+LANGUAGES = ["c", "node", "python", "python-trio"]
 
 #: The command of a language's bot.
 Bots = Callable[[str], list[str | Path]]
@@ -43,6 +44,9 @@ def bots(tmp_path_factory: pytest.TempPathFactory) -> Bots:
     def command(language: str) -> list[str | Path]:
         if language == "node":
             return [require_tool("node"), NODE / "examples" / "random_bot.js"]
+        if language.startswith("python"):
+            name = "random_bot_trio.py" if language == "python-trio" else "random_bot.py"
+            return [sys.executable, PYTHON / "examples" / name]
         program = folder / "random_bot"
         return [program if program.exists() else compile_c(program, C / "examples" / "random_bot.c")]
 
@@ -95,7 +99,13 @@ async def play(
 @pytest.mark.parametrize("variant", VARIANTS)
 async def test_whatever_the_language_it_is_the_same_game(bots: Bots, variant: str, daemon_process: Served) -> None:
     games = []
-    for white, black in [("c", "c"), ("node", "node"), ("c", "node"), ("node", "c")]:
+    for white, black in [
+        ("c", "c"),
+        ("node", "python"),
+        ("python", "node"),
+        ("python-trio", "c"),
+        ("c", "python-trio"),
+    ]:
         game, said = await play(bots(white), bots(black), daemon_process.port, variant)
         assert said[0] == said[1]
         assert said[0].split()[0] in {"1-0", "0-1", "1/2-1/2"}

@@ -1,4 +1,25 @@
-"""Clients of the gm protocol for Python: ``gmcat`` for the shell.
+"""Clients of the gm protocol for Python.
 
-Each module is imported by its own name; importing the package imports none of them.
+``blocking`` is for most bots, and one file to copy; ``trio_client`` is the same for trio; ``rbc`` and ``tracker`` help
+to play reconnaissance blind chess; ``gmcat`` is for the shell.
+
+Importing the package imports none of them. The names of ``blocking`` that a bot needs are here too, and load it when
+they are first asked for.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .blocking import BadReply, Client, ConnectionLost, GameState, GmError, Turn, connect
+
+__all__ = ["connect", "Client", "Turn", "GameState", "GmError", "ConnectionLost", "BadReply"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import blocking
+
+    return getattr(blocking, name)

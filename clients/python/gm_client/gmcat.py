@@ -7,7 +7,8 @@
 Needs Python 3.11 and nothing else: this one file may be copied to wherever it is wanted.
 
 A single request given as argument is a version 1 session. Anything else is one version 2 session, opened by a
-hello of gmcat's own unless the first request is one. Each request is sent once the reply to the one before is
+hello of gmcat's own unless the first request is one, and by one that names the player where --player does; then a
+single request has a session too. Each request is sent once the reply to the one before is
 printed: a reply can decide the next request, and a ``wait`` is not cut short by what stands behind it.
 """
 
@@ -28,8 +29,8 @@ VERSION = "0.1.0"
 #: The operator's socket in a daemon's data directory.
 SOCKET_NAME = "operator.sock"
 
-#: The request that opens a version 2 session.
-HELLO = b'{"kind":"hello","protocol":2,"client":"gmcat/%s"}' % VERSION.encode()
+#: Where a key may stand that is not to be seen among the arguments of running programs.
+KEY_VARIABLE = "GM_KEY"
 
 #: Largest reply taken, in bytes. The longest game's history is some 10 MB; a server of another protocol gives
 #: itself away by its first four bytes: "HTTP" would be a reply of 1.2 GB.
@@ -53,7 +54,7 @@ class GmcatError(Exception):
 
 
 class BadInput(GmcatError):
-    """A request that is not JSON."""
+    """A request that is not JSON, or a key that cannot be read."""
 
 
 class Unreachable(GmcatError):
@@ -96,6 +97,8 @@ def _options() -> argparse.Namespace:
         parser.error("--ca goes with --tls")
     if options.socket is not None and options.tls:
         parser.error("--tls is for the game port, and --socket is not that")
+    if options.player is None and options.key is not None:
+        parser.error("--key goes with --player")
     return options
 
 
@@ -112,6 +115,8 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--tls", action="store_true", help="speak TLS, and check that the server is the one named")
     parser.add_argument("--ca", metavar="FILE", help="with --tls: trust these certificates, in place of the system's")
     parser.add_argument("--socket", metavar="PATH", help="the operator's socket, or the data directory it is in")
+    parser.add_argument("--player", metavar="PLAYER", help="who asks: a number, or a registered player's name")
+    parser.add_argument("--key", metavar="KEY", help=f"its key, or @FILE (default: ${KEY_VARIABLE}, if set)")
     parser.add_argument("--timeout", type=_seconds, default=10.0, help="how long connecting may take (%(default)s)")
     parser.add_argument("--pretty", action="store_true", help="print replies indented, for people")
     parser.add_argument("--version", action="version", version=f"gmcat {VERSION}")
@@ -154,14 +159,42 @@ def _converse(options: argparse.Namespace) -> Iterator[bytes]:
     first = next(requests, None)
     if first is None:
         return
+    hello = _hello(options)
     with _connect(options) as server:
-        if len(options.request) != 1 and not _is_hello(first):
-            greeting = _ask(server, HELLO)
+        if options.player is not None or (len(options.request) != 1 and not _is_hello(first)):
+            greeting = _ask(server, hello)
             if _refused(greeting):
                 yield greeting
                 return
         for request in itertools.chain([first], requests):
             yield _ask(server, request)
+
+
+def _hello(options: argparse.Namespace) -> bytes:
+    """The request that opens a version 2 session.
+
+    :raises BadInput: the key cannot be read.
+    """
+    hello: dict[str, object] = {"kind": "hello", "protocol": 2, "client": f"gmcat/{VERSION}"}
+    if options.player is not None:
+        number = options.player.removeprefix("-").isdecimal()
+        hello |= {"player": int(options.player)} if number else {"name": options.player}
+        key = _key(options.key)
+        hello |= {"key": key} if key else {}
+    return json.dumps(hello, separators=(",", ":")).encode()
+
+
+def _key(argument: str | None) -> str | None:
+    """A key as it was given; any process of the machine can read an argument, so that a file is the better place."""
+    if argument is None:
+        return os.environ.get(KEY_VARIABLE)
+    if not argument.startswith("@"):
+        return argument
+    try:
+        with open(argument[1:], encoding="utf-8") as file:
+            return file.read().strip()
+    except (OSError, UnicodeError) as error:
+        raise BadInput(f"--key: {argument[1:]}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _given(arguments: list[str]) -> Iterator[tuple[str, bytes]]:

@@ -83,7 +83,11 @@ class ReconBoard:
         self._become(_start(fen))
 
     @classmethod
-    def _of(cls, board: chess.Board) -> Self:
+    def of(cls, board: chess.Board) -> Self:
+        """The position of a board, whatever may be wrong with it: one side's pieces alone, for one.
+
+        What the board says of castling and of en passant is believed.
+        """
         self = object.__new__(cls)
         self.turn, self.castling, self.ep_square = board.turn, board.castling_rights, board.ep_square
         self.halfmoves, self.fullmoves = board.halfmove_clock, board.fullmove_number
@@ -358,7 +362,7 @@ class ReconBoard:
 @lru_cache(256)
 def _start(fen: str) -> ReconBoard:
     """A board to be copied: most games begin alike."""
-    return ReconBoard._of(read_position(fen))
+    return ReconBoard.of(read_position(fen))
 
 
 def _promotion(move: Move) -> Move:

@@ -1,0 +1,1074 @@
+"""A client of the gm protocol: play chess and reconnaissance blind chess on a gm server.
+
+    with connect(player=1) as client:
+        game_id = client.new_game(1, 2, variant="rbc")["game_id"]
+        for turn in client.turns(game_id):
+            turn.sense(random.choice(turn.sense_actions))
+            turn.move(random.choice(turn.move_actions))
+
+Needs Python 3.11 and nothing else: this one file may be copied into a bot's own project, under any name. PROTOCOL is
+the reference of all kinds, fields and codes. What is here blocks; ``gm_client.trio_client`` is the same for trio.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Self, TypedDict, TypeVar, Unpack
+
+if TYPE_CHECKING:
+    import ssl
+
+R = TypeVar("R")
+
+VERSION = "0.1.0"
+DEFAULT_PORT = 7100
+
+#: Longest reply taken, in bytes. The longest game's history is some 10 MB; a server of another protocol gives itself
+#: away by its first four bytes: "HTTP" would be a length of 1.2 GB.
+MAX_REPLY = 64 << 20
+#: Seconds that each step of connecting may take.
+CONNECT_SECONDS = 10.0
+#: Seconds for which a lost connection is tried again unless told otherwise: enough to restart a server.
+PATIENCE_SECONDS = 60.0
+#: Seconds between two attempts: at first, and at most. Doubled each time, and varied: many clients lose one server.
+FIRST_DELAY, LONGEST_DELAY = 0.05, 2.0
+#: Seconds without a reply, beyond those the longest wait may take, after which the server is taken to be gone.
+SILENCE_SECONDS = 30.0
+
+#: Kinds that change nothing, or nothing more when they are sent again.
+READING = {"hello", "ping", "state", "wait", "actions", "games", "history", "join", "players", "revoke"}
+#: Kinds that may be sent again where "ply" says which action it is.
+ACTING = {"move", "sense", "end_game"}
+#: Kinds that may be sent again thanks to a "token", which they get here unless they have one.
+MAKING = {"new_game", "game_from_pgn", "register"}
+#: Codes that go away by trying again, in answer to a hello.
+PASSING = {"too_many", "shutting_down"}
+
+# --- Errors -----------------------------------------------------------------------------------------------------------
+
+
+class GmError(Exception):
+    """The server refused a request. Its text is the server's sentence; nothing has changed.
+
+    :ivar code: the protocol's word for what is wrong: ``illegal_move``, ``not_your_turn`` and so on.
+    :ivar kind: the kind of the request.
+    :ivar retry_after: with ``too_many``, in how many seconds to try again.
+    :ivar reply: all that the server replied.
+    """
+
+    def __init__(self, reply: dict[str, Any], kind: str) -> None:
+        super().__init__(str(reply["error"]))
+        self.code: str = reply.get("code", "")
+        self.kind = kind
+        self.retry_after: float | None = reply.get("retry_after")
+        self.reply = reply
+
+
+class ConnectionLost(Exception):
+    """There is no connection, and trying again has not helped or is not allowed.
+
+    :ivar sent: whether the server may have carried out the request.
+    """
+
+    def __init__(self, message: str, *, sent: bool = False) -> None:
+        super().__init__(message)
+        self.sent = sent
+
+
+class BadReply(Exception):
+    """What came is no reply of a gm server."""
+
+
+# --- Requests: the fields that are not arguments of their own ---------------------------------------------------------
+
+Color = Literal["white", "black"]
+#: A square's name, or its number: a1 is 0, h8 is 63.
+Square = str | int
+
+
+class Fields(TypedDict, total=False):
+    """What a request of any kind may have. ``player`` None is nobody."""
+
+    id: str | int
+    brief: bool
+    player: int | None
+    key: str | None
+
+
+class HelloFields(Fields, total=False):
+    """``client`` is what the server is told this program is; ``name`` a registered player's, in place of its id."""
+
+    protocol: int
+    client: str
+    name: str
+    password: str
+    spectator_key: str
+
+
+class Clock(TypedDict, total=False):
+    """Seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``."""
+
+    initial: float
+    increment: float
+    first_move: float
+    per_move: float
+
+
+class NewGameFields(Fields, total=False):
+    """The options of a new game. A ``token`` is made up where there is none: a lost reply makes no second game."""
+
+    variant: str
+    fen: str
+    position: int
+    seed: int
+    draws: Literal["claimed", "automatic"]
+    max_moves: int | None
+    clock: Clock | None
+    illegal_move: Literal["refuse", "lose"]
+    reversible_moves: int | None
+    max_turns: int | None
+    pgn: str
+    token: str
+
+
+class SeatFields(Fields, total=False):
+    """``seat`` says which, for who holds both."""
+
+    seat: Color
+
+
+class ActionFields(SeatFields, total=False):
+    """With ``ply``, the ``ply_index`` acted on, an action is sent again after a lost connection."""
+
+    ply: int
+
+
+class MoveFields(ActionFields, total=False):
+    """What a move may have."""
+
+    offer_draw: bool
+
+
+class StateFields(SeatFields, total=False):
+    """With ``actions``, the reply has also what the player may do."""
+
+    actions: bool
+
+
+class WaitFields(StateFields, total=False):
+    """In place of a game: ``game_ids``, or ``any`` but those in ``except_``. ``timeout`` is in seconds."""
+
+    game_ids: list[int]
+    any: bool
+    except_: list[int]
+    ply: int
+    timeout: float
+
+
+class GamesFields(Fields, total=False):
+    """Which games to list, and how many."""
+
+    status: Literal["live", "over", "open"]
+    variant: str
+    limit: int
+    before: int | None
+
+
+class PlayersFields(Fields, total=False):
+    """Which players to list, and how many."""
+
+    limit: int
+    before: int | None
+
+
+class RegisterFields(Fields, total=False):
+    """What a registration may have."""
+
+    password: str
+    token: str
+
+
+class RekeyFields(Fields, total=False):
+    """``name`` is for the operator."""
+
+    name: str
+    token: str
+
+
+class TurnsFields(SeatFields, total=False):
+    """What all requests of a loop have."""
+
+
+# --- Replies ----------------------------------------------------------------------------------------------------------
+
+#: What was seen: squares with what stands on them, "bQ" or None.
+SenseResult = list[tuple[str, str | None]]
+
+
+class GameState(TypedDict):
+    """A game as the one who asks may see it. ``brief`` leaves out the board, the access map and the PGN."""
+
+    board: NotRequired[list[list[str | None]]]
+    access_map: NotRequired[list[list[list[tuple[int, int]]]]]
+    pgn: NotRequired[str | None]
+    available_castles: int
+    passant_file: int
+    ply_index: int
+    fen: str
+    draws: int
+    termination: str
+    in_check: bool
+    game_id: int
+    variant: str
+    player_white: int | None
+    player_black: int | None
+    start_fen: str
+    turn: Color
+    phase: Literal["open", "sense", "move", "over"] | None
+    result: Literal["1-0", "0-1", "1/2-1/2", "*"]
+    clock: dict[Color, float | None] | None
+    draw_offered: bool
+    last_move: str | None
+    pockets: NotRequired[dict[Color, str]]  # crazyhouse
+    opponent_capture: NotRequired[str | None]  # this and what follows: reconnaissance blind chess
+    last_sense: NotRequired[dict[str, Any] | None]
+    last_result: NotRequired[dict[str, Any] | None]
+
+
+class Reply(TypedDict):
+    """What every reply has."""
+
+    error: None
+    id: NotRequired[str | int]
+
+
+class HelloReply(Reply):
+    protocol: int
+    server: str
+    kinds: list[str]
+    player: int | None
+    limits: dict[str, float]
+
+
+class StateReply(Reply):
+    state: GameState
+
+
+class NewGameReply(StateReply):
+    game_id: int
+    options: dict[str, Any]
+
+
+class JoinReply(StateReply):
+    seat: Color
+    options: dict[str, Any]
+
+
+class ActionsReply(Reply):
+    """``sense_actions`` are squares, ``move_actions`` UCI; None where it is not the time."""
+
+    sense_actions: list[str] | None
+    move_actions: list[str] | None
+
+
+class StateActionsReply(StateReply):
+    sense_actions: NotRequired[list[str] | None]
+    move_actions: NotRequired[list[str] | None]
+
+
+class WaitReply(Reply):
+    """``state`` is None if none of several games is due."""
+
+    state: GameState | None
+    game_id: NotRequired[int]
+    sense_actions: NotRequired[list[str] | None]
+    move_actions: NotRequired[list[str] | None]
+
+
+class SenseReply(StateReply):
+    sense_result: SenseResult
+
+
+class MoveReply(StateReply):
+    """All but the state is there only in reconnaissance blind chess; a :class:`Turn` adds it elsewhere too."""
+
+    requested_move: NotRequired[str | None]
+    taken_move: NotRequired[str | None]
+    capture_square: NotRequired[str | None]
+
+
+class GamesReply(Reply):
+    games: list[dict[str, Any]]
+    before: int | None
+
+
+class PlayersReply(Reply):
+    players: list[dict[str, Any]]
+    before: int | None
+
+
+class HistoryReply(Reply):
+    pgn: str
+    moves: list[str]
+    history: Any
+
+
+class PlayerReply(Reply):
+    player: int
+    name: str
+
+
+class KeyReply(PlayerReply):
+    """``key`` is shown this once."""
+
+    key: str | None
+
+
+# --- The protocol, without I/O: what both clients share ---------------------------------------------------------------
+
+
+def encode(request: dict[str, Any]) -> bytes:
+    """The JSON of a request."""
+    return json.dumps(request, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def decode(body: bytes) -> dict[str, Any]:
+    """The JSON object in a message.
+
+    :raises BadReply: there is none.
+    """
+    try:
+        value = json.loads(body.rstrip(b"\0").decode())
+    except (ValueError, RecursionError) as error:
+        raise BadReply(f"a reply is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BadReply(f"a reply is not a JSON object: {body[:100]!r}")
+    return value
+
+
+class Asked:
+    """A request, and what came of it."""
+
+    def __init__(self, kind: str, fields: dict[str, Any]) -> None:
+        self.kind = kind
+        self.fields = {name.removesuffix("_"): value for name, value in fields.items()}  # except_ is "except"
+        if kind in MAKING and self.fields.get("token") is None:
+            self.fields["token"] = os.urandom(16).hex()
+        needed = {"ply"} if kind in ACTING else {"key", "token"} if kind == "rekey" else set()
+        told = all(self.fields.get(name) is not None for name in needed)
+        self.repeatable = told and (kind in READING or kind in MAKING or bool(needed))
+        self.body = encode({"kind": kind, **self.fields})
+        self.sent = False
+        self.reply: dict[str, Any] | None = None
+        self.error: Exception | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether there is a reply, or there will be none."""
+        return self.reply is not None or self.error is not None
+
+    def result(self) -> Any:
+        """The reply. Raises the error, if it is one."""
+        if self.error is not None:
+            raise self.error
+        return self.reply
+
+
+class Conversation:
+    """A session that outlives its connections: what has been asked and not answered yet, and who asks."""
+
+    def __init__(self, greeting: HelloFields, patience: float) -> None:
+        self._greeting: dict[str, Any] = {"protocol": 2, "client": f"gm_client/{VERSION}", **greeting}
+        self._patience = patience
+        self._unanswered: deque[Asked] = deque()  # behind those that are sent come those that are not
+        self._lost_at: float | None = None  # since when there is no connection for what is asked
+        self._attempts = 0  # to connect, since then
+        self._introduced = True  # false on a connection that knows of no player, as the key is an old one
+        #: The server's latest hello.
+        self.hello: dict[str, Any] = {"server": None, "protocol": None, "kinds": [], "limits": {}, "player": None}
+
+    @property
+    def silence(self) -> float:
+        """Seconds in which a reply that is due must have come."""
+        return float(self.hello["limits"].get("max_wait_seconds", 60)) + SILENCE_SECONDS
+
+    @property
+    def awaits_reply(self) -> bool:
+        """Whether something was sent on the connection that is not answered."""
+        return bool(self._unanswered) and self._unanswered[0].sent
+
+    def ask(self, kind: str, fields: dict[str, Any]) -> Asked:
+        """:raises GmError: the request is longer than the server takes."""
+        asked = Asked(kind, self._with_key(fields) if kind == "rekey" else fields)
+        limit = self.hello["limits"].get("max_message")
+        if limit is not None and len(asked.body) > limit:
+            error = f"the request has {len(asked.body)} bytes, and the server takes {limit} (limits.max_message)"
+            raise GmError({"error": error, "code": "bad_frame"}, kind)
+        self._unanswered.append(asked)
+        return asked
+
+    def _with_key(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """What makes a rekey of the session's own player one that may be sent again, if its key is known."""
+        key, player = self._greeting.get("key"), self.hello["player"]
+        if key is None or "name" in fields or fields.get("player", player) != player:
+            return fields
+        return {"player": player, "key": key, "token": os.urandom(16).hex(), **fields}
+
+    def again(self) -> Conversation:
+        """A new one that begins as this one has come to begin."""
+        other = Conversation({}, self._patience)
+        other._greeting, other.hello = self._greeting, self.hello
+        return other
+
+    def abandon(self, asked: Asked) -> None:
+        """Nobody wants to know any more what comes of a request: it is not sent (again)."""
+        asked.repeatable = False
+        if not asked.sent and asked in self._unanswered:
+            self._unanswered.remove(asked)
+
+    def greeting(self) -> bytes:
+        """What a connection begins with."""
+        return encode({"kind": "hello", **self._greeting})
+
+    def greeted(self, body: bytes) -> None:
+        """:raises GmError: the server refuses."""
+        reply = decode(body)
+        self._introduced = reply.get("error") is None
+        if self._introduced:
+            self.hello = reply
+        elif reply.get("code") != "unauthorized" or not self._rekeys():
+            raise GmError(reply, "hello")
+
+    def _rekeys(self) -> bool:
+        """Whether the key may be an old one, the reply with the new one being lost: it is good for asking again."""
+        return any(asked.kind == "rekey" and asked.repeatable for asked in self._unanswered)
+
+    def unsent(self) -> list[bytes]:
+        """The requests to be sent on the connection, which count as sent from now on."""
+        asked = [each for each in self._unanswered if not each.sent]
+        for each in asked:
+            each.sent = True
+        return [each.body for each in asked]
+
+    def answered(self, body: bytes) -> None:
+        """A reply is the oldest request's.
+
+        :raises ConnectionLost: it is the server's farewell.
+        """
+        reply = decode(body)
+        asked = self._unanswered[0] if self.awaits_reply else None
+        if asked is None or reply.get("code") == "shutting_down":  # then nothing was carried out
+            if asked is not None:
+                asked.sent = False
+            raise ConnectionLost(f"the server ended the session: {reply.get('error')}")
+        self._unanswered.popleft()
+        self._connects()
+        if reply.get("error") is not None:
+            asked.error = GmError(reply, asked.kind)
+        else:
+            self._learn(asked, reply)
+            asked.reply = reply
+        if not self._introduced and asked.kind == "rekey":
+            raise ConnectionLost("the connection knows of no player")  # the next one begins with the new key
+
+    def _learn(self, asked: Asked, reply: dict[str, Any]) -> None:
+        """A later hello, or key, is what the next connection begins with."""
+        if asked.kind == "hello":
+            others = {name: value for name, value in asked.fields.items() if name != "id"}
+            self._greeting = {"protocol": 2, "client": self._greeting["client"], **others}
+            self.hello = reply
+        elif asked.kind == "rekey" and reply.get("player") == self.hello["player"] and reply.get("key") is not None:
+            self._greeting = {**self._greeting, "key": reply["key"]}
+            self._greeting.pop("password", None)
+
+    def lost(self, error: Exception) -> None:
+        """There is no connection any more. What could be carried out twice fails; the rest is sent again."""
+        if isinstance(error, BadReply):
+            return self.refuse(error)
+        doubtful = [asked for asked in self._unanswered if asked.sent and not asked.repeatable]
+        self._unanswered = deque(asked for asked in self._unanswered if asked not in doubtful)
+        for asked in self._unanswered:
+            asked.sent = False
+        for asked in doubtful:
+            asked.error = _in_doubt(asked.kind, error)
+        return None
+
+    def refuse(self, error: Exception) -> None:
+        """What is not answered fails."""
+        self._connects()
+        for asked in self._unanswered:
+            asked.error = error
+        self._unanswered.clear()
+
+    def pause(self, error: Exception | None, now: float) -> float | None:
+        """Seconds before the next attempt to connect; None if it would not help, and all that is asked has failed.
+
+        :param error: what came of the last connection or attempt.
+        :param now: seconds by a clock that never goes back.
+        """
+        self._lost_at = now if self._lost_at is None else self._lost_at
+        seconds = 0.0
+        if self._attempts:
+            seconds = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._attempts - 1, 10)) * random.uniform(0.5, 1)
+        self._attempts += 1
+        if isinstance(error, GmError):
+            seconds = max(seconds, error.retry_after or 0.0)
+        may_pass = error is None or isinstance(error, ConnectionLost)
+        may_pass = may_pass or (isinstance(error, GmError) and error.code in PASSING)
+        if error is not None and (not may_pass or now + seconds > self._lost_at + self._patience):
+            self.refuse(error)
+            return None
+        return seconds
+
+    def _connects(self) -> None:
+        """A reply has come, or none will: the next loss is a new one."""
+        self._lost_at, self._attempts = None, 0
+
+
+def _in_doubt(kind: str, cause: Exception) -> ConnectionLost:
+    how = '; with "ply" it would have been sent again' if kind in ACTING else ""
+    message = f"the connection was lost, and whether this {kind} was carried out is not known{how}"
+    error = ConnectionLost(message, sent=True)
+    error.__cause__ = cause
+    return error
+
+
+class Session:
+    """What both clients know of the server, from its latest hello."""
+
+    _conversation: Conversation
+
+    @property
+    def server(self) -> str | None:
+        """Its name and version."""
+        server: str | None = self._conversation.hello["server"]
+        return server
+
+    @property
+    def protocol(self) -> int | None:
+        """The version that is spoken."""
+        protocol: int | None = self._conversation.hello["protocol"]
+        return protocol
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds it knows."""
+        kinds: list[str] = self._conversation.hello["kinds"]
+        return kinds
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Its limits, by name."""
+        limits: dict[str, float] = self._conversation.hello["limits"]
+        return limits
+
+    @property
+    def player(self) -> int | None:
+        """The player that requests are by default."""
+        player: int | None = self._conversation.hello["player"]
+        return player
+
+
+class Following:
+    """What a loop of turns asks, and what it has seen the end of.
+
+    The end may be seen in the reply to an action, to a wait, or to both. Who has seen it in the first is not told of it
+    again by a wait for any game.
+    """
+
+    def __init__(self, game_id: int | None, over: Callable[[GameState], object] | None, fields: TurnsFields) -> None:
+        self.game_id = game_id
+        self.seat: dict[str, Any] = dict(fields)
+        which = {"any": True} if game_id is None else {"game_id": game_id}
+        self.wait: dict[str, Any] = {**which, **fields, "actions": True}
+        self._over = over
+        self._ended: set[int] = set()
+
+    def see(self, state: GameState | None) -> None:
+        """Tell of the end of a game, once."""
+        if state is None or state["phase"] != "over" or state["game_id"] in self._ended:
+            return
+        self._ended.add(state["game_id"])
+        if self._over is not None:
+            self._over(state)
+
+    def ends(self, reply: WaitReply) -> bool:
+        """Whether the loop does."""
+        return self.game_id is not None and reply["state"] is not None and reply["state"]["phase"] == "over"
+
+
+class TurnView:
+    """What can be seen in a turn.
+
+    :ivar state: the latest state the player has seen.
+    :ivar sense_actions: where the player may sense; empty where there is nothing to sense, or it is done.
+    :ivar move_actions: how the player may move, in UCI.
+    """
+
+    def __init__(self, reply: WaitReply) -> None:
+        assert reply["state"] is not None
+        self.state: GameState = reply["state"]
+        self.sense_actions: list[str] = reply.get("sense_actions") or []
+        self.move_actions: list[str] = reply.get("move_actions") or []
+        self._ply, self._color = self.state["ply_index"], self.state["turn"]  # the state goes on with a move
+
+    @property
+    def game_id(self) -> int:
+        """The game it is in."""
+        return self.state["game_id"]
+
+    @property
+    def ply(self) -> int:
+        """The ``ply_index`` it is at."""
+        return self._ply
+
+    @property
+    def color(self) -> Color:
+        """The player's."""
+        return self._color
+
+
+# --- Blocking I/O -----------------------------------------------------------------------------------------------------
+
+
+class Connection:
+    """One connection that carries messages. It knows nothing of what is in them."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self._received = bytearray()
+
+    @classmethod
+    def open(
+        cls,
+        host: str = "127.0.0.1",
+        port: int = DEFAULT_PORT,
+        path: str | None = None,
+        tls: bool | ssl.SSLContext = False,
+    ) -> Self:
+        """:raises ConnectionLost: it cannot be made."""
+        try:
+            return cls(_connected(host, port, path, tls))
+        except (OSError, UnicodeError) as error:  # ssl.SSLError is one
+            raise ConnectionLost(f"cannot connect to {path or f'{host}:{port}'}: {_reason(error)}") from error
+
+    def send(self, *bodies: bytes) -> None:
+        """Send messages, in one write."""
+        try:
+            self._socket.settimeout(SILENCE_SECONDS)
+            self._socket.sendall(b"".join(len(body).to_bytes(4, "big") + body for body in bodies))
+        except OSError as error:
+            raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
+
+    def receive(self, patience: float) -> bytes:
+        """The next message, which must come, or go on coming, within so many seconds.
+
+        :raises ConnectionLost: it does not.
+        :raises BadReply: it is none.
+        """
+        try:
+            self._socket.settimeout(patience)
+            while (body := self._take()) is None:
+                chunk = self._socket.recv(1 << 16)
+                if not chunk:
+                    raise ConnectionLost("the server closed the connection")
+                self._received += chunk
+        except TimeoutError as error:
+            raise ConnectionLost("the server has not answered for long") from error
+        except OSError as error:
+            raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
+        return body
+
+    def _take(self) -> bytes | None:
+        """A message out of what was received, if it is whole."""
+        if len(self._received) < 4:
+            return None
+        length = int.from_bytes(self._received[:4], "big", signed=True)
+        if not 0 < length <= MAX_REPLY:
+            raise BadReply(
+                f"a reply begins with {bytes(self._received[:4])!r}, a length of {length}, which is not between 1 and "
+                f"{MAX_REPLY}: is this a gm server, and is the connection without TLS, or with it, on both sides?"
+            )
+        if len(self._received) < 4 + length:
+            return None
+        body = bytes(self._received[4 : 4 + length])
+        del self._received[: 4 + length]
+        return body
+
+    def is_over(self) -> bool:
+        """Whether the server has ended it, or speaks unasked, while nothing was to be expected of it."""
+        try:
+            self._socket.settimeout(0)
+            return bool(self._received) or self._socket.recv(1) is not None
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            return type(error).__name__ != "SSLWantReadError"  # by its name, as ssl may not be loaded
+
+    def close(self) -> None:
+        """End it at once."""
+        with contextlib.suppress(OSError):
+            self._socket.close()
+
+
+def _connected(host: str, port: int, path: str | None, tls: bool | ssl.SSLContext) -> socket.socket:
+    if path is not None:
+        connected = socket.socket(socket.AF_UNIX)
+        connected.settimeout(CONNECT_SECONDS)
+        try:
+            connected.connect(path)
+        except BaseException:
+            connected.close()
+            raise
+        return connected
+    connected = socket.create_connection((host, port), CONNECT_SECONDS)
+    try:
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        return tls_context(tls).wrap_socket(connected, server_hostname=host) if tls else connected
+    except BaseException:
+        connected.close()
+        raise
+
+
+def tls_context(tls: bool | ssl.SSLContext) -> ssl.SSLContext:
+    """The context given, or one that trusts what the system does."""
+    import ssl  # as slow to import as the rest together
+
+    return tls if isinstance(tls, ssl.SSLContext) else ssl.create_default_context()
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or "no answer in time"
+
+
+def connect(
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    *,
+    path: str | None = None,
+    tls: bool | ssl.SSLContext = False,
+    patience: float = PATIENCE_SECONDS,
+    **hello: Unpack[HelloFields],
+) -> Client:
+    """Connect and say hello, once.
+
+    Later losses of the connection are made good: the client connects anew for up to ``patience`` seconds, and sends
+    again what was not answered. Only a request that might then be carried out twice fails instead, as a
+    :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``, and a ``rekey``
+    where the key so far is not known.
+
+    :param path: a Unix socket, in place of host and port.
+    :param tls: True to trust whom the system trusts, or a context.
+    :param hello: ``player`` with its ``key``, where it is a registered one: the default of all requests.
+    :raises ConnectionLost: there is no server.
+    :raises GmError: the server refuses.
+    """
+    client = Client(host, port, path=path, tls=tls, patience=patience, **hello)
+    client.open()
+    return client
+
+
+class Client(Session):
+    """A session. Every kind of message is a method of its name, which gives the reply or raises :class:`GmError`.
+
+    Of one thread at a time: several threads have a client each. Ids are integers, whatever their size.
+    """
+
+    def __init__(
+        self,
+        host: str = "127.0.0.1",
+        port: int = DEFAULT_PORT,
+        *,
+        path: str | None = None,
+        tls: bool | ssl.SSLContext = False,
+        patience: float = PATIENCE_SECONDS,
+        **hello: Unpack[HelloFields],
+    ) -> None:
+        """As :func:`connect`, but connects when the first request is made."""
+        self._where = (host, port, path, tls_context(tls) if tls else False)
+        self._conversation = Conversation(hello, patience)
+        self._connection: Connection | None = None
+        self._why: Exception | None = None  # there is no connection
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # The session.
+
+    def open(self) -> None:
+        """Make one attempt to connect. Nobody needs to call it: a request connects.
+
+        :raises ConnectionLost: there is no server.
+        :raises GmError: the server refuses.
+        """
+        if self._closed:
+            raise ConnectionLost("the client was closed")
+        if self._connection is not None:
+            return
+        connection = Connection.open(*self._where)
+        try:
+            connection.send(self._conversation.greeting())
+            self._conversation.greeted(connection.receive(SILENCE_SECONDS))
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+
+    def close(self) -> None:
+        """End the session."""
+        self._closed = True
+        self._drop(ConnectionLost("the client was closed"))
+
+    def request(self, kind: str, **fields: Any) -> Any:
+        """A request of any kind, for those that have no method here; the reply.
+
+        :raises GmError: the server refuses it.
+        :raises ConnectionLost: there is no connection.
+        """
+        return self._result(self._ask(kind, **fields))
+
+    def _ask(self, kind: str, **fields: Any) -> Asked:
+        """A request, which leaves with the next one whose reply is waited for."""
+        if self._closed:
+            raise ConnectionLost("the client was closed")
+        return self._conversation.ask(kind, fields)
+
+    def _result(self, asked: Asked) -> Any:
+        """The reply to a request, and before it those to the requests before."""
+        try:
+            while not asked.settled:
+                self._step()
+        except BaseException:  # such as a KeyboardInterrupt
+            self._conversation.abandon(asked)
+            raise
+        return asked.result()
+
+    def _step(self) -> None:
+        """Get one reply, or what is needed for it."""
+        try:
+            if self._connection is None:
+                self._connect_again()
+            else:
+                self._send(self._connection)
+                self._conversation.answered(self._connection.receive(self._conversation.silence))
+        except (ConnectionLost, BadReply) as error:
+            self._drop(error)
+
+    def _send(self, connection: Connection) -> None:
+        if not self._conversation.awaits_reply and connection.is_over():
+            raise ConnectionLost("the server closed the connection")
+        bodies = self._conversation.unsent()
+        if not bodies:
+            return
+        try:
+            connection.send(*bodies)
+        except BaseException as error:  # some of it may have left
+            self._drop(error if isinstance(error, ConnectionLost) else ConnectionLost("the client was interrupted"))
+            raise
+
+    def _drop(self, error: Exception) -> None:
+        """There is no connection now, for a reason."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._conversation.lost(error)
+        self._why = error
+
+    def _connect_again(self) -> None:
+        pause = self._conversation.pause(self._why, time.monotonic())
+        if pause is None:
+            self._why = None  # the next request tries again
+            return
+        time.sleep(pause)
+        try:
+            self.open()
+        except (ConnectionLost, GmError, BadReply) as error:
+            self._why = error
+
+    # The kinds.
+
+    def hello(self, **fields: Unpack[HelloFields]) -> HelloReply:
+        """Name another player, for the requests and the connections that follow."""
+        return self._call(HelloReply, "hello", **fields)
+
+    def ping(self, **fields: Unpack[Fields]) -> Reply:
+        """Is anybody there?"""
+        return self._call(Reply, "ping", **fields)
+
+    def new_game(
+        self, player_white: int | None, player_black: int | None, **fields: Unpack[NewGameFields]
+    ) -> NewGameReply:
+        """Begin a game; a seat that is None is open to whoever joins."""
+        return self._call(NewGameReply, "new_game", player_white=player_white, player_black=player_black, **fields)
+
+    def game_from_pgn(
+        self, player_white: int | None, player_black: int | None, **fields: Unpack[NewGameFields]
+    ) -> NewGameReply:
+        """Begin a game where the main line of ``pgn`` ends."""
+        return self._call(NewGameReply, "game_from_pgn", player_white=player_white, player_black=player_black, **fields)
+
+    def move(self, game_id: int, move: str | None, **fields: Unpack[MoveFields]) -> MoveReply:
+        """Move, in SAN or UCI; in reconnaissance blind chess in UCI, or None to pass."""
+        return self._call(MoveReply, "move", game_id=game_id, move=move, **fields)
+
+    def sense(self, game_id: int, square: Square | None, **fields: Unpack[ActionFields]) -> SenseReply:
+        """Sense around a square, or None for none."""
+        return self._call(SenseReply, "sense", game_id=game_id, square=square, **fields)
+
+    def end_game(self, game_id: int, termination: str, **fields: Unpack[ActionFields]) -> StateReply:
+        """Resign, take a draw, or agree to one."""
+        return self._call(StateReply, "end_game", game_id=game_id, termination=termination, **fields)
+
+    def state(self, game_id: int, **fields: Unpack[StateFields]) -> StateActionsReply:
+        """The game as the player may see it."""
+        return self._call(StateActionsReply, "state", game_id=game_id, **fields)
+
+    def wait(self, game_id: int | None = None, **fields: Unpack[WaitFields]) -> WaitReply:
+        """Block until the player is to act in the game, or in one of several, or it is over."""
+        which = {} if game_id is None else {"game_id": game_id}
+        return self._call(WaitReply, "wait", **which, **fields)
+
+    def actions(self, game_id: int, **fields: Unpack[SeatFields]) -> ActionsReply:
+        """What the player may do now."""
+        return self._call(ActionsReply, "actions", game_id=game_id, **fields)
+
+    def games(self, **fields: Unpack[GamesFields]) -> GamesReply:
+        """A page of games, newest first."""
+        return self._call(GamesReply, "games", **fields)
+
+    def history(self, game_id: int, **fields: Unpack[Fields]) -> HistoryReply:
+        """The whole game."""
+        return self._call(HistoryReply, "history", game_id=game_id, **fields)
+
+    def register(self, name: str, **fields: Unpack[RegisterFields]) -> KeyReply:
+        """Become a registered player. Keep the key: it is shown this once."""
+        return self._call(KeyReply, "register", name=name, **fields)
+
+    def rekey(self, **fields: Unpack[RekeyFields]) -> KeyReply:
+        """Another key for a registered player, in place of the one it has."""
+        return self._call(KeyReply, "rekey", **fields)
+
+    def join(self, game_id: int, **fields: Unpack[SeatFields]) -> JoinReply:
+        """Take the seat that the player was invited to, or an open one."""
+        return self._call(JoinReply, "join", game_id=game_id, **fields)
+
+    def revoke(self, **fields: Unpack[RekeyFields]) -> PlayerReply:
+        """For the operator: take a player's key away."""
+        return self._call(PlayerReply, "revoke", **fields)
+
+    def players(self, **fields: Unpack[PlayersFields]) -> PlayersReply:
+        """For the operator: a page of registered players."""
+        return self._call(PlayersReply, "players", **fields)
+
+    # The loop.
+
+    def turns(
+        self,
+        game_id: int | None = None,
+        *,
+        over: Callable[[GameState], object] | None = None,
+        **fields: Unpack[TurnsFields],
+    ) -> Turns:
+        """The player's turns in a game until it is over; without ``game_id`` those in all its games, for ever.
+
+        It waits between them, and with new games too. A turn comes again as long as nothing was done in it.
+
+        :param over: called with the last state of each game that has ended, once.
+        """
+        return Turns(self, Following(game_id, over, fields))
+
+    def _call(self, reply: type[R], kind: str, **fields: Any) -> R:
+        """:param reply: what to take the reply for."""
+        result: R = self.request(kind, **fields)
+        return result
+
+
+class Turns(Iterator["Turn"]):
+    """The loop of :meth:`Client.turns`."""
+
+    def __init__(self, client: Client, following: Following) -> None:
+        self._client = client
+        self._following = following
+        self._waits: deque[Asked] = deque()  # the last one tells of the next turn, those before it only of ends
+        self._ended = False
+
+    def __next__(self) -> Turn:
+        while not self._ended:
+            reply = self._next_reply()
+            if self._following.ends(reply):
+                self._ended = True
+            elif reply["state"] is not None and reply.get("move_actions") is not None:
+                return Turn(self, reply)
+        raise StopIteration
+
+    def _next_reply(self) -> WaitReply:
+        if not self._waits:
+            self._wait_for_next()
+        while self._waits:
+            reply: WaitReply = self._client._result(self._waits.popleft())
+            self._following.see(reply["state"])
+        return reply
+
+    def _wait_for_next(self) -> None:
+        self._waits.append(self._client._ask("wait", **self._following.wait))
+
+
+class Turn(TurnView):
+    """One turn of the player's. What is done in it is safe to send again, and is after a lost connection.
+
+    If the game has ended while the bot thought (the opponent resigned, the clock ran out), doing something is no error:
+    it does nothing, and its reply has the last state.
+    """
+
+    def __init__(self, turns: Turns, reply: WaitReply) -> None:
+        super().__init__(reply)
+        self._turns = turns
+
+    def sense(self, square: Square | None) -> SenseReply:
+        """Sense around a square, or None for none."""
+        reply = self._result(self._ask("sense", square=square))
+        self.sense_actions = []
+        return {"sense_result": [], **reply}  # type: ignore[typeddict-item]
+
+    def move(self, move: str | None, *, offer_draw: bool = False) -> MoveReply:
+        """Move, or None to pass; the turn is over then. Outside of blind chess ``taken_move`` is None."""
+        asked = self._ask("move", move=move, **({"offer_draw": True} if offer_draw else {}))
+        self._turns._wait_for_next()  # leaves in one write with the move
+        reply = self._result(asked)
+        return {"requested_move": move, "taken_move": None, "capture_square": None, **reply}  # type: ignore[typeddict-item]
+
+    def end_game(self, termination: str) -> StateReply:
+        """Take a draw, or agree to one."""
+        return self._result(self._ask("end_game", termination=termination))  # type: ignore[return-value]
+
+    def resign(self) -> StateReply:
+        """Give the game up."""
+        return self.end_game(f"resignation_{self.color}")
+
+    def _ask(self, kind: str, **fields: Any) -> Asked:
+        seat = self._turns._following.seat
+        return self._turns._client._ask(kind, game_id=self.game_id, **seat, **fields, ply=self.ply)
+
+    def _result(self, asked: Asked) -> dict[str, Any]:
+        client, following = self._turns._client, self._turns._following
+        try:
+            reply: dict[str, Any] = client._result(asked)
+        except GmError as error:
+            if error.code != "game_over":
+                raise
+            reply = client.request("state", game_id=self.game_id, **following.seat)
+        self.state = reply["state"]
+        following.see(self.state)
+        return reply

@@ -1,0 +1,329 @@
+"""Every position that is still possible: what a player of reconnaissance blind chess can know, and no more.
+
+A player knows its own pieces. So a position is told from another by the opponent's pieces alone, and is kept as one
+integer, in which a move is one XOR and a sense one AND (:mod:`gm_client.tracker_moves`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Self
+
+import chess
+from chess import BB_SQUARES, Board, Color, Move, Piece, Square
+
+from gmd.games.recon import Cell, ReconBoard
+
+from .blocking import GameState, MoveReply, SenseReply
+from .rbc import SENSE_SQUARES, read_move, read_sense, read_square
+from .tracker_moves import ALL, EP, EP_SHIFT, RIGHTS, Successors, at, column, lanes, rook_right, squares_of
+
+#: Positions kept unless told otherwise. ``python -m bench tracker`` says what that costs here.
+CAP = 50_000
+#: Positions expanded between two looks at how many there are.
+BATCH = 256
+#: Positions that a sense is chosen by: enough to tell a good one from a bad one.
+SAMPLE = 1_000
+
+
+class Tracker:
+    """The positions that are possible, by all that the player has been told.
+
+    At the beginning of each turn :meth:`begin`, then :meth:`sensed`, then :meth:`moved`, with what the server sends::
+
+        tracker = None
+        for turn in client.turns(game_id):
+            tracker = Tracker.of(turn.state) if tracker is None else tracker
+            tracker.begin(turn.state)
+            tracker.sensed(turn.sense(chess.square_name(tracker.best_sense())))
+            tracker.moved(turn.move(...))  # having looked at tracker.sample(10), say
+
+    Two positions are the same if the pieces, the castling rights, and the captures en passant that could be made are.
+    The half-move clock is not looked at.
+
+    **Cost.** The opponent's move takes about a microsecond for each position that comes of it, which are some 20 for
+    each there was where it captured nothing; a sense takes some 0.1 for each there is, and a move of one's own at most
+    one. A position takes some 150 bytes; while more than ``cap`` come of a move, about twice ``cap`` are held.
+
+    **The cap.** Where more than ``cap`` positions are possible, ``cap`` of them are kept, drawn without preference, and
+    :attr:`complete` is false from then on: the true one may be missing. If it is, what comes later excludes the others
+    sooner or later, and the tracker is :attr:`lost`: it has no positions then, and goes on without complaint. Between
+    players who move at random and sense by :meth:`best_sense`, some fifty positions are left after a turn, a hundred
+    thousand at the most, and some twenty times as many before the next sense.
+
+    :ivar color: the player's.
+    :ivar complete: whether all possible positions are kept, the true one among them.
+    """
+
+    def __init__(
+        self, color: Color, fen: str = chess.STARTING_FEN, *, cap: int = CAP, rng: random.Random | None = None
+    ) -> None:
+        """:param fen: the position the game starts from, which both players know.
+        :param rng: what decides which positions are dropped, and drawn by :meth:`sample`.
+        :raises ValueError: the FEN cannot be read, or is no position to start from.
+        """
+        board = ReconBoard(fen).as_chess()
+        self.color = color
+        self.complete = True
+        self._cap, self._rng = cap, rng or random.Random()
+        self._turn, self._ply = board.turn, 0
+        self._own = board.copy(stack=False)
+        self._own.castling_rights &= _home_rank(color)
+        for square in chess.scan_forward(board.occupied_co[not color]):
+            self._own.remove_piece_at(square)
+        if board.turn == color:
+            self._own.ep_square = None
+        self._positions = {self._key(board)}
+
+    @classmethod
+    def of(cls, state: GameState, *, cap: int = CAP, rng: random.Random | None = None) -> Self:
+        """A tracker for the player whose turn it is in a state, to be told of the game from its beginning.
+
+        :raises ValueError: the player has had a turn already.
+        """
+        tracker = cls(state["turn"] == "white", state["start_fen"], cap=cap, rng=rng)
+        if state["ply_index"] > (tracker._turn != tracker.color):
+            raise ValueError(f"ply_index: {state['ply_index']}: a tracker has to see a game from its beginning")
+        return tracker
+
+    # --- What is possible ---------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """How many positions are."""
+        return len(self._positions)
+
+    @property
+    def lost(self) -> bool:
+        """Whether no position is possible any more: the true one was dropped when there were too many."""
+        return not self._positions
+
+    def __iter__(self) -> Iterator[Board]:
+        """The positions, as boards of their own."""
+        return map(self._board, self._positions)
+
+    def __contains__(self, board: object) -> bool:
+        """Whether a position is."""
+        return isinstance(board, Board) and self._fits(board) and self._key(board) in self._positions
+
+    def sample(self, count: int) -> list[Board]:
+        """So many of the positions, or all where there are fewer, drawn without preference."""
+        return [self._board(position) for position in self._draw(count)]
+
+    def pieces_at(self, square: Square) -> Counter[Piece | None]:
+        """What may stand on a square, and in how many positions."""
+        if self._own.occupied & BB_SQUARES[square]:
+            return Counter({self._own.piece_at(square): len(self)})
+        mask = column(square)
+        found = Counter(position & mask for position in self._positions)
+        return Counter({self._piece(key, square): count for key, count in found.items()})
+
+    def expected_after(self, square: Square) -> float:
+        """How many positions a sense of a square is expected to leave. Looks at a thousand of them."""
+        return self._expected(square, self._draw(SAMPLE))
+
+    def best_sense(self) -> Square:
+        """The square whose sense is expected to leave the fewest positions; if it is lost, any. Takes milliseconds."""
+        drawn = self._draw(SAMPLE)
+        if not drawn:
+            return self._rng.choice(SENSE_SQUARES)
+        return min(SENSE_SQUARES, key=lambda square: self._expected(square, drawn))
+
+    def _expected(self, square: Square, drawn: list[int]) -> float:
+        mask = _window(square)
+        counts = Counter(position & mask for position in drawn).values()
+        return len(self) * sum(count * count for count in counts) / max(1, len(drawn)) ** 2
+
+    def _draw(self, count: int) -> list[int]:
+        return list(self._positions) if count >= len(self) else self._rng.sample(list(self._positions), count)
+
+    # --- What the server says -----------------------------------------------------------------------------------
+
+    def begin(self, state: GameState) -> None:
+        """The player's turn has begun, with this state. Told again of the same turn, nothing happens.
+
+        :raises ValueError: a turn is missing.
+        """
+        ply = state["ply_index"]
+        if ply == self._ply + 1 and self._turn != self.color:
+            self.opponent_moved(read_square(state["opponent_capture"]))
+        elif ply != self._ply:
+            raise ValueError(f"ply_index: {ply}: the tracker has seen the game up to ply {self._ply}")
+
+    def sensed(self, reply: SenseReply) -> None:
+        """The player has sensed."""
+        self.saw(read_sense(reply["sense_result"]))
+
+    def moved(self, reply: MoveReply) -> None:
+        """The player has moved. If that has ended the game, there is nothing to track any more."""
+        if reply["state"]["phase"] != "over":
+            requested, taken = read_move(reply["requested_move"]), read_move(reply["taken_move"])
+            self.player_moved(requested, taken, read_square(reply["capture_square"]))
+
+    # --- The same in python-chess's terms -----------------------------------------------------------------------
+
+    def opponent_moved(self, capture: Square | None) -> None:
+        """The opponent has had its turn, and captured on a square, or nothing.
+
+        :raises ValueError: that cannot be, by what was told before.
+        """
+        own = self._own
+        successors = Successors(not self.color, own.occupied, own.pawns, own.ep_square, capture)
+        if capture is not None:
+            own.remove_piece_at(capture)
+            own.castling_rights &= ~BB_SQUARES[capture]
+        own.ep_square = None
+        self._keep(self._expand(successors))
+        self._turn, self._ply = self.color, self._ply + 1
+
+    def saw(self, cells: Iterable[Cell]) -> None:
+        """The player has seen squares, and what stands on them.
+
+        :raises ValueError: that cannot be, by what was told before.
+        """
+        mask = expected = 0
+        for square, piece in cells:
+            mask |= column(square)
+            if piece is not None and piece.color != self.color:
+                expected |= at(piece.piece_type, square)
+        self._keep({position for position in self._positions if position & mask == expected})
+
+    def player_moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
+        """The player has asked for a move, and this came of it. The game goes on: no king was captured.
+
+        :raises ValueError: that cannot be, by what was told before.
+        """
+        free, held = (0, 0) if requested is None else self._told_by(requested, taken, capture)
+        kept = {position for position in self._positions if not position & free and (not held or position & held)}
+        gone = EP
+        if capture is not None:
+            gone |= column(capture) | rook_right(not self.color, capture)
+        left = ALL ^ gone
+        self._keep({position & left for position in kept})
+        self._own.turn = self.color
+        self._own.push(taken or Move.null())
+        self._own.clear_stack()
+        self._turn, self._ply = not self.color, self._ply + 1
+
+    def _told_by(self, requested: Move, taken: Move | None, capture: Square | None) -> tuple[int, int]:
+        """What a move's outcome says of the opponent's pieces: bits of which none is set, and some of which one is."""
+        source, wanted = requested.from_square, requested.to_square
+        piece_type = self._own.piece_type_at(source)
+        if piece_type == chess.KING and chess.square_distance(source, wanted) > 1:
+            rook = wanted + 1 if wanted > source else wanted - 2
+            between = chess.between(source, rook)
+            return (0, between) if taken is None else (between, 0)
+        if piece_type == chess.PAWN:
+            return self._told_by_pawn(requested, taken, capture)
+        assert taken is not None, "only castling and pawns can be refused"
+        path = chess.between(source, taken.to_square)
+        return _landing(path, taken.to_square, capture)
+
+    def _told_by_pawn(self, requested: Move, taken: Move | None, capture: Square | None) -> tuple[int, int]:
+        source, wanted = requested.from_square, requested.to_square
+        target = BB_SQUARES[wanted]
+        if chess.square_file(source) != chess.square_file(wanted):
+            passed = 1 << EP_SHIFT + chess.square_file(wanted)
+            if chess.square_rank(wanted) != (5 if self.color else 2):
+                passed = 0
+            if taken is None:
+                return target | passed, 0
+            return _landing(0, wanted, capture) if capture == wanted else (target, passed)
+        path = chess.between(source, wanted) | target
+        if taken is None:
+            return 0, path & ~target or target
+        if taken.to_square != wanted:
+            return path & ~target, target
+        return path, 0
+
+    # --- Keeping them -------------------------------------------------------------------------------------------
+
+    def _expand(self, successors: Successors) -> set[int]:
+        """All that may follow; or ``cap`` of it, where it is more.
+
+        Those are the first by an order that depends on chance and on the positions alone, not on how they came about:
+        each is as likely to be kept as any other. (The hash of an integer is its remainder by a prime of 61 bits, so
+        that a factor drawn at random mixes them well.)
+        """
+        found: set[int] = set()
+        factor, last = self._rng.getrandbits(61) | 1, None
+        positions = iter(self._positions)
+        while batch := list(islice(positions, BATCH)):
+            fresh: set[int] = set()
+            for position in batch:
+                successors.add(position, fresh)
+            found |= fresh if last is None else {each for each in fresh if hash(each * factor) <= last}
+            if len(found) > 2 * self._cap:
+                found, last = self._first(found, factor)
+        if len(found) > self._cap:
+            found, _ = self._first(found, factor)
+        return found
+
+    def _first(self, positions: set[int], factor: int) -> tuple[set[int], int]:
+        """The first ``cap`` positions in the order that a factor makes, and where in it the last of them is."""
+        self.complete = False
+        first = sorted(positions, key=lambda position: hash(position * factor))[: self._cap]
+        return set(first), hash(first[-1] * factor)
+
+    def _keep(self, positions: set[int]) -> None:
+        if not positions and self.complete:
+            raise ValueError("no position is possible any more: what the tracker was told does not belong to one game")
+        self._positions = positions
+
+    # --- Positions and boards -----------------------------------------------------------------------------------
+
+    def _board(self, position: int) -> Board:
+        """A position with all that the player knows."""
+        board = self._own.copy(stack=False)
+        for square, piece_type in squares_of(position):
+            board.set_piece_at(square, Piece(piece_type, not self.color))
+        for square in chess.scan_forward(chess.BB_CORNERS & ~_home_rank(self.color)):
+            if position & rook_right(not self.color, square):
+                board.castling_rights |= BB_SQUARES[square]
+        if position & EP:
+            file = (position >> EP_SHIFT).bit_length() - 1
+            board.ep_square = chess.square(file, 5 if self.color else 2)
+        board.turn = self._turn
+        return board
+
+    def _key(self, board: Board) -> int:
+        """The opponent's part of a board."""
+        position = lanes(board, not self.color)
+        square = board.ep_square
+        if board.turn == self.color and square is not None:
+            able = chess.BB_PAWN_ATTACKS[not self.color][square] & board.pawns & board.occupied_co[self.color]
+            position |= 1 << EP_SHIFT + chess.square_file(square) if able else 0
+        return position
+
+    def _fits(self, board: Board) -> bool:
+        """Whether the player's own part of a board is as it is."""
+        rights = board.castling_rights & _home_rank(self.color)
+        own = self._own
+        return (
+            board.turn == self._turn
+            and rights == own.castling_rights
+            and lanes(board, self.color) & ~RIGHTS == lanes(own, self.color) & ~RIGHTS
+        )
+
+    def _piece(self, key: int, square: Square) -> Piece | None:
+        types = [piece_type for piece_type in chess.PIECE_TYPES if key >> 64 * piece_type & BB_SQUARES[square]]
+        return Piece(types[0], not self.color) if types else None
+
+
+def _home_rank(color: Color) -> chess.Bitboard:
+    return chess.BB_RANK_1 if color else chess.BB_RANK_8
+
+
+def _landing(path: chess.Bitboard, target: Square, capture: Square | None) -> tuple[int, int]:
+    """What is told by a piece that comes over free squares to one where it captures, or to a free one."""
+    if capture is None:
+        return path | BB_SQUARES[target], 0
+    return path | 1 << 64 * chess.KING + target, BB_SQUARES[target]
+
+
+def _window(square: Square) -> int:
+    """All that may stand in the window of a sense."""
+    cells = [cell for cell in chess.SQUARES if chess.square_distance(cell, square) <= 1]
+    return sum(column(cell) for cell in cells)

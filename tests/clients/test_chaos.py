@@ -1,0 +1,172 @@
+"""Games by the Python clients over connections that break at random bytes, while the daemon is killed and started
+again: they are the games that they are without."""
+
+from __future__ import annotations
+
+import queue
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from gm_client import blocking, trio_client
+from tests.chaos import Chaos, chaos
+from tests.helpers_proof import proof_size
+from tests.serving import served
+
+#: Seconds after which a game is taken to hang.
+PATIENCE = 120
+
+#: A turn is some two kilobytes: it is cut every few turns, and a game several times.
+BYTES_BETWEEN_CUTS = 5_000
+CUTS_BETWEEN_RESTARTS = 30
+
+VARIANTS: list[dict[str, Any]] = [
+    {"variant": "rbc", "max_turns": 10},
+    {"variant": "standard", "max_moves": 10},
+    {"variant": "crazyhouse", "max_moves": 10},
+]
+
+#: What one bot has seen of a game: its states and the results of all it did, without the clocks.
+Seen = list[Any]
+
+
+class Bot:
+    """Decides at random, and writes down what it sees."""
+
+    def __init__(self, seed: str) -> None:
+        self._rng = random.Random(seed)
+        self.seen: Seen = []
+
+    def sense(self, turn: Any) -> str:
+        self.note(turn.state, turn.sense_actions, turn.move_actions)
+        return self._rng.choice(turn.sense_actions)
+
+    def move(self, turn: Any) -> str | None:
+        self.note(turn.state, turn.move_actions)
+        return self._rng.choice(turn.move_actions or [None])
+
+    def note(self, *things: Any) -> None:
+        self.seen.append([_settled(thing) for thing in things])
+
+
+def _settled(thing: Any) -> Any:
+    """Without what is different from game to game."""
+    if not isinstance(thing, dict):
+        return thing
+    return {name: _settled(value) for name, value in thing.items() if name not in {"clock", "game_id", "pgn"}}
+
+
+def play_blocking(port: int, bot: Bot, player: int, options: dict[str, Any], games: queue.Queue[int]) -> None:
+    """One side of a game, by the client that blocks. White begins it, and tells Black."""
+    with blocking.Client(port=port, player=player) as client:
+        if player == 1:
+            games.put(client.new_game(1, 2, brief=True, **options)["game_id"])
+        game_id = games.get(timeout=PATIENCE)
+        games.put(game_id)
+        for turn in client.turns(game_id, over=bot.note, brief=True):
+            if turn.sense_actions:
+                bot.note(turn.sense(bot.sense(turn)))
+            bot.note(turn.move(bot.move(turn)))
+
+
+async def play_trio(port: int, bot: Bot, player: int, options: dict[str, Any], games: queue.Queue[int]) -> None:
+    """The same by the client for trio."""
+    async with trio_client.Client(port=port, player=player) as client:
+        if player == 1:
+            games.put((await client.new_game(1, 2, brief=True, **options))["game_id"])
+        game_id = await trio.to_thread.run_sync(lambda: games.get(timeout=PATIENCE))
+        games.put(game_id)
+        async for turn in client.turns(game_id, over=bot.note, brief=True):
+            if turn.sense_actions:
+                bot.note(await turn.sense(bot.sense(turn)))
+            bot.note(await turn.move(bot.move(turn)))
+
+
+async def game(port: int, seed: int, options: dict[str, Any], *, by_trio: bool) -> tuple[int, list[Seen]]:
+    """A game between two bots: its id, and what each has seen."""
+    bots = [Bot(f"{seed} white"), Bot(f"{seed} black")]
+    games: queue.Queue[int] = queue.Queue()
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            for player, bot in enumerate(bots, 1):
+                arguments = (port, bot, player, options, games)
+                if by_trio:
+                    nursery.start_soon(play_trio, *arguments)
+                else:
+                    nursery.start_soon(trio.to_thread.run_sync, play_blocking, *arguments)
+    return games.get(), [bot.seen for bot in bots]
+
+
+async def history(port: int, game_id: int) -> dict[str, Any]:
+    """All of a game that is over."""
+    async with await trio_client.connect(port=port) as client:
+        reply: dict[str, Any] = dict(await client.history(game_id))
+        assert (await client.state(game_id))["state"]["phase"] == "over"
+    return {name: reply[name] for name in ("moves", "history")}
+
+
+async def restart(proxy: Chaos, start: Callable[[], int], cuts_between: int) -> None:
+    """Kill the daemon and start another, whenever so many connections have been cut."""
+    while True:
+        for _ in range(cuts_between):
+            await proxy.cut.wait()
+        proxy.target = await trio.to_thread.run_sync(start)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("by_trio", [False, True], ids=["blocking", "trio"])
+async def test_games_end_exactly_as_without_chaos(by_trio: bool, tmp_path: Path) -> None:
+    count = proof_size(3, 200)
+    plans = [(seed, VARIANTS[seed % len(VARIANTS)]) for seed in range(count)]
+    with served() as calm:
+        expected = [await game(calm.port, seed, options, by_trio=by_trio) for seed, options in plans]
+        histories = [await history(calm.port, game_id) for game_id, _ in expected]
+
+    stack = Daemons(tmp_path / "data")
+    try:
+        async with chaos(count, stack.start(), BYTES_BETWEEN_CUTS) as proxy, trio.open_nursery() as nursery:
+            nursery.start_soon(restart, proxy, stack.start, CUTS_BETWEEN_RESTARTS)
+            ids = []
+            for (seed, options), (_, seen) in zip(plans, expected, strict=True):
+                game_id, again = await game(proxy.port, seed, options, by_trio=by_trio)
+                assert again == seen
+                ids.append(game_id)
+            nursery.cancel_scope.cancel()
+        port = stack.start()
+        assert [await history(port, game_id) for game_id in ids] == histories
+        assert ids == list(range(1, count + 1))  # no lost reply has made a second game
+        print(f"{proxy.cuts} cuts, {stack.started - 2} restarts")
+        assert proxy.cuts > 4 * count
+        assert stack.started - 2 >= max(1, count // 10)
+    finally:
+        stack.stop()
+
+
+class Daemons:
+    """One daemon after the other on the same games; each is killed before the next is started.
+
+    :ivar started: how many there have been.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._running: Any = None
+        self.started = 0
+
+    def start(self) -> int:
+        """Start the next; its port."""
+        self.stop()
+        self._running = served("--data", str(self._data))
+        self.started += 1
+        port: int = self._running.__enter__().port
+        return port
+
+    def stop(self) -> None:
+        """Kill the one that runs."""
+        if self._running is not None:
+            self._running.__exit__(None, None, None)
+            self._running = None

@@ -1,0 +1,92 @@
+"""gmcat as a player: ``--player`` and ``--key``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gm_client.gmcat import VERSION
+from tests.clients.running import GMCAT, NEW_GAME, PATIENCE, PING, complaint, gmcat, replies
+from tests.clients.scripted import Peer, answer_all, serving
+from tests.serving import Served
+
+HELLO = {"kind": "hello", "protocol": 2, "client": f"gmcat/{VERSION}"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable", "fields"),
+    [
+        (["--player", "7"], None, {"player": 7}),
+        (["--player=-7"], None, {"player": -7}),
+        (["--player", "4503599627370497", "--key", "abc"], None, {"player": 2**52 + 1, "key": "abc"}),
+        (["--player", "my-bot", "--key", "abc"], "other", {"name": "my-bot", "key": "abc"}),
+        (["--player", "my-bot"], "from the environment", {"name": "my-bot", "key": "from the environment"}),
+        (["--player", "my-bot", "--key", "@key file"], "other", {"name": "my-bot", "key": "from the file"}),
+        (["--player", "7"], "", {"player": 7}),
+    ],
+    ids=["open", "negative", "key", "name", "variable", "file", "empty variable"],
+)
+@pytest.mark.parametrize("requests", [[PING], [PING, NEW_GAME]], ids=["one request", "two"])
+def test_the_hello_names_the_player(
+    arguments: list[str],
+    variable: str | None,
+    fields: dict[str, Any],
+    requests: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "key file").write_text("from the file\n")
+    monkeypatch.chdir(tmp_path)
+    if variable is not None:
+        monkeypatch.setenv("GM_KEY", variable)
+    with serving(answer_all) as server:
+        run = gmcat(server, *arguments, *requests)
+    assert (run.returncode, run.stderr) == (0, b"")
+    ((hello, *others),) = server.sessions
+    assert json.loads(hello) == {**HELLO, **fields}
+    assert others == [request.encode() for request in requests]
+    assert len(replies(run)) == len(requests)  # that to gmcat's own hello is not printed
+
+
+def test_a_key_in_the_environment_is_not_sent_where_no_player_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GM_KEY", "secret")
+    with serving(answer_all) as server:
+        assert gmcat(server, PING, PING).returncode == 0
+    assert json.loads(server.sessions[0][0]) == HELLO
+
+
+def test_a_player_who_is_refused_is_exit_1_and_nothing_is_asked() -> None:
+    refusal = b'{"code":"unauthorized","error":"no"}'
+
+    def refuse(peer: Peer, requests: list[bytes]) -> None:
+        requests.append(peer.read() or b"")
+        peer.write(refusal)
+        assert peer.read() is None
+
+    with serving(refuse) as server:
+        run = gmcat(server, "--player", "my-bot", PING)
+    assert (run.returncode, run.stdout) == (1, refusal + b"\n")
+    assert len(server.sessions[0]) == 1
+
+
+def test_a_key_that_cannot_be_read_is_exit_2() -> None:
+    with serving(answer_all) as server:
+        run = gmcat(server, "--player", "1", "--key", "@nowhere", PING)
+    assert complaint(run) == "--key: nowhere: No such file or directory"
+    assert server.sessions == []
+
+
+def test_a_key_without_a_player_is_exit_2() -> None:
+    run = subprocess.run([*GMCAT, "--key", "k", PING], capture_output=True, text=True, timeout=PATIENCE)
+    assert (run.returncode, run.stderr.splitlines()[-1]) == (2, "gmcat: error: --key goes with --player")
+
+
+def test_requests_need_not_name_the_player_then(daemon_process: Served) -> None:
+    (game,) = replies(gmcat(daemon_process, NEW_GAME))
+    move = json.dumps({"kind": "move", "game_id": game["game_id"], "move": "e4"})
+    (moved,) = replies(gmcat(daemon_process, "--player", "1", move))
+    assert moved["state"]["last_move"] == "e2e4"

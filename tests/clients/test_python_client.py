@@ -1,0 +1,633 @@
+"""The Python clients with servers that are slow, break off, restart, or are none."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client
+from gm_client.blocking import encode
+from tests.clients.python_clients import HELLO, OK, Clients, Dialogue, Json, JsonPeer, dialogues, trio_in_a_thread
+from tests.clients.running import PATIENCE
+from tests.serving import Served
+
+CLIENT = f"gm_client/{blocking.VERSION}"
+
+
+@pytest.fixture(params=["blocking", "trio"])
+def clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+    if request.param == "blocking":
+        made = Clients(None)
+        yield made
+        made.close_all()
+        return
+    with trio_in_a_thread() as token:
+        made = Clients(token)
+        yield made
+        made.close_all()
+
+
+def framed(reply: Json) -> bytes:
+    body = encode(reply)
+    return len(body).to_bytes(4, "big") + body
+
+
+def pings(*, greeting: Json = HELLO, reply: Json = OK) -> Dialogue:
+    """Answers one ping."""
+
+    def script(peer: JsonPeer) -> None:
+        peer.greet(greeting)
+        peer.expect({"kind": "ping"})
+        peer.write(reply)
+
+    return script
+
+
+def test_hello_names_the_client_and_the_player_and_the_reply_is_kept(clients: Clients) -> None:
+    reply = {**HELLO, "player": 7}
+    asked: list[Json | None] = []
+    with dialogues(lambda peer: asked.append(peer.greet(reply))) as server:
+        client = clients.connect(server.port, client="mybot/1.0", player=7, key="k")
+    assert asked == [{"kind": "hello", "protocol": 2, "client": "mybot/1.0", "player": 7, "key": "k"}]
+    kept = {name: getattr(client, name) for name in ("server", "protocol", "kinds", "limits", "player")}
+    assert {**kept, "error": None} == reply
+
+
+#: Every kind, with what its method takes and what is sent for that.
+KINDS: dict[str, tuple[tuple[Any, ...], Json]] = {
+    "ping": ((), {}),
+    "new_game": ((1, None), {"player_white": 1, "player_black": None}),
+    "game_from_pgn": ((1, 2), {"player_white": 1, "player_black": 2}),
+    "move": ((3, "e4"), {"game_id": 3, "move": "e4"}),
+    "sense": ((3, None), {"game_id": 3, "square": None}),
+    "end_game": ((3, "draw_agreed"), {"game_id": 3, "termination": "draw_agreed"}),
+    "state": ((3,), {"game_id": 3}),
+    "wait": ((3,), {"game_id": 3}),
+    "actions": ((3,), {"game_id": 3}),
+    "games": ((), {}),
+    "history": ((3,), {"game_id": 3}),
+    "register": (("bot",), {"name": "bot"}),
+    "rekey": ((), {}),
+    "join": ((3,), {"game_id": 3}),
+    "revoke": ((), {}),
+    "players": ((), {}),
+    "hello": ((), {}),
+}
+
+
+def test_every_kind_is_a_method(clients: Clients) -> None:
+    def script(peer: JsonPeer) -> None:
+        peer.greet()
+        for kind, (_, fields) in KINDS.items():
+            request = peer.read()
+            assert request is not None
+            request.pop("token", None)
+            assert request == {"kind": kind, "id": "x", "player": None, **fields}
+            peer.write(HELLO)
+
+    with dialogues(script) as server:
+        client = clients.connect(server.port)
+        for kind, (arguments, _) in KINDS.items():
+            assert getattr(client, kind)(*arguments, id="x", player=None) == HELLO
+
+
+def test_both_clients_have_the_same_names_and_take_the_same() -> None:
+    for one, other in (
+        (blocking.Client, trio_client.Client),
+        (blocking.Turn, trio_client.Turn),
+        (blocking.Connection, trio_client.Connection),
+    ):
+        assert signatures(one) == signatures(other)
+    assert inspect.signature(blocking.connect) == inspect.signature(trio_client.connect)
+
+
+def signatures(cls: type) -> dict[str, inspect.Signature]:
+    """The methods of a class that are for its users."""
+    methods = {name: method for name, method in inspect.getmembers(cls, callable) if not name.startswith("_")}
+    return {name.removeprefix("a") if name == "aclose" else name: inspect.signature(m) for name, m in methods.items()}
+
+
+def test_a_reply_cut_into_single_bytes_and_one_of_many_megabytes_are_read(clients: Clients) -> None:
+    pgn = "1.e4 " * 2_000_000
+
+    def script(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.read()
+        for byte in framed({**OK, "id": "é"}):
+            peer.write_bytes(bytes([byte]))
+        peer.read()
+        peer.write({**OK, "pgn": pgn})
+
+    with dialogues(script) as server:
+        client = clients.connect(server.port)
+        assert client.ping() == {**OK, "id": "é"}
+        assert client.history(1)["pgn"] == pgn
+
+
+def test_a_refusal_is_an_error_with_the_server_s_code_and_words(clients: Clients) -> None:
+    refusal = {"state": None, "code": "too_many", "error": "slow down", "retry_after": 1.5}
+
+    def script(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.expect({"kind": "move", "game_id": 1, "move": "e4"})
+        peer.write(refusal)
+        peer.expect({"kind": "ping"})
+        peer.write(OK)
+
+    with dialogues(script) as server:
+        client = clients.connect(server.port)
+        with pytest.raises(GmError, match=r"^slow down$") as caught:
+            client.move(1, "e4")
+        error = caught.value
+        assert (error.code, error.kind, error.retry_after, error.reply) == ("too_many", "move", 1.5, refusal)
+        assert client.ping() == OK
+
+
+def test_a_request_longer_than_the_server_takes_is_refused_before_it_is_sent(clients: Clients) -> None:
+    with dialogues(pings(greeting={**HELLO, "limits": {"max_message": 100}})) as server:
+        client = clients.connect(server.port)
+        with pytest.raises(GmError, match=r"^the request has \d+ bytes, and the server takes 100") as caught:
+            client.game_from_pgn(1, 2, pgn="1.e4 " * 100)
+        assert caught.value.code == "bad_frame"
+        assert client.ping() == OK
+
+
+REPEATABLE: list[tuple[str, Json]] = [
+    ("state", {"game_id": 1}),
+    ("move", {"game_id": 1, "move": "e4", "ply": 0}),
+    ("sense", {"game_id": 2, "square": None, "ply": 0}),
+    ("end_game", {"game_id": 3, "termination": "resignation_white", "ply": 4}),
+    ("new_game", {"player_white": 1, "player_black": 2}),
+    ("game_from_pgn", {"player_white": 1, "player_black": 2, "pgn": "", "token": "mine"}),
+    ("register", {"name": "bot"}),
+    ("wait", {"any": True, "except_": [4]}),
+]
+
+
+@pytest.mark.parametrize(("kind", "fields"), REPEATABLE, ids=[kind for kind, _ in REPEATABLE])
+def test_what_is_safe_to_send_again_is_sent_again_after_any_break(clients: Clients, kind: str, fields: Json) -> None:
+    seen: list[Json | None] = []
+
+    def breaks(peer: JsonPeer) -> None:
+        hello = peer.greet()
+        assert hello is not None
+        assert hello["player"] == 5
+        seen.append(peer.read())
+        peer.write_bytes(framed({**OK, "id": 0})[: 9 * len(seen) - 9])  # before the first reply, and inside of it
+        peer.reset()
+
+    def answers(peer: JsonPeer) -> None:
+        peer.greet()
+        seen.append(peer.read())
+        peer.write({**OK, "id": 1})
+
+    with dialogues(breaks, breaks, answers) as server:
+        client = clients.connect(server.port, player=5)
+        assert client.request(kind, **fields) == {**OK, "id": 1}
+    first = seen[0]
+    assert first is not None
+    assert seen == [first] * 3
+    assert ("token" in first) == (kind in {"new_game", "game_from_pgn", "register"})
+    assert "except" in first or kind != "wait"
+    assert first.get("token", "mine") == "mine" or len(first["token"]) == 32
+
+
+@pytest.mark.parametrize("kind", ["move", "sense", "end_game", "rekey"])
+def test_what_could_be_carried_out_twice_is_not_sent_again(clients: Clients, kind: str) -> None:
+    def breaks(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.expect({"kind": kind})
+        peer.reset()
+
+    with dialogues(breaks, pings()) as server:
+        client = clients.connect(server.port)
+        with pytest.raises(ConnectionLost, match=f"whether this {kind} was carried out is not known") as caught:
+            client.request(kind)
+        assert caught.value.sent
+        assert ('with "ply" it would have been sent again' in str(caught.value)) == (kind != "rekey")
+        assert client.ping() == OK
+
+
+def test_an_idle_connection_that_is_lost_is_made_anew_before_anything_is_sent(clients: Clients) -> None:
+    """So that even a move without ply is not in doubt."""
+    gone = threading.Event()
+
+    def leaves(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.reset()
+        gone.set()
+
+    def move(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.expect({"kind": "move", "game_id": 1, "move": "e4"})
+        peer.write(OK)
+
+    with dialogues(leaves, move) as server:
+        client = clients.connect(server.port)
+        assert gone.wait(PATIENCE)
+        assert client.move(1, "e4") == OK
+
+
+def test_a_server_that_stops_is_waited_for(clients: Clients) -> None:
+    farewell = {"code": "shutting_down", "error": "the server is stopping"}
+
+    def stops(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.expect({"kind": "move", "game_id": 1, "move": "e4"})
+        peer.write(farewell)
+
+    def full(peer: JsonPeer) -> None:
+        peer.greet({"code": "too_many", "error": "full", "retry_after": 0.01})
+
+    def answers(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.expect({"kind": "move", "game_id": 1, "move": "e4"})  # which the first has not carried out
+        peer.write(OK)
+
+    with dialogues(stops, JsonPeer.reset, full, lambda peer: peer.greet(farewell), answers) as server:
+        assert clients.connect(server.port).move(1, "e4") == OK
+
+
+def test_a_server_that_refuses_the_player_later_is_an_error_at_once(clients: Clients) -> None:
+    def refuses(peer: JsonPeer) -> None:
+        peer.greet({"code": "unauthorized", "error": "no"})
+
+    def breaks(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.read()
+        peer.reset()
+
+    with dialogues(breaks, refuses, pings()) as server:
+        client = clients.connect(server.port)
+        with pytest.raises(GmError) as caught:
+            client.ping()
+        assert (caught.value.code, caught.value.kind) == ("unauthorized", "hello")
+        assert client.ping() == OK
+
+
+def test_patience_ends(clients: Clients) -> None:
+    def breaks(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.read()
+        peer.reset()
+
+    with dialogues(breaks) as server:
+        client = clients.connect(server.port, patience=0.2)
+        with pytest.raises(ConnectionLost) as caught:
+            client.ping()
+    assert not caught.value.sent
+
+
+def test_connecting_is_tried_once_and_says_what_is_wrong(clients: Clients) -> None:
+    refuses = {"code": "unauthorized", "error": "no"}
+    with dialogues(lambda peer: peer.greet(refuses)) as server, pytest.raises(GmError, match=r"^no$"):
+        clients.connect(server.port)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(
+        ConnectionLost, match=rf"^cannot connect to 127\.0\.0\.1:{port}: (Error connecting .*: )?Connection refused$"
+    ):
+        clients.connect(port)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\0\0\0\5hello", b"\0\0\0\2[]", b"\0\0\0\0"],
+    ids=["a web server", "no JSON", "no object", "nothing"],
+)
+def test_what_is_no_gm_server_is_found_out_when_connecting_and_later(clients: Clients, data: bytes) -> None:
+    def later(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.read()
+        peer.write_bytes(data)
+        peer.read()
+
+    with dialogues(lambda peer: (peer.read(), peer.write_bytes(data)), later) as server:
+        with pytest.raises(BadReply):
+            clients.connect(server.port)
+        client = clients.connect(server.port)
+        with pytest.raises(BadReply):
+            client.ping()
+        clients.close(client)
+
+
+def test_a_later_hello_is_what_the_next_connection_begins_with(clients: Clients) -> None:
+    def first(peer: JsonPeer) -> None:
+        peer.greet()
+        assert peer.greet({**HELLO, "player": 2}) == {"kind": "hello", "player": 2, "id": 1}
+        peer.reset()
+
+    def second(peer: JsonPeer) -> None:
+        assert peer.greet() == {"kind": "hello", "protocol": 2, "client": CLIENT, "player": 2}
+        peer.expect({"kind": "ping"})
+        peer.write(OK)
+
+    with dialogues(first, second) as server:
+        client = clients.connect(server.port, player=1, key="one's")
+        assert client.hello(player=2, id=1)["player"] == 2
+        assert client.player == 2
+        assert client.ping() == OK
+
+
+def test_a_new_key_is_what_the_next_connection_begins_with(clients: Clients) -> None:
+    def first(peer: JsonPeer) -> None:
+        peer.greet({**HELLO, "player": 9})
+        peer.expect({"kind": "rekey"})
+        peer.write({"player": 9, "name": "bot", "key": "new", "error": None})
+        peer.reset()
+
+    def second(peer: JsonPeer) -> None:
+        assert peer.greet() == {"kind": "hello", "protocol": 2, "client": CLIENT, "name": "bot", "key": "new"}
+        peer.expect({"kind": "ping"})
+        peer.write(OK)
+
+    with dialogues(first, second) as server:
+        client = clients.connect(server.port, name="bot", password="secret")
+        assert client.rekey()["key"] == "new"
+        assert client.ping() == OK
+
+
+def test_a_key_whose_reply_was_lost_is_asked_for_again_with_the_old_one(clients: Clients) -> None:
+    rekeys: list[Json | None] = []
+    hello = {"kind": "hello", "protocol": 2, "client": CLIENT, "name": "bot"}
+
+    def first(peer: JsonPeer) -> None:
+        peer.greet({**HELLO, "player": 9})
+        rekeys.append(peer.read())
+        peer.reset()
+
+    def second(peer: JsonPeer) -> None:
+        assert peer.greet({"code": "unauthorized", "error": "no"}) == {**hello, "key": "old"}
+        rekeys.append(peer.read())
+        peer.write({"player": 9, "name": "bot", "key": "new", "error": None})
+
+    def third(peer: JsonPeer) -> None:
+        assert peer.greet({**HELLO, "player": 9}) == {**hello, "key": "new"}
+        peer.expect({"kind": "ping"})
+        peer.write(OK)
+
+    with dialogues(first, second, third) as server:
+        client = clients.connect(server.port, name="bot", key="old")
+        assert client.rekey()["key"] == "new"
+        assert client.ping() == OK
+    assert rekeys[0] is not None
+    assert rekeys == [{"kind": "rekey", "player": 9, "key": "old", "token": rekeys[0]["token"]}] * 2
+
+
+def test_a_server_that_falls_silent_is_left(clients: Clients) -> None:
+    def silent(peer: JsonPeer) -> None:
+        peer.greet({**HELLO, "limits": {"max_wait_seconds": -29.9}})  # and 30 more
+        peer.expect({"kind": "ping"})
+        assert peer.read() is None
+
+    with dialogues(silent, pings()) as server:
+        assert clients.connect(server.port).ping() == OK
+
+
+def test_a_closed_client_says_so(clients: Clients) -> None:
+    with dialogues(lambda peer: (peer.greet(), peer.read())) as server:
+        client = clients.connect(server.port)
+        clients.close(client)
+        for ask in (client.ping, client.open, lambda: next(client.turns(1))):
+            with pytest.raises(ConnectionLost, match=r"^the client was closed$"):
+                ask()
+
+
+def test_ids_may_be_of_any_size_and_texts_of_any_script(clients: Clients) -> None:
+    def script(peer: JsonPeer) -> None:
+        hello = peer.greet()
+        assert hello is not None
+        assert hello["player"] == -(2**63)
+        peer.expect({"kind": "ping", "id": "Zug 1 – ♞"})
+        peer.write({**OK, "player": 2**63 - 1})
+
+    with dialogues(script) as server:
+        assert clients.connect(server.port, player=-(2**63)).ping(id="Zug 1 – ♞")["player"] == 2**63 - 1
+
+
+# Turns.
+
+
+def state(ply_index: int, **more: Any) -> Json:
+    return {"game_id": 4, "ply_index": ply_index, "turn": "white", "phase": "move", **more}
+
+
+def due(ply_index: int) -> Json:
+    return {"state": state(ply_index), "sense_actions": None, "move_actions": ["e2e4"], "error": None}
+
+
+def idle(ply_index: int) -> Json:
+    return {**due(ply_index), "move_actions": None}
+
+
+def over(ply_index: int, **more: Any) -> Json:
+    return {**idle(ply_index), "state": state(ply_index, phase="over", result="0-1"), **more}
+
+
+WAIT: Json = {"kind": "wait", "game_id": 4, "actions": True}
+MOVE: Json = {"kind": "move", "game_id": 4, "move": "e2e4", "ply": 0}
+
+
+def greeted(dialogue: Dialogue) -> Dialogue:
+    def script(peer: JsonPeer) -> None:
+        peer.greet()
+        dialogue(peer)
+
+    return script
+
+
+def test_a_loop_waits_until_a_turn_is_due_and_waits_for_the_next_behind_the_move(clients: Clients) -> None:
+    def script(peer: JsonPeer) -> None:
+        for reply in (idle(0), idle(0), due(0)):
+            peer.expect(WAIT)
+            peer.write(reply)
+        peer.expect(MOVE, WAIT)
+        peer.write({"state": state(1), "error": None}, due(2))
+        peer.expect({**MOVE, "move": "d2d4", "offer_draw": True, "ply": 2}, WAIT)
+        peer.write({"state": state(3), "error": None}, over(4))
+
+    seen = []
+    with dialogues(greeted(script)) as server:
+        turns = clients.unconnected(server.port).turns(4, over=lambda last: seen.append(last))
+        first = next(turns)
+        assert (first.game_id, first.color, first.ply, first.move_actions) == (4, "white", 0, ["e2e4"])
+        assert first.sense_actions == []
+        reply = first.move("e2e4")
+        assert reply["state"] == first.state == state(1)
+        assert (reply["requested_move"], reply["taken_move"], reply["capture_square"]) == ("e2e4", None, None)
+        next(turns).move("d2d4", offer_draw=True)
+        assert seen == []
+        for _ in range(2):
+            with pytest.raises(StopIteration):
+                next(turns)
+    assert seen == [over(4)["state"]]
+
+
+def test_a_turn_senses_then_moves_at_one_ply(clients: Clients) -> None:
+    seen = [["e7", "bp"]]
+    wait = {**WAIT, "seat": "white", "brief": True}
+    seat = {"game_id": 4, "seat": "white", "brief": True, "ply": 6}
+    results = {"requested_move": "e2e4", "taken_move": "e2e3", "capture_square": None}
+
+    def script(peer: JsonPeer) -> None:
+        peer.expect(wait)
+        peer.write({**due(6), "state": state(6, phase="sense"), "sense_actions": ["e7"]})
+        peer.expect({"kind": "sense", "square": "e7", **seat})
+        peer.write({"sense_result": seen, "state": state(6), "error": None})
+        peer.expect({"kind": "move", "move": "e2e4", **seat}, wait)
+        peer.write({**results, "state": state(7), "error": None}, over(8))
+
+    with dialogues(greeted(script)) as server:
+        for turn in clients.unconnected(server.port).turns(4, seat="white", brief=True):
+            assert turn.sense_actions == ["e7"]
+            assert turn.sense("e7")["sense_result"] == seen
+            assert turn.sense_actions == []
+            assert turn.move("e2e4")["taken_move"] == "e2e3"
+
+
+def test_a_game_that_ends_while_the_bot_thinks_is_no_error(clients: Clients) -> None:
+    gone = {"state": None, "code": "game_over", "error": "game 4 is over: timeout_white"}
+
+    def script(peer: JsonPeer) -> None:
+        peer.expect(WAIT)
+        peer.write({**due(0), "sense_actions": ["e7"]})
+        peer.expect({"kind": "sense", "game_id": 4, "square": None, "ply": 0})
+        peer.write(gone)
+        peer.expect({"kind": "state", "game_id": 4})
+        peer.write(over(0))
+        peer.expect(MOVE, WAIT)
+        peer.write(gone, over(0))
+        peer.expect({"kind": "state", "game_id": 4})
+        peer.write(over(0))
+
+    ends = []
+    with dialogues(greeted(script)) as server:
+        for turn in clients.unconnected(server.port).turns(4, over=lambda last: ends.append(last)):
+            assert turn.sense(None)["sense_result"] == []
+            assert turn.move("e2e4")["state"]["result"] == "0-1"
+    assert len(ends) == 1
+
+
+def test_a_refused_move_leaves_the_turn_and_another_can_be_made(clients: Clients) -> None:
+    def script(peer: JsonPeer) -> None:
+        peer.expect(WAIT)
+        peer.write(due(0))
+        peer.expect({**MOVE, "move": "e2e5"}, WAIT)
+        peer.write({"state": None, "code": "illegal_move", "error": "no"}, due(0))
+        peer.expect(MOVE, WAIT)
+        peer.write({"state": state(1), "error": None}, over(2))
+
+    count = 0
+    with dialogues(greeted(script)) as server:
+        for turn in clients.unconnected(server.port).turns(4):
+            count += 1
+            with pytest.raises(GmError, match=r"^no$"):
+                turn.move("e2e5")
+            turn.move("e2e4")
+    assert count == 1
+
+
+def test_resigning_names_the_color(clients: Clients) -> None:
+    def script(peer: JsonPeer) -> None:
+        peer.expect(WAIT)
+        peer.write(due(0))
+        peer.expect({"kind": "end_game", "game_id": 4, "termination": "resignation_white", "ply": 0})
+        peer.write({"state": over(0)["state"], "error": None})
+        peer.expect(WAIT)
+        peer.write(over(0))
+
+    with dialogues(greeted(script)) as server:
+        for turn in clients.unconnected(server.port).turns(4):
+            turn.resign()
+
+
+def test_without_a_game_it_is_all_games_for_ever(clients: Clients) -> None:
+    wait = {"kind": "wait", "any": True, "actions": True}
+    last = state(1, game_id=5, phase="over")
+
+    def script(peer: JsonPeer) -> None:
+        peer.expect(wait)
+        peer.write({"state": None, "sense_actions": None, "move_actions": None, "error": None})
+        peer.expect(wait)
+        peer.write(over(9, game_id=4))
+        peer.expect(wait)
+        peer.write({**due(0), "state": state(0, game_id=5), "game_id": 5})
+        # Who sees the end in the reply to a move is told of it by no wait, or by both.
+        peer.expect({**MOVE, "game_id": 5}, wait)
+        peer.write({"state": last, "error": None}, {**over(1), "state": last, "game_id": 5})
+        peer.expect(wait)
+        peer.write({**due(2), "game_id": 4})
+        peer.read()
+
+    ends: list[int] = []
+    games = []
+    with dialogues(greeted(script)) as server:
+        client = clients.unconnected(server.port)
+        for turn in client.turns(over=lambda state: ends.append(state["ply_index"])):
+            games.append(turn.game_id)
+            if turn.game_id == 4:
+                break
+            turn.move("e2e4")
+            assert ends == [9, 1]
+        clients.close(client)
+    assert (games, ends) == ([5, 4], [9, 1])
+
+
+def test_a_lost_connection_does_not_show_in_a_loop(clients: Clients) -> None:
+    def first(peer: JsonPeer) -> None:
+        peer.expect(WAIT)
+        peer.reset()
+
+    def second(peer: JsonPeer) -> None:
+        peer.expect(WAIT)
+        peer.write(due(0))
+        peer.expect(MOVE, WAIT)
+        peer.reset()
+
+    def third(peer: JsonPeer) -> None:
+        peer.expect(MOVE, WAIT)
+        peer.write({"state": state(1), "error": None}, over(2))
+
+    with dialogues(*map(greeted, (first, second, third))) as server:
+        plies = [turn.move("e2e4")["state"]["ply_index"] for turn in clients.unconnected(server.port).turns(4)]
+    assert plies == [1]
+
+
+# The one file.
+
+
+def test_the_client_that_blocks_is_one_file_of_the_standard_library(tmp_path: Path) -> None:
+    copy = tmp_path / "my_copy.py"
+    copy.write_bytes(Path(blocking.__file__).read_bytes())
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import my_copy; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert loaded - sys.stdlib_module_names - {"__main__"} == {"my_copy"}
+
+
+def test_it_does_not_load_tls_unless_it_is_asked_to(daemon_process: Served) -> None:
+    code = f"""
+import sys
+from gm_client import connect
+with connect(port={daemon_process.port}) as client:
+    client.ping(), client.ping()
+print("ssl" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_its_version_is_the_distribution_s() -> None:
+    pyproject = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
+    assert re.search(rf'^version = "{re.escape(blocking.VERSION)}"$', pyproject, re.MULTILINE)
+    assert json.loads(encode({"kind": "ping"})) == {"kind": "ping"}

@@ -1,0 +1,263 @@
+"""The Python clients with the daemon itself: TLS, Unix sockets, interruptions, and tasks that share a client."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from gm_client import ConnectionLost, GmError, blocking, connect, trio_client
+from tests.clients.python_clients import HELLO, OK, JsonPeer, dialogues
+from tests.clients.running import PATIENCE
+from tests.clients.scripted import Peer
+from tests.helpers import running_daemon
+from tests.serving import served
+from tests.tls import Certificates
+
+
+@pytest.fixture(params=["blocking", "trio"])
+def ping(request: pytest.FixtureRequest) -> Any:
+    """Connects, pings, and closes."""
+
+    def blocks(**options: Any) -> Any:
+        with blocking.connect(**options) as client:
+            return client.ping()
+
+    async def waits(**options: Any) -> Any:
+        async with await trio_client.connect(**options) as client:
+            return await client.ping()
+
+    return blocks if request.param == "blocking" else lambda **options: trio.run(lambda: waits(**options))
+
+
+def test_tls(ping: Any, certificates: Certificates) -> None:
+    with served(*certificates.flags) as daemon:
+        assert ping(host="localhost", port=daemon.port, tls=certificates.trust()) == OK
+        with pytest.raises(ConnectionLost, match="certificate verify failed"):
+            ping(host="localhost", port=daemon.port, tls=True)
+
+
+def test_tls_towards_a_server_without(ping: Any) -> None:
+    with dialogues(JsonPeer.reset) as server, pytest.raises(ConnectionLost, match=r"^cannot connect to localhost:"):
+        ping(host="localhost", port=server.port, tls=True)
+
+
+def test_an_idle_connection_under_tls_is_not_taken_for_one_that_is_over(certificates: Certificates) -> None:
+    """What TLS has to say by itself, such as session tickets, may come at any time."""
+    with served(*certificates.flags) as daemon, connect("localhost", daemon.port, tls=certificates.trust()) as client:
+        first = client._connection
+        for _ in range(3):
+            client.ping()
+        assert client._connection is first
+
+
+def test_a_unix_socket(ping: Any, tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)):
+        assert ping(path=str(tmp_path / "operator.sock")) == OK
+    with pytest.raises(ConnectionLost, match=f"^cannot connect to {tmp_path}/none: No such file or directory$"):
+        ping(path=str(tmp_path / "none"))
+
+
+# Interruptions.
+
+
+def test_what_was_interrupted_is_not_sent_later() -> None:
+    waiting = threading.Event()
+
+    def first(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.expect({"kind": "wait", "game_id": 1})
+        waiting.set()
+        peer.expect({"kind": "ping"})
+        peer.write({"state": None, "error": None}, OK)  # to the wait, which nobody waits for any more, and the ping
+
+    def interrupt() -> None:
+        assert waiting.wait(PATIENCE)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # no other thread's call would end
+
+    with dialogues(first) as server, connect(port=server.port) as client:
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            client.wait(1)
+        thread.join()
+        assert client.ping() == OK
+
+
+async def test_what_was_cancelled_is_not_sent_again() -> None:
+    async with scripted() as (client, peers):
+        peer = await peers()
+        with trio.move_on_after(10) as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(client.state, 1)
+                await in_thread(peer.expect, {"kind": "state", "game_id": 1})
+                scope.cancel()
+        await in_thread(peer.reset)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(client.ping)
+            again = await peers()
+            await in_thread(again.expect, {"kind": "ping"})
+            await in_thread(again.write, OK)
+
+
+# Tasks that share a client.
+
+
+async def test_requests_go_out_without_waiting_and_replies_go_to_them_in_order() -> None:
+    async with scripted() as (client, peers):
+        peer = await peers()
+        replies: dict[int, Any] = {}
+
+        async def ask(number: int) -> None:
+            try:
+                replies[number] = await client.ping(id=number)
+            except GmError as error:
+                replies[number] = error.reply
+
+        async with trio.open_nursery() as nursery:
+            for number in range(100):
+                nursery.start_soon(ask, number)
+            asked = [(await in_thread(peer.read))["id"] for _ in range(100)]
+            answers = [{**OK, "id": n} if n % 2 else {"id": n, "error": "no", "code": "bad_request"} for n in asked]
+            await in_thread(peer.write, *answers)
+    assert sorted(asked) == list(range(100))
+    assert replies == {answer["id"]: answer for answer in answers}
+
+
+async def test_a_task_that_is_cancelled_leaves_the_others_their_replies() -> None:
+    """The first to wait receives for all; when it goes, another does."""
+    async with scripted() as (client, peers):
+        peer = await peers()
+        async with trio.open_nursery() as nursery:
+            first = trio.CancelScope()
+
+            async def leave() -> None:
+                with first:
+                    await client.state(1)
+
+            replies: list[Any] = []
+
+            async def stay() -> None:
+                replies.append(await client.ping())
+
+            nursery.start_soon(leave)
+            await in_thread(peer.expect, {"kind": "state", "game_id": 1})
+            nursery.start_soon(stay)
+            await in_thread(peer.expect, {"kind": "ping"})
+            first.cancel()
+            await in_thread(peer.write, {"state": {}, "error": None}, {**OK, "id": 7})
+        assert replies == [{**OK, "id": 7}]
+
+
+async def test_a_reply_wakes_its_task_while_another_goes_on_waiting() -> None:
+    async with scripted() as (client, peers):
+        peer = await peers()
+        async with trio.open_nursery() as nursery:
+            answered = trio.Event()
+
+            async def older() -> None:
+                await client.ping()
+                answered.set()
+
+            nursery.start_soon(older)
+            await in_thread(peer.expect, {"kind": "ping"})
+            nursery.start_soon(client.state, 1)
+            await in_thread(peer.expect, {"kind": "state", "game_id": 1})
+            await in_thread(peer.write, OK)
+            with trio.fail_after(PATIENCE):
+                await answered.wait()
+            await in_thread(peer.write, {"state": {}, "error": None})
+
+
+async def test_loops_run_side_by_side_in_one_client() -> None:
+    async with running_daemon() as daemon, await trio_client.connect(port=daemon.port, player=1) as client:
+        ends: list[int] = []
+
+        async def play(game_id: int, seat: Any) -> None:
+            async for turn in client.turns(game_id, seat=seat, over=lambda state: ends.append(state["game_id"])):
+                await turn.move(turn.move_actions[0])
+
+        with trio.fail_after(PATIENCE):
+            async with trio.open_nursery() as nursery:
+                for _ in range(3):
+                    game_id = (await client.new_game(1, 1, max_moves=5))["game_id"]
+                    nursery.start_soon(play, game_id, "white")
+                    nursery.start_soon(play, game_id, "black")
+    assert sorted(ends) == [1, 1, 2, 2, 3, 3]
+
+
+async def test_closing_the_client_ends_its_loops() -> None:
+    async with running_daemon() as daemon:
+        client = await trio_client.connect(port=daemon.port, player=2)
+        game_id = (await client.new_game(1, 2))["game_id"]
+        turns = client.turns(game_id)
+        with trio.fail_after(PATIENCE):
+            async with trio.open_nursery() as nursery:
+
+                async def follow() -> None:
+                    with pytest.raises(ConnectionLost, match=r"^the client was closed$"):
+                        await anext(turns)
+
+                nursery.start_soon(follow)
+                await trio.testing.wait_all_tasks_blocked()
+                await client.aclose()
+
+
+async def test_patience_is_counted_by_trio_s_clock(autojump_clock: trio.testing.MockClock) -> None:
+    client = trio_client.Client(port=1, patience=1000)
+    with pytest.raises(ConnectionLost, match="Connection refused"):
+        await client.ping()
+    assert 990 < trio.current_time() <= 1000
+
+
+@contextlib.asynccontextmanager
+async def scripted() -> AsyncIterator[tuple[trio_client.Client, Any]]:
+    """A client, and what gives the server's end of each of its connections, once it has said hello."""
+    listener = _Listener()
+    client = trio_client.Client(port=listener.port, patience=10)
+    opened: list[JsonPeer] = []
+
+    async def next_peer() -> JsonPeer:
+        async with trio.open_nursery() as nursery:
+            if not opened:
+                nursery.start_soon(client.open)
+            peer = await in_thread(listener.greet)
+            opened.append(peer)
+        return peer
+
+    try:
+        yield client, next_peer
+    finally:
+        await client.aclose()
+        for peer in opened:
+            peer.reset()
+        listener.close()
+
+
+class _Listener:
+    """Takes a client's connections one by one."""
+
+    def __init__(self) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._socket.getsockname()[1]
+
+    def greet(self) -> JsonPeer:
+        peer = JsonPeer(Peer(self._socket.accept()[0]))
+        peer.greet(HELLO)
+        return peer
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+async def in_thread(function: Any, *arguments: Any) -> Any:
+    with trio.fail_after(PATIENCE):
+        return await trio.to_thread.run_sync(lambda: function(*arguments), abandon_on_cancel=True)

@@ -1,0 +1,53 @@
+"""The examples in the Python clients' README, and those beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.clients.other_languages import PYTHON, ROOT, examples_of
+from tests.serving import Served
+from tests.tools import require_tool
+
+PATIENCE = 120
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Run a program, which must end well and complain of nothing; what it prints."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command, cwd=cwd, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_its_programs_run(daemon_process: Served, tmp_path: Path) -> None:
+    sources = [text.replace("7100", str(daemon_process.port)) for text in examples_of(PYTHON / "README.md", "python")]
+    at_random, refused, by_trio, tracking = [run(sys.executable, "-c", source, cwd=tmp_path) for source in sources]
+    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", at_random[: len(at_random) // 2])
+    assert refused == "e2e4 illegal_move\n"
+    assert by_trio == ""
+    assert set(tracking.split()) <= {"victory_white", "victory_black", "draw_fifty_moves"}
+    assert len(tracking.split()) == 2
+
+
+def test_a_random_bot_has_fifteen_lines() -> None:
+    first, *_ = examples_of(PYTHON / "README.md", "python")
+    assert len([line for line in first.splitlines() if line]) <= 15
+
+
+def test_its_commands_run(daemon_process: Served) -> None:
+    require_tool("jq")
+    (commands,) = examples_of(PYTHON / "README.md", "sh")
+    printed = run("sh", "-euc", commands.replace("7100", str(daemon_process.port)), cwd=PYTHON)
+    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 2
+
+
+def test_the_readme_of_the_project_leads_here() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert "clients/python" in text
+    assert "clients/shell" in text

@@ -1,0 +1,74 @@
+"""What bots of blind chess are offered: the server's rules on python-chess's boards, and the wire's words read."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import pytest
+from chess import Board, Move
+from reconchess import LocalGame
+from reconchess.utilities import without_opponent_pieces
+
+from gm_client import connect
+from gm_client.rbc import (
+    own_board,
+    possible_moves,
+    read_move,
+    read_piece,
+    read_sense,
+    read_square,
+    simulate_move,
+    simulate_sense,
+)
+from tests.serving import Served
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_they_are_equal_to_reconchess_in_whole_games(seed: int) -> None:
+    rng = random.Random(seed)
+    game = LocalGame(None, None)
+    game.start()
+    while not game.is_over():
+        board: Board = game.board.copy()
+        fen = board.fen()
+        own = without_opponent_pieces(board)
+        square = rng.choice(game.sense_actions())
+        assert possible_moves(own) == possible_moves(board) == game.move_actions()
+        assert simulate_sense(board, square) == game.sense(square)
+        requested = rng.choice([None, *game.move_actions()])
+        expected = simulate_move(board, requested)
+        _, taken, capture = game.move(requested)
+        assert expected == (taken, capture)
+        assert board.fen() == fen  # nothing was made on it
+        game.end_turn()
+
+
+def test_a_move_that_may_not_be_asked_for_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"^e2e5 "):
+        simulate_move(Board(), Move.from_uci("e2e5"))
+
+
+def test_what_the_server_shows_is_the_player_s_own_board(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(51, 52, variant="rbc")["game_id"]
+        for turn in client.turns(game_id, player=51):
+            board = own_board(turn.state)
+            assert board == without_opponent_pieces(Board())
+            assert board.turn == chess.WHITE
+            assert [move.uci() for move in possible_moves(board)] == turn.move_actions
+            sensed = turn.sense("e7")["sense_result"]
+            assert read_sense(sensed) == simulate_sense(Board(), chess.E7)
+            reply = turn.move("e2e4")
+            assert read_move(reply["taken_move"]) == Move.from_uci("e2e4")
+            assert own_board(turn.state).piece_at(chess.E4) == chess.Piece(chess.PAWN, chess.WHITE)
+            client.end_game(game_id, "resignation_black", player=52)
+
+
+def test_words_of_the_wire_are_read() -> None:
+    assert (read_square("e4"), read_square(None)) == (chess.E4, None)
+    assert (read_move("e7e8q"), read_move(None)) == (Move(chess.E7, chess.E8, chess.QUEEN), None)
+    assert [read_piece(name) for name in ("wp", "bN", "wB", "bR", "wQ", "bK", None)] == [
+        *(chess.Piece.from_symbol(symbol) for symbol in "PnBrQk"),
+        None,
+    ]

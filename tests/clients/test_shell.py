@@ -1,0 +1,87 @@
+"""The bot in bash, and the README beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.clients.other_languages import ROOT, examples_of
+from tests.clients.running import PATIENCE, gmcat, replies
+from tests.serving import Served
+from tests.tools import require_tool
+
+SHELL = ROOT / "clients" / "shell"
+BOT = SHELL / "rbc_bot.sh"
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.fixture(autouse=True)
+def _tools() -> None:
+    for tool in ("bash", "jq"):
+        require_tool(tool)
+
+
+def bot(*arguments: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([BOT, *arguments], env={**os.environ, "PATH": PATH}, stdout=pipe, stderr=pipe, text=True)
+
+
+def test_two_bots_play_a_game_to_its_end(daemon_process: Served) -> None:
+    new = '{"kind":"new_game","player_white":31,"player_black":32,"variant":"rbc","max_turns":6}'
+    game = str(replies(gmcat(daemon_process, new))[0]["game_id"])
+    port = ["--port", str(daemon_process.port)]
+    bots = [bot(*port, "--player", player, "--game", game) for player in ("31", "32")]
+    outputs = [each.communicate(timeout=4 * PATIENCE) for each in bots]
+    assert [each.returncode for each in bots] == [0, 0]
+    (first, errors), second = outputs
+    assert (first, errors) == second
+    assert errors == ""
+    assert re.fullmatch(rf"game {game}\n(1-0 victory_white|0-1 victory_black|1/2-1/2 draw_turn_limit)\n", first)
+
+
+def test_a_game_that_is_not_there_is_an_error(daemon_process: Served) -> None:
+    with bot("--port", str(daemon_process.port), "--player", "1", "--game", "9999999") as process:
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out, err) == (1, "game 9999999\n", "rbc_bot: game_id: there is no game 9999999\n")
+
+
+def test_a_server_that_is_not_there_is_an_error() -> None:
+    with bot("--port", "1", "--player", "1", "--game", "1") as process:
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "gmcat: cannot reach port 1 of 127.0.0.1" in err
+    assert "rbc_bot: gmcat has ended" in err
+
+
+@pytest.mark.parametrize("arguments", [[], ["--player", "1"], ["--player", "1", "--game", "1", "--opponent", "2"]])
+def test_what_is_missing_is_named(arguments: list[str]) -> None:
+    with bot(*arguments) as process:
+        _, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, err) == (2, "rbc_bot: give --player ID, and either --opponent ID or --game ID\n")
+
+
+def test_its_readme_s_commands_run(daemon_process: Served, tmp_path: Path) -> None:
+    (commands,) = examples_of(SHELL / "README.md", "sh")
+    text = commands.replace("7100", str(daemon_process.port)).replace("./rbc_bot.sh", str(BOT))
+    command = ["bash", "-euc", text]
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PATH": PATH}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = sorted(done.stdout.splitlines())
+    assert len(lines) == 4
+    assert lines[0::2] == lines[1::2]
+
+
+def test_a_bot_makes_a_game_and_notices_its_end(daemon_process: Served) -> None:
+    with bot("--port", str(daemon_process.port), "--player", "33", "--opponent", "34") as process:
+        assert process.stdout is not None
+        game = process.stdout.readline().split()[1]
+        resign = f'{{"kind":"end_game","game_id":{game},"termination":"resignation_black"}}'
+        assert gmcat(daemon_process, "--player", "34", resign).returncode == 0
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (0, "1-0 resignation_black\n")
+    assert err in {"", f"rbc_bot: game {game} is over: resignation_black\n"}  # it may be about to act

@@ -1,0 +1,270 @@
+"""The tracker of possible positions, beside brute force on boards, and beside the truth in whole games."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import chess
+import pytest
+from chess import Board, Color, Move, Square
+
+from gm_client import Client, connect
+from gm_client.rbc import SENSE_SQUARES, simulate_sense
+from gm_client.tracker import Tracker
+from gmd.games.recon import ReconBoard, ReconGame
+from tests.helpers_proof import proof_size
+from tests.serving import Served
+
+#: Positions from which what is rare comes soon: castling, captures en passant, promotions, and kings almost alone.
+RARE = [
+    "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
+    "r3k2r/p6p/8/8/8/8/P6P/R3K2R b KQkq - 0 1",
+    "4k3/2p1p3/8/1P1P1P2/2p1p3/8/1P1P1P2/4K3 w - - 0 1",
+    "4k3/2p1p3/8/1P1P1P2/2p1p3/8/1P1P1P2/4K3 b - - 0 1",
+    "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
+    "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
+    "k1n5/1P3P2/8/8/8/8/1p3p2/K1N5 w - - 0 1",
+    "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
+]
+
+#: Half-turns of a long game, and more positions than are possible in one.
+PLIES, ROOMY = 80, 4_000_000
+
+#: What tells positions apart: the pieces, the castling rights, and the capture en passant that could be made.
+Key = tuple[str, int, Square | None]
+
+
+def key(board: Board) -> Key:
+    able = board.ep_square is not None and any(
+        board.pieces_mask(chess.PAWN, board.turn) & chess.BB_PAWN_ATTACKS[not board.turn][board.ep_square] & bit
+        for bit in chess.BB_SQUARES
+    )
+    return board.board_fen(), board.castling_rights, board.ep_square if able else None
+
+
+class BruteForce:
+    """What a tracker does, as one would write it: all boards, all that may be asked for on each."""
+
+    def __init__(self, color: Color, fen: str) -> None:
+        self.color = color
+        self.boards = [ReconBoard(fen)]
+
+    def opponent_moved(self, capture: Square | None) -> None:
+        self._replace(
+            (board, board.revise(move) if move else (None, None))
+            for board in self.boards
+            for move in [None, *board.move_actions()]
+            if (board.revise(move)[1] if move else None) == capture
+        )
+
+    def player_moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
+        outcomes = ((board, board.revise(requested) if requested else (None, None)) for board in self.boards)
+        self._replace(
+            (board, outcome)
+            for board, outcome in outcomes
+            if outcome == (taken, capture) and (capture is None or not board.has_king(capture))
+        )
+
+    def saw(self, square: Square, cells: object) -> None:
+        self.boards = [board for board in self.boards if board.window(square) == cells]
+
+    def _replace(self, outcomes: Iterable[tuple[ReconBoard, tuple[Move | None, Square | None]]]) -> None:
+        found: dict[Key, ReconBoard] = {}
+        for board, (taken, capture) in outcomes:
+            successor = board.copy()
+            successor.push(taken, capture)
+            found.setdefault(key(successor.as_chess()), successor)
+        self.boards = list(found.values())
+
+    def keys(self) -> set[Key]:
+        return {key(board.as_chess()) for board in self.boards}
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
+def test_it_is_equal_to_brute_force_in_short_games(color: Color) -> None:
+    for seed in range(proof_size(10, 400)):
+        rng = random.Random(f"{color} {seed}")
+        fen = RARE[seed % len(RARE)] if seed % 3 else chess.STARTING_FEN
+        game, tracker, brute = ReconGame(fen), Tracker(color, fen), BruteForce(color, fen)
+        for turn in range(3 if fen == chess.STARTING_FEN else 7):
+            compare(tracker, brute, game)
+            square = rng.choice(SENSE_SQUARES)
+            cells = game.sense(square)
+            if game.turn == color:
+                tracker.saw(cells)
+                brute.saw(square, cells)
+                compare(tracker, brute, game)
+            requested, taken, capture = game.move(rng.choice([None, *game.move_actions()]))
+            if game.is_over() or len(brute.boards) > 2_000:
+                break
+            if game.turn != color:
+                tracker.player_moved(requested, taken, capture)
+                brute.player_moved(requested, taken, capture)
+            else:
+                tracker.opponent_moved(capture)
+                brute.opponent_moved(capture)
+            assert turn < 7
+        assert tracker.complete
+
+
+def compare(tracker: Tracker, brute: BruteForce, game: ReconGame) -> None:
+    boards = list(tracker)
+    assert {key(board) for board in boards} == brute.keys()
+    assert len(boards) == len(tracker) == len(brute.boards)
+    assert key(game.board.as_chess()) in {key(board.as_chess()) for board in brute.boards}
+    assert game.board.as_chess() in tracker
+
+
+@pytest.mark.proof
+def test_the_truth_is_always_possible_in_long_games() -> None:
+    """Both players move at random, and sense where it tells them most; none is ever short of room."""
+    sizes: list[int] = []
+    for seed in range(proof_size(2, 300)):
+        rng = random.Random(seed)
+        fen = chess.STARTING_FEN if seed % 4 else RARE[seed // 4 % len(RARE)]
+        game = ReconGame(fen)
+        trackers = {color: Tracker(color, fen, cap=ROOMY, rng=rng) for color in chess.COLORS}
+        while not game.is_over() and game.ply < PLIES:
+            tracker = trackers[game.turn]
+            if game.ply:
+                tracker.opponent_moved(game.opponent_capture)
+            check(tracker, game)
+            tracker.saw(game.sense(tracker.best_sense()))
+            check(tracker, game)
+            outcome = game.move(rng.choice([None, *game.move_actions()]))
+            if not game.is_over():
+                tracker.player_moved(*outcome)
+                check(tracker, game)
+            sizes.append(len(tracker))
+    print(f"{len(sizes)} turns; positions after them: median {sorted(sizes)[len(sizes) // 2]}, most {max(sizes)}")
+
+
+def check(tracker: Tracker, game: ReconGame) -> None:
+    assert tracker.complete
+    assert game.board.as_chess() in tracker
+
+
+# The cap.
+
+
+def test_above_the_cap_it_keeps_a_part_of_what_is_possible_and_says_so() -> None:
+    rng = random.Random(5)
+    game = ReconGame()
+    outcome: tuple[Move | None, Move | None, Square | None] = (None, None, None)
+    whole, part = Tracker(chess.BLACK), Tracker(chess.BLACK, cap=300, rng=random.Random(1))
+    for turn in range(3):
+        for tracker in (whole, part):
+            if turn:
+                tracker.player_moved(*outcome)
+        game.sense(None)
+        game.move(rng.choice(game.move_actions()))
+        whole.opponent_moved(game.opponent_capture)
+        part.opponent_moved(game.opponent_capture)
+        assert keys(part) <= keys(whole)
+        assert part.complete == (len(whole) <= 300)
+        game.sense(None)
+        outcome = game.move(rng.choice(game.move_actions()))
+    assert len(whole) > 3_000
+    assert len(part) == 300
+    assert whole.complete
+
+
+def test_what_is_kept_is_drawn_without_preference() -> None:
+    """Each of the twenty-one positions after a first turn is kept as often as any other."""
+    kept: Counter[Key] = Counter()
+    for seed in range(2_000):
+        tracker = Tracker(chess.BLACK, cap=7, rng=random.Random(seed))
+        tracker.opponent_moved(None)
+        assert (len(tracker), tracker.complete) == (7, False)
+        kept.update(key(board) for board in tracker)
+    assert len(kept) == 21
+    assert all(550 < count < 790 for count in kept.values())  # 667, and more than five standard deviations
+
+
+def keys(tracker: Tracker) -> set[Key]:
+    return {key(board) for board in tracker}
+
+
+def test_what_cannot_be_is_told() -> None:
+    tracker = Tracker(chess.BLACK)
+    tracker.opponent_moved(None)
+    with pytest.raises(ValueError, match=r"^no position is possible any more: what the tracker was told "):
+        tracker.saw([(chess.E4, chess.Piece(chess.QUEEN, chess.WHITE))])
+    assert len(tracker) == 21  # as it was
+
+
+def test_a_tracker_that_is_lost_goes_on_without_positions() -> None:
+    tracker = Tracker(chess.BLACK, cap=1, rng=random.Random(1))
+    tracker.opponent_moved(None)
+    assert (len(tracker), tracker.complete, tracker.lost) == (1, False, False)
+    absent = next(square for square in (chess.E4, chess.D4) if not tracker.sample(1)[0].piece_at(square))
+    tracker.saw([(absent, chess.Piece(chess.PAWN, chess.WHITE))])
+    assert (len(tracker), tracker.lost, tracker.sample(3), tracker.pieces_at(absent)) == (0, True, [], {})
+    assert tracker.best_sense() in SENSE_SQUARES
+    assert tracker.expected_after(chess.E4) == 0
+    tracker.player_moved(*[Move.from_uci("e7e5")] * 2, None)
+    tracker.opponent_moved(None)
+    assert tracker.lost
+
+
+# What it says.
+
+
+def test_it_says_what_may_stand_on_a_square() -> None:
+    tracker = Tracker(chess.BLACK)
+    tracker.opponent_moved(None)
+    pawn, knight = chess.Piece(chess.PAWN, chess.WHITE), chess.Piece(chess.KNIGHT, chess.WHITE)
+    assert tracker.pieces_at(chess.A3) == {pawn: 1, knight: 1, None: 19}
+    assert tracker.pieces_at(chess.E8) == {chess.Piece(chess.KING, chess.BLACK): 21}
+
+
+def test_it_knows_what_a_sense_would_leave() -> None:
+    tracker = Tracker(chess.BLACK)
+    tracker.opponent_moved(None)
+    for square in SENSE_SQUARES:
+        outcomes = Counter(str(simulate_sense(board, square)) for board in tracker)
+        expected = sum(count * count for count in outcomes.values()) / 21
+        assert tracker.expected_after(square) == pytest.approx(expected)
+    best = tracker.best_sense()
+    assert tracker.expected_after(best) == min(map(tracker.expected_after, SENSE_SQUARES))
+
+
+def test_a_tracker_begins_with_the_game() -> None:
+    state: Any = {"turn": "black", "start_fen": chess.STARTING_FEN, "ply_index": 1, "opponent_capture": None}
+    tracker = Tracker.of(state)
+    for _ in range(2):  # the turn comes again
+        tracker.begin(state)
+        assert len(tracker) == 21
+    with pytest.raises(ValueError, match=r"^ply_index: 3: the tracker has seen the game up to ply 1$"):
+        tracker.begin({**state, "ply_index": 3})
+    with pytest.raises(ValueError, match=r"^ply_index: 3: a tracker has to see a game from its beginning$"):
+        Tracker.of({**state, "ply_index": 3})
+
+
+def test_in_a_live_game_it_has_the_truth(daemon_process: Served) -> None:
+    """What the server sends is what it takes, from the first turn to the last."""
+    with connect(port=daemon_process.port, patience=5) as black, connect(port=daemon_process.port) as white:
+        game_id = white.new_game(41, 42, variant="rbc", max_turns=15)["game_id"]
+        rng = random.Random(3)
+        kept: dict[int, list[Board]] = {}
+
+        def play(client: Client, player: int) -> None:
+            tracker = None
+            for turn in client.turns(game_id, player=player):
+                tracker = Tracker.of(turn.state) if tracker is None else tracker
+                tracker.begin(turn.state)
+                tracker.sensed(turn.sense(chess.square_name(tracker.best_sense())))
+                kept[turn.ply] = list(tracker)
+                tracker.moved(turn.move(rng.choice([None, *turn.move_actions])))
+
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(play, [white, black], [41, 42]))
+        history = white.history(game_id)["history"]
+    for color in ("true", "false"):
+        for turn, fen in enumerate(history["fens_before_move"][color]):
+            assert key(Board(fen)) in {key(board) for board in kept[2 * turn + (color == "false")]}
