@@ -13,7 +13,7 @@ from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.alarms import Alarms
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
-from gmd.games.game import Absent, Command, Flag, Hear, Outcome
+from gmd.games.game import Absent, Command, Flag, Hear, Join, Outcome
 from gmd.log.interface import Commit, EventLog, TokenUse
 from gmd.shelf import Shelf, Table
 from gmd.turns import Turns
@@ -88,9 +88,15 @@ class Arbiter:
             self._append(table, outcome.events)
         return outcome
 
+    def join(self, table: Table, command: Join, at: float) -> Outcome:
+        """Let a player take a seat: with the last one taken begins the time for both to be heard from."""
+        if not table.game.begun:
+            table.opened = at
+        return self.act(table, command, at)
+
     def hear(self, table: Table, player: int, at: float) -> None:
         """A player has sent a request that names the game: mark its seats heard from."""
-        if table.game.awaited:
+        if table.game.unheard:
             for seat in table.game.seats(player):
                 self.act(table, Hear(seat), at)
 
@@ -137,7 +143,7 @@ class Arbiter:
         if game.clock is not None:
             table.since = trio.current_time()
             self._set_alarm(table)
-        self.watchers.ring(game.id, game.players)
+        self.watchers.ring(game.id, game.named)
 
     def _lose(self, table: Table) -> None:
         """What was applied is not in the log: the game in memory is wrong, the log is right.

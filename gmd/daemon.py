@@ -128,6 +128,9 @@ def limits_of(config: Config) -> Limits:
         idle_seconds=config.idle_timeout,
         frame_seconds=config.frame_timeout,
         start_seconds=config.start_timeout,
+        max_failures_per_minute=config.max_failures_per_minute,
+        max_registrations_per_hour=config.max_registrations_per_hour,
+        max_players=config.max_players,
     )
 
 

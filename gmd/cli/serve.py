@@ -44,7 +44,11 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
         kind, meta = hints[name].__origin__, hints[name].__metadata__[0]
         default = getattr(_DEFAULTS, name)
         help_text = f"{meta.description}  [default: {default if default != '' else 'none'}; or GMD_{name.upper()}]"
-        command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=help_text)(command)
+        flag = f"--{name.replace('_', '-')}"
+        if kind is bool:
+            command = click.option(flag, name, is_flag=True, default=None, help=help_text)(command)
+        else:
+            command = click.option(flag, name, type=kind, help=help_text)(command)
     return command
 
 

@@ -17,9 +17,9 @@ from msgspec import Struct, structs
 from gm_protocol.errors import BadPgn, GameIsOver, GmError, NotAvailable, NotYourTurn, Stale
 from gm_protocol.state import FIFTY_MOVES, THREEFOLD, Termination
 
-from .events import AnyEvent, Created, Ended, Heard, Loaded, Moved
+from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
 from .facts import Facts, Played, facts_of
-from .game import Absent, Command, End, Flag, Game, Hear, Outcome, Play, Snapshot, seat_name
+from .game import Absent, Command, End, Flag, Game, Hear, Join, Outcome, Play, Snapshot, is_resignation, seat_name
 from .material import insufficient_material
 from .position import Position
 from .setup import start_of
@@ -97,6 +97,8 @@ class ChessGame(Game):
                 return self._decide_play(command, thought)
             case End():
                 return self._decide_end(command, thought)
+            case Join():
+                return self.join(command)
             case Hear():
                 return self.hear(command.seat)
             case Flag():
@@ -148,6 +150,8 @@ class ChessGame(Game):
             return Outcome(refusal=self._is_over(self.now.termination))
         if self.clock is not None and (flagged := self.flag(thought)):
             return Outcome(flagged, refusal=self._is_over(flagged[0].termination))
+        if not self.begun and not is_resignation(command):
+            return Outcome(refusal=self.not_begun())
         if command.ply is not None and command.ply != self.now.ply:
             message = f"ply: {command.ply} is not where game {self.id} is: its ply_index is {self.now.ply}"
             return Outcome(refusal=Stale(message, expected=self.now.ply))
@@ -167,6 +171,8 @@ class ChessGame(Game):
                 self._apply_moved(event)
             case Ended():
                 self._apply_ended(event)
+            case Joined():
+                self.seat(event)
             case Heard():
                 self.heard[event.seat == "white"] = True
             case Loaded():

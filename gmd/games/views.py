@@ -37,11 +37,11 @@ def game_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool)
         in_check=facts.check,
         game_id=game.id,
         variant=options.variant,
-        player_white=game.players[chess.WHITE],
-        player_black=game.players[chess.BLACK],
+        player_white=game.named[chess.WHITE],
+        player_black=game.named[chess.BLACK],
         start_fen=options.fen,
         turn=seat_name(facts.turn),
-        phase="over" if over else "move",
+        phase="over" if over else "move" if game.begun else "open",
         result=RESULTS[shown.termination],
         clock=None if game.clock is None else game.clock.show(game.turn, thought),
         draw_offered=shown.draw_offered,
@@ -51,11 +51,15 @@ def game_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool)
 
 
 def actions(game: ChessGame, seat: chess.Color) -> list[str] | None:
-    """The moves a seat may make now, in UCI; None off its turn and after the end."""
-    return game.facts.actions if seat == game.turn and not game.over else None
+    """The moves a seat may make now, in UCI; None off its turn, before the game has begun and after its end."""
+    return game.facts.actions if game.may_act(seat) else None
 
 
 _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse"}
+
+
+def _player(player: int | None) -> str:
+    return "?" if player is None else str(player)
 
 
 def full_pgn(game: ChessGame) -> str:
@@ -67,8 +71,8 @@ def full_pgn(game: ChessGame) -> str:
         "Site": "?",
         "Date": created.created[:10].replace("-", "."),
         "Round": "-",
-        "White": str(game.players[chess.WHITE]),
-        "Black": str(game.players[chess.BLACK]),
+        "White": _player(game.named[chess.WHITE]),
+        "Black": _player(game.named[chess.BLACK]),
         # A PGN's own result stands until the game is played on.
         "Result": created.result_header or result if result == "*" and game.now.ply == game.loaded else result,
         "Termination": game.now.termination,

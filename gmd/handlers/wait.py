@@ -98,7 +98,7 @@ async def _as_player(
         for game_id in game_ids:
             table = await call.arbiter.table(game_id)
             seat = table.game.seat_of(player, request.seat)
-            if table.game.over or table.game.turn == seat:
+            if table.game.over or table.game.may_act(seat):
                 return _show(request, table, player, call)
         return None
 

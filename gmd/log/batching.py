@@ -97,6 +97,7 @@ class BatchingLog:
         :raises Exception: what the database raises where it cannot be read.
         """
         self._store = store
+        self.database = store.database
         self._last_id = store.newest_game_id()
         self._gathering: dict[int, Pending] = {}
         self._writing: dict[int, Pending] = {}

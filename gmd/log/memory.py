@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -9,10 +10,10 @@ from itertools import count
 import trio
 
 from gm_protocol.errors import GmError
-from gm_protocol.messages import GameRow
+from gm_protocol.messages import GameRow, GameStatus
 from gm_protocol.state import RESULTS, Color
-from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Standing
+from gmd.games.events import AnyEvent, Created, Joined
+from gmd.games.game import Seating, Standing
 
 from .interface import Deadline, GameQuery, SequenceConflict, TokenUse
 
@@ -48,14 +49,20 @@ class _Logged:
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
         standing = self.standing()
-        seats: dict[Color, int | None] = {"white": self.created.player_white, "black": self.created.player_black}
-        if standing.termination == "available_move":
-            return seats[standing.turn] == player
-        return any(seats[seat] == player and seat not in self.told for seat in seats)
+        seating = seating_of(self.created, standing)
+        named: dict[Color, int | None] = {"white": seating.white, "black": seating.black}
+        taken: dict[Color, bool] = {"white": seating.white_taken, "black": seating.black_taken}
+        if standing.termination != "available_move":
+            return any(named[seat] == player and taken[seat] and seat not in self.told for seat in named)
+        if seating.complete:
+            return named[standing.turn] == player
+        return any(named[seat] == player and not taken[seat] for seat in named)
 
 
 class MemoryLog:
     """Every event in a list."""
+
+    database = None
 
     def __init__(self) -> None:
         self._games: dict[int, _Logged] = {}
@@ -91,6 +98,9 @@ class MemoryLog:
         game.events.extend(events)
         game.standing = standing
         game.changed = next(self._appends)
+        for event in events:
+            if type(event) is Joined:
+                self._add_game(event.player, game_id)
         if token is not None:
             self._tokens[token.player, token.token] = (game_id, token.content)
         return _DURABLE
@@ -121,7 +131,8 @@ class MemoryLog:
         return [
             Deadline(game_id, standing.seconds_left)
             for game_id, game in self._games.items()
-            if game.created.options.clock is not None and (standing := game.standing()).termination == "available_move"
+            if game.created.options.clock is not None
+            and status_of(game.created, standing := game.standing()) == "live"
         ]
 
     async def due(self, player: int) -> list[int]:
@@ -132,8 +143,15 @@ class MemoryLog:
         assert isinstance(created, Created)
         game = self._games[game_id] = _Logged(created, standing)
         for player in {created.player_white, created.player_black}:
-            self._played_by.setdefault(player, []).append(game_id)
+            self._add_game(player, game_id)
         return game
+
+    def _add_game(self, player: int | None, game_id: int) -> None:
+        game_ids = self._played_by.setdefault(player, [])
+        if not game_ids or game_ids[-1] < game_id:
+            game_ids.append(game_id)
+        elif game_id not in game_ids:  # somebody has joined an older game
+            insort(game_ids, game_id)
 
     def _of(self, player: int | None) -> list[int]:
         return self._played_by.get(player, [])
@@ -149,14 +167,27 @@ def _below(game_ids: Iterable[int], newest: int) -> Iterator[int]:
     return (game_id for game_id in game_ids if game_id <= newest)
 
 
+def seating_of(created: Created, standing: Standing) -> Seating:
+    """Who the seats of a game are for."""
+    return standing.seating or Seating(created.player_white, created.player_black, True, True)
+
+
+def status_of(created: Created, standing: Standing) -> GameStatus:
+    """The status of a game in a listing."""
+    if standing.termination != "available_move":
+        return "over"
+    return "live" if seating_of(created, standing).complete else "open"
+
+
 def make_row(game_id: int, created: Created, standing: Standing) -> GameRow:
     """A game as a listing shows it."""
+    seating = seating_of(created, standing)
     return GameRow(
         game_id=game_id,
         variant=created.options.variant,
-        player_white=created.player_white,
-        player_black=created.player_black,
-        status="live" if standing.termination == "available_move" else "over",
+        player_white=seating.white,
+        player_black=seating.black,
+        status=status_of(created, standing),
         turn=standing.turn,
         ply_index=standing.ply_index,
         termination=standing.termination,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -31,19 +32,22 @@ from sqlalchemy import (
     bindparam,
     func,
     insert,
+    not_,
     or_,
     select,
+    true,
     union_all,
     update,
 )
 from sqlalchemy.exc import IntegrityError
 
-from gm_protocol.messages import GameRow
+from gm_protocol.messages import GameRow, GameStatus
 from gm_protocol.state import RESULTS
-from gmd.games.events import AnyEvent, Created
+from gmd.games.events import AnyEvent, Created, Joined
+from gmd.games.game import Standing
 
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery
-from .store import Conflicts, GameAppend, Told
+from .store import Conflicts, Database, GameAppend, Told
 
 #: Most games a player is told of at once that ended without its knowing.
 MAX_DUE = 10_000
@@ -64,6 +68,9 @@ games = Table(
     # Whether the seat may still have something to attend to: false once its player has been told the end.
     Column("white_open", Boolean, nullable=False),
     Column("black_open", Boolean, nullable=False),
+    # Whether somebody has taken the seat: before, its player is the one it is kept for, if any.
+    Column("white_taken", Boolean, nullable=False, server_default=true()),
+    Column("black_taken", Boolean, nullable=False, server_default=true()),
     Column("status", String(8), nullable=False),
     Column("termination", String(32), nullable=False),
     # These alone change with every move, and no index holds them.
@@ -97,6 +104,26 @@ tokens = Table(
     Column("content", LargeBinary, nullable=False),
 )
 
+players = Table(
+    "players",
+    metadata,
+    Column("player", BigInteger().with_variant(Integer(), "sqlite"), primary_key=True, autoincrement=False),
+    Column("name", String(64), nullable=False),
+    # The name in lower case: that is what is unique.
+    Column("folded", String(64), nullable=False, unique=True),
+    Column("created", String(32), nullable=False),
+    # Digests, and a hash that says itself how it was made.
+    Column("key", LargeBinary(32)),
+    Column("password", String(256)),
+    # What a repeated request is known by; gmd.players.account says more.
+    Column("nonce", LargeBinary(32)),
+    Column("previous", LargeBinary(32)),
+    Column("register_token", LargeBinary(32)),
+    Column("rekey_token", LargeBinary(32)),
+)
+
+_SEATING = ("player_white", "player_black", "white_taken", "black_taken")
+
 _encoder = msgspec.json.Encoder()
 _events_decoder = msgspec.json.Decoder(list[AnyEvent])
 
@@ -107,6 +134,11 @@ _ADVANCE = (
 )
 _FINISH = (
     update(games).where(games.c.game_id == bindparam("id")).values(status="over", termination=bindparam("termination"))
+)
+_SEAT = (
+    update(games)
+    .where(games.c.game_id == bindparam("id"))
+    .values({name: bindparam(name) for name in (*_SEATING, "status")})
 )
 _TOLD = {
     "white": update(games).where(games.c.game_id == bindparam("id")).values(white_open=False),
@@ -121,6 +153,7 @@ class SqlStore:
         """:param writer: the same database, for transactions that write."""
         self._engine = engine
         self._writer = writer or engine
+        self.database = Database(self._writer, Lock())
 
     def close(self) -> None:
         self._engine.dispose()
@@ -129,7 +162,7 @@ class SqlStore:
 
     def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         try:
-            with self._writer.begin() as connection:
+            with self.database.writing, self._writer.begin() as connection:
                 self._write(connection, appends, told)
         except (IntegrityError, _Missed) as error:
             conflicts = self._find_conflicts(appends)
@@ -145,6 +178,8 @@ class SqlStore:
             self._begin(connection, begun, now)
         if advanced:
             self._advance(connection, advanced, now)
+        if seated := [append for append in advanced if _seats(append)]:
+            connection.execute(_SEAT, [_seat_row(append) for append in seated])
         if appends:
             self._insert_events(connection, appends)
         if told:
@@ -242,6 +277,23 @@ def check_count(found: int, wanted: int) -> None:
         raise _Missed(f"{found} of {wanted} rows are as they were expected")
 
 
+def _seats(append: GameAppend) -> bool:
+    """Whether somebody takes a seat."""
+    return append.standing.seating is not None and any(type(event) is Joined for event in append.events)
+
+
+def _seat_row(append: GameAppend) -> dict[str, Any]:
+    seating = append.standing.seating
+    assert seating is not None
+    return {"id": append.game_id, "status": _status(append.standing), **dict(zip(_SEATING, seating, strict=True))}
+
+
+def _status(standing: Standing) -> GameStatus:
+    if standing.termination != "available_move":
+        return "over"
+    return "live" if standing.seating is None or standing.seating.complete else "open"
+
+
 def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     created, standing = append.events[0], append.standing
     if not isinstance(created, Created):
@@ -249,13 +301,12 @@ def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     return {
         "game_id": append.game_id,
         "variant": created.options.variant,
-        "player_white": created.player_white,
-        "player_black": created.player_black,
+        **dict(zip(_SEATING, standing.seating or (created.player_white, created.player_black, True, True), strict=True)),
         "created": created.created,
         "clocked": created.options.clock is not None,
         "white_open": True,
         "black_open": True,
-        "status": "live" if standing.termination == "available_move" else "over",
+        "status": _status(standing),
         "termination": standing.termination,
         "events": len(append.events),
         "turn": standing.turn,
@@ -322,12 +373,14 @@ def _row(found: Row[Any]) -> GameRow:
 def _due_query(player: int, since: float) -> Select[Any]:
     """The ids of the games that wait for a player, the latest first."""
     parts = []
-    for color, seat, is_open in (
-        ("white", games.c.player_white, games.c.white_open),
-        ("black", games.c.player_black, games.c.black_open),
+    for color, seat, is_open, taken in (
+        ("white", games.c.player_white, games.c.white_open, games.c.white_taken),
+        ("black", games.c.player_black, games.c.black_open, games.c.black_taken),
     ):
         to_act = and_(games.c.status == "live", games.c.turn == color)
-        untold = and_(games.c.status == "over", games.c.changed > since)
-        parts.append(select(games.c.game_id, games.c.changed).where(seat == player, is_open, or_(to_act, untold)))
+        to_join = and_(games.c.status == "open", not_(taken))
+        untold = and_(games.c.status == "over", games.c.changed > since, taken)
+        waits = or_(to_act, to_join, untold)
+        parts.append(select(games.c.game_id, games.c.changed).where(seat == player, is_open, waits))
     found = union_all(*parts).subquery()
     return select(found.c.game_id).order_by(found.c.changed.desc(), found.c.game_id.desc()).limit(MAX_DUE)

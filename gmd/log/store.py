@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
@@ -11,6 +12,9 @@ from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
 from .interface import Deadline, GameQuery, TokenUse
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 
 class Conflicts(Exception):
@@ -41,8 +45,21 @@ class Told(NamedTuple):
     seat: Color
 
 
+class Database(NamedTuple):
+    """Where a store keeps its games, for what else is kept there."""
+
+    #: For transactions that write.
+    engine: Engine
+    #: Held by whoever writes. To wait for it is to wait for a batch; SQLite itself gives no turns to those who wait.
+    writing: Lock
+
+
 class Store(Protocol):
     """A database of games. ``write`` is called by one thread at a time; the others may be called beside it."""
+
+    @property
+    def database(self) -> Database:
+        """Where it is kept."""
 
     def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         """Make all of it durable in one transaction, or nothing; no two appends are to one game.

@@ -6,7 +6,7 @@ A request is told apart by its ``kind``, which is the struct's tag. UNSET stands
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
@@ -27,6 +27,11 @@ Variant = Literal["standard", "chess960", "crazyhouse"]
 DrawRule = Literal["claimed", "automatic"]
 IllegalMoveRule = Literal["refuse", "lose"]
 GameStatus = Literal["live", "over", "open"]
+
+#: What a registered player is called. Names that differ in case alone are one.
+PlayerName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z")]
+#: Fields whose values are shown nowhere: in no error, no log, no ``repr``.
+SECRET_FIELDS = frozenset({"key", "password"})
 
 #: What ``end_game`` may ask for.
 VoluntaryTermination = Literal[
@@ -59,22 +64,68 @@ class GameOptions(Struct, frozen=True, kw_only=True):
     illegal_move: IllegalMoveRule
 
 
+def _shown(message: Struct) -> list[tuple[str, Any]]:
+    """The fields of a message as a person may be shown them."""
+    fields = [(name, getattr(message, name)) for name in message.__struct_fields__]
+    return [(name, "..." if name in SECRET_FIELDS and value else value) for name, value in fields]
+
+
 # --- Requests ---------------------------------------------------------------------------------------------------
 
 
 class Request(Struct, tag_field="kind", kw_only=True):
-    """What every request may carry. ``player`` unset means the session's player, null means nobody."""
+    """What every request may carry. ``player`` unset means the session's player, null means nobody.
+
+    ``key`` is that player's, where it is a registered one.
+    """
 
     id: int | str | None = None
     brief: bool = False
     player: PlayerId | UnsetType | None = UNSET
+    key: str | UnsetType | None = UNSET
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in _shown(self))})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return _shown(self)
 
 
 class Hello(Request, tag="hello", kw_only=True):
-    """Begins a version 2 session, or names another player for the rest of it."""
+    """Begins a version 2 session, or names another player for the rest of it: an id, or a registered name."""
 
     protocol: Annotated[int, Meta(ge=1)] = 2
     client: str = ""
+    name: PlayerName | None = None
+    password: str | None = None
+
+
+class Register(Request, tag="register", kw_only=True):
+    """Makes a registered player. The same name and token again show the same player."""
+
+    name: PlayerName
+    password: str | None = None
+    token: str | None = None
+
+
+class Rekey(Request, tag="rekey", kw_only=True):
+    """Gives the player another key; the operator may give its ``name`` in place of the id."""
+
+    name: PlayerName | None = None
+    token: str | None = None
+
+
+class Revoke(Request, tag="revoke", kw_only=True):
+    """The operator's: takes a player's key and password away, and ends its sessions."""
+
+    name: PlayerName | None = None
+
+
+class ListPlayers(Request, tag="players", kw_only=True):
+    """The operator's: a page of registered players, newest first."""
+
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100
+    before: PlayerId | None = None
 
 
 class Ping(Request, tag="ping", kw_only=True):
@@ -82,10 +133,10 @@ class Ping(Request, tag="ping", kw_only=True):
 
 
 class NewGame(Request, tag="new_game", kw_only=True):
-    """Starts a game. With ``pgn`` it is :class:`GameFromPgn`."""
+    """Starts a game. With ``pgn`` it is :class:`GameFromPgn`. A seat that is null is open to whoever joins first."""
 
-    player_white: PlayerId
-    player_black: PlayerId
+    player_white: PlayerId | None
+    player_black: PlayerId | None
     token: str | None = None
     variant: Variant | None = None
     fen: str | None = None
@@ -102,6 +153,13 @@ class GameFromPgn(NewGame, tag="game_from_pgn", kw_only=True):
     """Starts a game at the end of a PGN's main line."""
 
     pgn: str
+
+
+class Join(Request, tag="join", kw_only=True):
+    """Takes a seat that the player was invited to, or an open one."""
+
+    game_id: GameId
+    seat: Color | None = None
 
 
 class MakeMove(Request, tag="move", kw_only=True, gc=False):
@@ -167,7 +225,22 @@ class GetHistory(Request, tag="history", kw_only=True):
 
 
 AnyRequest = (
-    Hello | Ping | NewGame | GameFromPgn | MakeMove | EndGame | GetState | Wait | GetActions | ListGames | GetHistory
+    Hello
+    | Ping
+    | NewGame
+    | GameFromPgn
+    | MakeMove
+    | EndGame
+    | GetState
+    | Wait
+    | GetActions
+    | ListGames
+    | GetHistory
+    | Register
+    | Rekey
+    | Join
+    | Revoke
+    | ListPlayers
 )
 
 #: Every request struct by its kind.
@@ -194,6 +267,9 @@ class Limits(Struct, kw_only=True, frozen=True):
     idle_seconds: float
     frame_seconds: float
     start_seconds: float
+    max_failures_per_minute: int
+    max_registrations_per_hour: int
+    max_players: int
 
 
 class HelloReply(Reply, kw_only=True):
@@ -219,6 +295,56 @@ class NewGameReply(Reply, kw_only=True):
     game_id: int
     state: GameState
     options: GameOptions
+    error: None = None
+
+
+class JoinReply(Reply, kw_only=True):
+    """The seat taken, or held already, and the game."""
+
+    seat: Color
+    state: GameState
+    options: GameOptions
+    error: None = None
+
+
+class KeyReply(Reply, kw_only=True):
+    """A player and its key; null where a repeated request finds the key used: then somebody has it."""
+
+    player: int
+    name: str
+    key: str | None
+    error: None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in _shown(self))})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return _shown(self)
+
+
+class RevokedReply(Reply, kw_only=True):
+    """The player who has no key any more."""
+
+    player: int
+    name: str
+    error: None = None
+
+
+class PlayerRow(Struct, kw_only=True, frozen=True):
+    """A registered player as the operator is shown it. ``revoked``: it has no key."""
+
+    player: int
+    name: str
+    password: bool
+    revoked: bool
+    created: str
+
+
+class PlayersReply(Reply, kw_only=True):
+    """A page of players, and what to send as ``before`` for the next one; null at the end."""
+
+    players: list[PlayerRow]
+    before: int | None
     error: None = None
 
 
@@ -282,4 +408,17 @@ class ErrorReply(Reply, kw_only=True):
     error: str
 
 
-AnyReply = HelloReply | Pong | NewGameReply | StateReply | ActionsReply | GamesReply | HistoryReply | ErrorReply
+AnyReply = (
+    HelloReply
+    | Pong
+    | NewGameReply
+    | StateReply
+    | ActionsReply
+    | GamesReply
+    | HistoryReply
+    | JoinReply
+    | KeyReply
+    | RevokedReply
+    | PlayersReply
+    | ErrorReply
+)
