@@ -16,7 +16,11 @@ from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
+from gmd.log.interface import EventLog
 from gmd.log.opening import data_directory, open_log
+from gmd.players.gate import Gate
+from gmd.players.opening import players_beside
+from gmd.players.registry import Registry
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
 from gmd.tcp.tls import Certificate, certificate_of
@@ -36,6 +40,7 @@ class Daemon:
     """A running daemon.
 
     :ivar arbiter: its games, for calls without a socket.
+    :ivar gate: its registered players.
     :ivar certificate: its TLS, if it has any.
     :ivar addresses: the (host, port) pairs it listens on.
     """
@@ -43,11 +48,13 @@ class Daemon:
     def __init__(
         self,
         arbiter: Arbiter,
+        gate: Gate,
         doorkeeper: Doorkeeper,
         certificate: Certificate | None,
         listeners: Sequence[trio.SocketListener],
     ) -> None:
         self.arbiter = arbiter
+        self.gate = gate
         self.doorkeeper = doorkeeper
         self.certificate = certificate
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
@@ -73,29 +80,35 @@ async def open_daemon(config: Config, sockets: Sequence[socket.socket] = ()) -> 
     with open_log(config.data) as log:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
-        doorkeeper = Doorkeeper(arbiter, limits_of(config), certificate)
+        gate = gate_of(config, log)
+        await gate.registry.start()
+        doorkeeper = Doorkeeper(
+            arbiter, limits_of(config), gate, certificate, registered_only=config.require_registration
+        )
         listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
         if not listeners:
             listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
         doors = [(doorkeeper, listeners)]
         with operator_listener(data_directory(config.data)) as listener:
             if listener is not None:
-                doors.append((Doorkeeper(arbiter, limits_of(config), authority=Authority.OPERATOR), [listener]))
+                door = Doorkeeper(arbiter, limits_of(config), gate, authority=Authority.OPERATOR)
+                doors.append((door, [listener]))
             async with trio.open_nursery() as writing:
                 writing.start_soon(log.run)
                 try:
-                    async with _serving(arbiter, doors, config.stop_timeout):
-                        yield Daemon(arbiter, doorkeeper, certificate, listeners)
+                    async with _serving(arbiter, gate.registry, doors, config.stop_timeout):
+                        yield Daemon(arbiter, gate, doorkeeper, certificate, listeners)
                 finally:
                     log.stop()
 
 
 @asynccontextmanager
-async def _serving(arbiter: Arbiter, doors: Sequence[Door], patience: float) -> AsyncIterator[None]:
+async def _serving(arbiter: Arbiter, registry: Registry, doors: Sequence[Door], patience: float) -> AsyncIterator[None]:
     """Play games and answer clients; at the end, what is in hand gets ``patience`` seconds."""
     async with trio.open_nursery() as sessions:
         async with trio.open_nursery() as services:
             services.start_soon(arbiter.run)
+            services.start_soon(registry.run)
             for doorkeeper, listeners in doors:
                 services.start_soon(doorkeeper.run, listeners, sessions)
             try:
@@ -114,6 +127,12 @@ async def _close(doors: Sequence[Door], patience: float) -> None:
     async with trio.open_nursery() as stopping:
         for doorkeeper, _ in doors:
             stopping.start_soon(doorkeeper.stop, patience)
+
+
+def gate_of(config: Config, log: EventLog) -> Gate:
+    """Who may act as a registered player; they are kept beside the log. Its registry is still to be started."""
+    registry = Registry(players_beside(log), config.max_players)
+    return Gate(registry, config.max_failures_per_minute, config.max_registrations_per_hour)
 
 
 def limits_of(config: Config) -> Limits:

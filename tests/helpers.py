@@ -15,7 +15,7 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, limits_of, open_daemon
+from gmd.daemon import Daemon, gate_of, limits_of, open_daemon
 from gmd.games.events import AnyEvent
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
@@ -23,6 +23,7 @@ from gmd.log.memory import MemoryLog
 from gmd.log.migrations import migrate
 from gmd.log.sqlite import SqliteStore, open_engine
 from gmd.log.store import GameAppend, Store, Told
+from gmd.players.gate import Gate
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.tls import certificate_of
 
@@ -126,8 +127,9 @@ async def connected(daemon: Daemon, *, hello: bool = True, player: int | None = 
 class MemoryDaemon:
     """A daemon without sockets: the same sessions on streams in memory."""
 
-    def __init__(self, arbiter: Arbiter, doorkeeper: Doorkeeper, nursery: trio.Nursery) -> None:
+    def __init__(self, arbiter: Arbiter, gate: Gate, doorkeeper: Doorkeeper, nursery: trio.Nursery) -> None:
         self.arbiter = arbiter
+        self.gate = gate
         self.doorkeeper = doorkeeper
         self._nursery = nursery
 
@@ -156,8 +158,14 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
         nursery.start_soon(arbiter.run)
+        gate = gate_of(config, log)
+        await gate.registry.start()
+        nursery.start_soon(gate.registry.run)
         certificate = certificate_of(config.tls_cert, config.tls_key)
-        yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config), certificate), nursery)
+        doorkeeper = Doorkeeper(
+            arbiter, limits_of(config), gate, certificate, registered_only=config.require_registration
+        )
+        yield MemoryDaemon(arbiter, gate, doorkeeper, nursery)
         nursery.cancel_scope.cancel()
         log.stop()
 

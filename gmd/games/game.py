@@ -260,14 +260,11 @@ class Game(ABC):
         return self.players[seat] is None and self.named[seat] in (None, player)
 
     def _no_seat(self, command: Join) -> NotAvailable:
-        if self.begun:
-            why = "both are taken"
-        elif command.seat is None:
-            why = "those that are not taken are kept for other players"
-        else:
-            why = "it is taken" if self.players[command.seat == "white"] is not None else "it is kept for another player"
-        which = "a seat" if command.seat is None else f"{command.seat}'s seat"
-        return NotAvailable(f"seat: {which} in game {self.id} is not free for player {command.player}: {why}")
+        seats = _COLORS if command.seat is None else (command.seat,)
+        kept = [color for color in seats if self.players[color == "white"] is None]
+        why = "kept for another player" if kept else "taken"
+        which = "no seat is free" if command.seat is None else f"{command.seat}'s seat is not free"
+        return NotAvailable(f"seat: {which} for player {command.player} in game {self.id}: {why}")
 
     def seat(self, event: Joined) -> None:
         """Apply :class:`~gmd.games.events.Joined`."""

@@ -6,17 +6,18 @@ import importlib
 import pkgutil
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar, cast
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gm_protocol.codec import kind_of
 from gm_protocol.errors import BadRequest, Unauthorized
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Reply, Request
 from gmd.arbiter import Arbiter
 from gmd.log.interface import Commit
+from gmd.players.gate import Gate, Peer, Proof
 from gmd.shelf import Table
 from gmd.watchers import Bell
 
@@ -44,9 +45,23 @@ class Call:
     arrived: float
     #: While it is entered, interrupts the bell when the client sends something more.
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
+    #: Who the registered players are, and who is taken for one.
+    gate: Gate
+    #: Where the session comes from, as far as attempts are counted.
+    peer: Peer
+    #: Whether open ids are refused.
+    registered_only: bool = False
+    #: What the session's ``hello`` has shown of its player.
+    proof: Proof | None = None
+    #: The key that came with the request under way.
+    key: str | UnsetType | None = field(default=None, repr=False)
     #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
     table: Table | None = None
     authority: Authority = Authority.CLIENT
+
+    def forget(self) -> None:
+        """Be a session of nobody's."""
+        self.player = self.proof = None
 
     @property
     def is_operator(self) -> bool:
@@ -104,9 +119,24 @@ def actor_of(request: Request, call: Call) -> int:
 
 
 def authorise(player: int | None, call: Call) -> None:
-    """Let a player act.
+    """Let the request act as a player. Every kind of request, in every kind of session, comes by here.
 
-    :raises Unauthorized: it is a registered player, whose key did not come with the request.
+    :raises Unauthorized: it is a registered player, and neither the request nor the session's hello has shown its key;
+        or it is an open id, where those are refused.
+    :raises TooMany: too many such requests came from the same address.
     """
-    if player is not None and FIRST_REGISTERED <= player <= LAST_REGISTERED and not call.is_operator:
-        raise Unauthorized(f"player: {player} is a registered player's id, and acts with its key alone")
+    if player is None or call.is_operator:
+        return
+    if FIRST_REGISTERED <= player <= LAST_REGISTERED:
+        call.gate.admit(player, call.key or None, call.proof, call.peer)
+    elif call.registered_only:
+        raise Unauthorized(f"player: {player} is an open id, and this server takes registered players alone")
+
+
+def operator_only(request: Request, call: Call) -> None:
+    """Let a request be the operator's.
+
+    :raises Unauthorized: it is not.
+    """
+    if not call.is_operator:
+        raise Unauthorized(f"kind: {kind_of(request)} is the operator's, who has a socket of their own")

@@ -18,7 +18,7 @@ _HANDLERS = load_handlers()
 
 async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None]:
     """The encoded reply to a request, and the commit it must wait for."""
-    call.table = None
+    call.table, call.key = None, request.key
     try:
         answered = await _HANDLERS[type(request)](request, call)
         return encode(answered.reply), answered.commit

@@ -36,6 +36,7 @@ async def wait(request: Wait, call: Call) -> Answer:
         game_ids = request.game_ids if request.game_id is None else [request.game_id]
         look, watching = await _as_player(request, game_ids or [], player, call)
     answer = await look() or await _patiently(look, watching, request, call)
+    authorise(player, call)  # its key may have been taken away meanwhile
     if answer is not None:
         return answer
     if request.game_id is None:

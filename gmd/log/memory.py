@@ -131,8 +131,7 @@ class MemoryLog:
         return [
             Deadline(game_id, standing.seconds_left)
             for game_id, game in self._games.items()
-            if game.created.options.clock is not None
-            and status_of(game.created, standing := game.standing()) == "live"
+            if game.created.options.clock is not None and status_of(game.created, standing := game.standing()) == "live"
         ]
 
     async def due(self, player: int) -> list[int]:

@@ -298,10 +298,11 @@ def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     created, standing = append.events[0], append.standing
     if not isinstance(created, Created):
         raise _Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
+    seating = standing.seating or (created.player_white, created.player_black, True, True)
     return {
         "game_id": append.game_id,
         "variant": created.options.variant,
-        **dict(zip(_SEATING, standing.seating or (created.player_white, created.player_black, True, True), strict=True)),
+        **dict(zip(_SEATING, seating, strict=True)),
         "created": created.created,
         "clocked": created.options.clock is not None,
         "white_open": True,

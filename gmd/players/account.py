@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED
+from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 
 #: The id of the first player who registers.
 FIRST_PLAYER = FIRST_REGISTERED + 1

@@ -21,7 +21,7 @@ class Attempts:
 
     def __init__(self, what: str, limit: int, seconds: float) -> None:
         """:param what: the name of the limit, for the refusal.
-        :param limit: attempts that an address may make in a period.
+        :param limit: attempts that an address may make in a period; at least one.
         :param seconds: the period.
         """
         self._what = what
@@ -60,8 +60,8 @@ class Attempts:
         return max(0.0, used - (trio.current_time() - at) * self._limit / self._seconds)
 
     def _refusal(self, used: float) -> tuple[str, float]:
-        retry_after = float(ceil((used + 1 - self._limit) * self._seconds / self._limit)) if self._limit else self._seconds
-        return f"{self._what}: {self._limit} from this address are used up; try again later", retry_after
+        seconds = (used + 1 - self._limit) * self._seconds / self._limit
+        return f"{self._what}: {self._limit} from this address are used up; try again later", float(ceil(seconds))
 
 
 def _source(address: str) -> str:

@@ -77,7 +77,5 @@ class Passwords:
 
     def _random_hash(self) -> str:
         """A hash as argon2 writes them, made without the work."""
-        salt, value = (
-            b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (SALT_SIZE, HASH_SIZE)
-        )
+        salt, value = (b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (SALT_SIZE, HASH_SIZE))
         return f"$argon2id$v=19$m={self._memory_kib},t={self._passes},p={LANES}${salt}${value}"

@@ -5,20 +5,20 @@ They are all here so that looking for one takes the same time whether or not the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 
 import trio
 from msgspec import structs
 
+from gm_protocol.base import LAST_REGISTERED
 from gm_protocol.errors import NotAvailable, TooMany, quote
-from gm_protocol.messages import LAST_REGISTERED
 
 from . import keys
 from .account import FIRST_PLAYER, Account, folded
 from .keys import Digest
-from .store import PlayerStore, PlayersNotWritten
+from .store import PlayersNotWritten, PlayerStore
 
 #: Seconds after which a client may ask again whether there is room for another player.
 FULL_RETRY_AFTER = 3_600.0
@@ -92,6 +92,13 @@ class Registry:
             return None
         return keys.derived_key(account.nonce, token)
 
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Change something while nobody else does, to the end: else it might be kept, and not known of."""
+        with trio.CancelScope(shield=True):
+            async with self._writing:
+                yield
+
     async def register(self, name: str, password: str | None, token: str | None) -> tuple[Account, str | None]:
         """Make a player, or find it again; and its key, unless that has been used.
 
@@ -100,57 +107,54 @@ class Registry:
         :raises TooMany: there are as many players as there may be.
         :raises PlayersNotWritten: it failed; there is no such player.
         """
-        with trio.CancelScope(shield=True):  # or it might be kept, and not known of
-            async with self._writing:
-                if (made := self.registered_under(name, token)) is not None:
-                    assert token is not None
-                    return made, self.key_of_registration(made, token)
-                nonce, key = _make_key(token)
-                account = Account(
-                    player=self._next_id(),
-                    name=name,
-                    created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                    key=self._digest(key),
-                    password=password,
-                    nonce=nonce,
-                    register_token=None if token is None else self._digest(token),
-                )
-                await self._store.add(account)
-                self._keep(account)
-                return account, key
+        async with self._alone():
+            if (made := self.registered_under(name, token)) is not None:
+                assert token is not None
+                return made, self.key_of_registration(made, token)
+            nonce, key = _make_key(token)
+            account = Account(
+                player=self._next_id(),
+                name=name,
+                created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                key=self._digest(key),
+                password=password,
+                nonce=nonce,
+                register_token=None if token is None else self._digest(token),
+            )
+            await self._store.add(account)
+            self._keep(account)
+            return account, key
 
     async def rekey(self, player: int, token: str | None) -> tuple[Account, str | None]:
         """Give a player another key; or, under the same token, the same again, unless that has been used.
 
         :raises PlayersNotWritten: it failed; the old key is as good as it was.
         """
-        with trio.CancelScope(shield=True):
-            async with self._writing:
-                account = self._by_id[player]
-                named = None if token is None else self._digest(token)
-                if token is not None and account.rekey_token == named and account.key is not None:
-                    return account, None if account.nonce is None else keys.derived_key(account.nonce, token)
-                nonce, key = _make_key(token)
-                account = structs.replace(
-                    account,
-                    key=self._digest(key),
-                    nonce=nonce,
-                    previous=None if token is None else account.key,
-                    rekey_token=named,
-                )
-                return await self._change(account), key
+        async with self._alone():
+            account = self._by_id[player]
+            named = None if token is None else self._digest(token)
+            if token is not None and account.rekey_token == named and account.key is not None:
+                return account, None if account.nonce is None else keys.derived_key(account.nonce, token)
+            nonce, key = _make_key(token)
+            account = structs.replace(
+                account,
+                key=self._digest(key),
+                nonce=nonce,
+                previous=None if token is None else account.key,
+                rekey_token=named,
+            )
+            return await self._change(account), key
 
     async def revoke(self, player: int) -> Account:
         """Take key and password away.
 
         :raises PlayersNotWritten: it failed; both are as good as they were.
         """
-        with trio.CancelScope(shield=True):
-            async with self._writing:
-                account = structs.replace(
-                    self._by_id[player], key=None, password=None, nonce=None, previous=None, rekey_token=None
-                )
-                account = await self._change(account)
+        async with self._alone():
+            account = structs.replace(
+                self._by_id[player], key=None, password=None, nonce=None, previous=None, rekey_token=None
+            )
+            account = await self._change(account)
         for callback in self._on_revoked:
             callback(player)
         return account

@@ -9,10 +9,6 @@ from gm_protocol.errors import Internal
 from .account import Account
 
 
-class PlayersUnreadable(Exception):
-    """The players cannot be read. The message says why, for whoever starts the daemon."""
-
-
 class PlayersNotWritten(Internal):
     """A change could not be made durable, and was not made. The daemon's own log says why."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import socket
 from collections.abc import Sequence
+from functools import partial
 
 import structlog
 import trio
@@ -14,6 +16,7 @@ from gm_protocol.framing import encode_frame
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.handlers.call import Authority
+from gmd.players.gate import Gate, Peer
 
 from .farewell import Farewells
 from .session import Session
@@ -41,14 +44,21 @@ class Doorkeeper:
         self,
         arbiter: Arbiter,
         limits: Limits,
+        gate: Gate,
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
+        *,
+        registered_only: bool = False,
     ) -> None:
-        """:param certificate: puts TLS on every connection.
+        """:param gate: who the registered players are.
+        :param certificate: puts TLS on every connection.
         :param authority: what every session gets.
+        :param registered_only: whether open ids are refused.
         """
         self._arbiter = arbiter
         self._limits = limits
+        self._gate = gate
+        self._registered_only = registered_only
         self._certificate = certificate
         self._authority = authority
         self._sessions: set[Session] = set()
@@ -57,6 +67,14 @@ class Doorkeeper:
         self._farewells = Farewells()
         self._stopping = False
         self._empty = trio.Event()
+        if authority is Authority.CLIENT:
+            gate.registry.when_revoked(self._end_sessions)
+
+    def _end_sessions(self, player: int) -> None:
+        """End the sessions of a player who is none any more; each answers what it has received."""
+        for session in list(self._sessions):
+            if session.player == player:
+                session.stop()
 
     @property
     def sessions(self) -> int:
@@ -98,7 +116,7 @@ class Doorkeeper:
             if full is not None:
                 await self._refuse(stream, full)
             elif (secured := await self._secured(stream, self._handshakes, self._limits.frame_seconds)) is not None:
-                await self._converse(secured)
+                await self._converse(secured, partial(peer_address, stream))
         except (trio.BrokenResourceError, trio.TooSlowError):
             pass  # the peer is gone, or reads nothing
         except Exception:
@@ -106,8 +124,16 @@ class Doorkeeper:
         finally:
             await stream.aclose()
 
-    async def _converse(self, stream: trio.abc.Stream) -> None:
-        session = Session(stream, self._arbiter, self._limits, self._authority)
+    async def _converse(self, stream: trio.abc.Stream, peer: Peer) -> None:
+        session = Session(
+            stream,
+            self._arbiter,
+            self._limits,
+            self._gate,
+            peer,
+            self._authority,
+            registered_only=self._registered_only,
+        )
         self._sessions.add(session)
         try:
             if self._stopping:
@@ -193,3 +219,14 @@ class Doorkeeper:
             stream = stream.transport
         if isinstance(stream, trio.SocketStream):
             self._farewells.take(stream)
+
+
+def peer_address(stream: trio.abc.Stream) -> str | None:
+    """The address a connection comes from; None where it comes out of this very machine without one."""
+    if not isinstance(stream, trio.SocketStream) or stream.socket.family not in (socket.AF_INET, socket.AF_INET6):
+        return None
+    try:
+        address: str = stream.socket.getpeername()[0]
+    except OSError:
+        return "gone"  # all who have gone before they were answered share their attempts
+    return address

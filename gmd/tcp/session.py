@@ -18,6 +18,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.log.interface import Commit
+from gmd.players.gate import Gate, Peer
 from gmd.watchers import Bell
 
 #: Bytes asked of the network at once.
@@ -41,16 +42,27 @@ class Session:
     """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it."""
 
     def __init__(
-        self, stream: trio.abc.Stream, arbiter: Arbiter, limits: Limits, authority: Authority = Authority.CLIENT
+        self,
+        stream: trio.abc.Stream,
+        arbiter: Arbiter,
+        limits: Limits,
+        gate: Gate,
+        peer: Peer,
+        authority: Authority = Authority.CLIENT,
+        *,
+        registered_only: bool = False,
     ) -> None:
         self._stream = stream
         self._limits = limits
         self._decoder = FrameDecoder(limits.max_message)
-        self._call = Call(arbiter, limits, None, False, 0.0, self._attending, authority=authority)
+        self._call = Call(
+            arbiter, limits, None, False, 0.0, self._attending, gate, peer, registered_only, authority=authority
+        )
         self._version: int | None = None  # 1 or 2, once the first message has told
         self._ended = False  # the peer has sent all it will
         self._stopping = False
         self._receiving: trio.CancelScope | None = None
+        self._bell: Bell | None = None  # of the wait under way
         self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 
@@ -60,8 +72,10 @@ class Session:
         return self._call.player
 
     def stop(self) -> None:
-        """Answer what has been received, then close."""
+        """Answer what has been received, a wait as at its timeout, then close."""
         self._stopping = True
+        if self._bell is not None:
+            self._bell.interrupt()
         if self._receiving is not None:
             self._receiving.cancel()
 
@@ -133,7 +147,7 @@ class Session:
         except InvalidRequest as invalid:
             kind = invalid.kind
             if kind == "hello":
-                self._call.player = None
+                self._call.forget()
             replies.append(dispatch.invalid(invalid))
         if first:
             self._version = 2 if isinstance(request, Hello) or kind == "hello" else 1
@@ -177,6 +191,9 @@ class Session:
     async def _attending(self, bell: Bell) -> AsyncIterator[None]:
         """Read on while a request waits, and interrupt it when another is behind it."""
         failure: Exception | None = None
+        self._bell = bell
+        if self._stopping:
+            bell.interrupt()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._listen, bell)
             try:
@@ -184,6 +201,7 @@ class Session:
             except Exception as error:
                 failure = error
             nursery.cancel_scope.cancel()
+        self._bell = None
         if failure is not None:
             raise failure  # out here, where no nursery makes a group of it
 

@@ -6,18 +6,18 @@ A request is told apart by its ``kind``, which is the struct's tag. UNSET stands
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
+from .base import FIRST_REGISTERED as FIRST_REGISTERED
+from .base import LAST_REGISTERED as LAST_REGISTERED
+from .base import SECRET_FIELDS as SECRET_FIELDS
+from .base import PlayerId, PlayerName
+from .base import Reply as Reply
+from .base import Request as Request
+from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
 from .state import Color, GameState, Result, Termination
-
-#: Player ids are 64-bit signed integers.
-PlayerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-
-#: Ids from here to :data:`LAST_REGISTERED` belong to registered players; all others are open to anybody.
-FIRST_REGISTERED = 2**52
-LAST_REGISTERED = 2**53 - 1
 
 GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Ply = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -27,11 +27,6 @@ Variant = Literal["standard", "chess960", "crazyhouse"]
 DrawRule = Literal["claimed", "automatic"]
 IllegalMoveRule = Literal["refuse", "lose"]
 GameStatus = Literal["live", "over", "open"]
-
-#: What a registered player is called. Names that differ in case alone are one.
-PlayerName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z")]
-#: Fields whose values are shown nowhere: in no error, no log, no ``repr``.
-SECRET_FIELDS = frozenset({"key", "password"})
 
 #: What ``end_game`` may ask for.
 VoluntaryTermination = Literal[
@@ -64,31 +59,7 @@ class GameOptions(Struct, frozen=True, kw_only=True):
     illegal_move: IllegalMoveRule
 
 
-def _shown(message: Struct) -> list[tuple[str, Any]]:
-    """The fields of a message as a person may be shown them."""
-    fields = [(name, getattr(message, name)) for name in message.__struct_fields__]
-    return [(name, "..." if name in SECRET_FIELDS and value else value) for name, value in fields]
-
-
 # --- Requests ---------------------------------------------------------------------------------------------------
-
-
-class Request(Struct, tag_field="kind", kw_only=True):
-    """What every request may carry. ``player`` unset means the session's player, null means nobody.
-
-    ``key`` is that player's, where it is a registered one.
-    """
-
-    id: int | str | None = None
-    brief: bool = False
-    player: PlayerId | UnsetType | None = UNSET
-    key: str | UnsetType | None = UNSET
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in _shown(self))})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return _shown(self)
 
 
 class Hello(Request, tag="hello", kw_only=True):
@@ -98,34 +69,6 @@ class Hello(Request, tag="hello", kw_only=True):
     client: str = ""
     name: PlayerName | None = None
     password: str | None = None
-
-
-class Register(Request, tag="register", kw_only=True):
-    """Makes a registered player. The same name and token again show the same player."""
-
-    name: PlayerName
-    password: str | None = None
-    token: str | None = None
-
-
-class Rekey(Request, tag="rekey", kw_only=True):
-    """Gives the player another key; the operator may give its ``name`` in place of the id."""
-
-    name: PlayerName | None = None
-    token: str | None = None
-
-
-class Revoke(Request, tag="revoke", kw_only=True):
-    """The operator's: takes a player's key and password away, and ends its sessions."""
-
-    name: PlayerName | None = None
-
-
-class ListPlayers(Request, tag="players", kw_only=True):
-    """The operator's: a page of registered players, newest first."""
-
-    limit: Annotated[int, Meta(ge=1, le=100)] = 100
-    before: PlayerId | None = None
 
 
 class Ping(Request, tag="ping", kw_only=True):
@@ -249,12 +192,6 @@ REQUESTS: dict[str, type[Request]] = {str(request.__struct_config__.tag): reques
 # --- Replies ----------------------------------------------------------------------------------------------------
 
 
-class Reply(Struct, kw_only=True):
-    """What every reply may carry: the request's ``id``. ``error`` comes last in each, null where all went well."""
-
-    id: int | str | UnsetType = UNSET
-
-
 class Limits(Struct, kw_only=True, frozen=True):
     """Every limit that can refuse or end something."""
 
@@ -304,47 +241,6 @@ class JoinReply(Reply, kw_only=True):
     seat: Color
     state: GameState
     options: GameOptions
-    error: None = None
-
-
-class KeyReply(Reply, kw_only=True):
-    """A player and its key; null where a repeated request finds the key used: then somebody has it."""
-
-    player: int
-    name: str
-    key: str | None
-    error: None = None
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in _shown(self))})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return _shown(self)
-
-
-class RevokedReply(Reply, kw_only=True):
-    """The player who has no key any more."""
-
-    player: int
-    name: str
-    error: None = None
-
-
-class PlayerRow(Struct, kw_only=True, frozen=True):
-    """A registered player as the operator is shown it. ``revoked``: it has no key."""
-
-    player: int
-    name: str
-    password: bool
-    revoked: bool
-    created: str
-
-
-class PlayersReply(Reply, kw_only=True):
-    """A page of players, and what to send as ``before`` for the next one; null at the end."""
-
-    players: list[PlayerRow]
-    before: int | None
     error: None = None
 
 
