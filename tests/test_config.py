@@ -23,6 +23,10 @@ OTHER: dict[str, object] = {
     "max_wait": 0.0,
     "start_timeout": 12.0,
     "idle_games": 30.0,
+    "require_registration": True,
+    "max_failures_per_minute": 5,
+    "max_registrations_per_hour": 0,
+    "max_players": 7,
     "stop_timeout": 1.5,
 }
 

@@ -1,0 +1,47 @@
+"""What the subcommands share of the daemon's configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gmd.config import Config, ConfigError, load_config
+from gmd.log.opening import IN_MEMORY
+
+config_option = click.option(
+    "--config", "file", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]"
+)
+
+
+class Unusable(click.ClickException):
+    """The log, or a file, cannot be read at all."""
+
+    exit_code = 2
+
+
+def read_settings(flags: Mapping[str, object], file: Path | None) -> Config:
+    """The configuration: a flag wins over a GMD_ variable, that over the file, that over the default."""
+    if file is None and os.environ.get("GMD_CONFIG"):
+        file = Path(os.environ["GMD_CONFIG"])
+    try:
+        return load_config({name: value for name, value in flags.items() if value is not None}, os.environ, file)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which data directory to work on; see :func:`data_directory`."""
+    help_text = "Directory that the games are kept in.  [default: the daemon's; or GMD_DATA]"
+    return click.option("--data", help=help_text)(config_option(command))
+
+
+def data_directory(data: str | None, file: Path | None) -> str:
+    """The directory that a daemon with the same settings keeps its games in."""
+    found = read_settings({"data": data}, file).data
+    if found == IN_MEMORY:
+        raise click.UsageError(f"data: {IN_MEMORY} keeps nothing; name a directory with --data")
+    return found
