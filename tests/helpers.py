@@ -165,9 +165,11 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
         doorkeeper = Doorkeeper(
             arbiter, limits_of(config), gate, certificate, registered_only=config.require_registration
         )
-        yield MemoryDaemon(arbiter, gate, doorkeeper, nursery)
-        nursery.cancel_scope.cancel()
-        log.stop()
+        try:
+            yield MemoryDaemon(arbiter, gate, doorkeeper, nursery)
+        finally:
+            nursery.cancel_scope.cancel()
+            log.stop()  # or a test that fails would wait for it
 
 
 class FaultyStore:

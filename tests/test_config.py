@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,9 @@ OTHER: dict[str, object] = {
 
 def toml(path: Path, settings: dict[str, object]) -> Path:
     file = path / "gmd.toml"
-    lines = (f"{name} = {value!r}\n".replace("'", '"') for name, value in settings.items())
+    lines = (
+        f"{name} = {value if isinstance(value, float) else json.dumps(value)}\n" for name, value in settings.items()
+    )
     file.write_text("".join(lines), "utf-8")
     return file
 

@@ -62,7 +62,7 @@ class Model:
         for player in PLAYERS:
             self.since.pop((player, game.id), None)
             seats = game.seats(player)
-            waits = game.turn in seats if None not in game.players else player in game.named and not_seated(game, player)
+            waits = game.turn in seats if None not in game.players else is_invited(game, player)
             if seats if game.over else waits:
                 self.since[player, game.id] = self.now
 
@@ -75,12 +75,17 @@ class Model:
         return min(((since, game_id) for since, game_id in due if game_id not in without), default=(0, None))[1]
 
 
-def not_seated(game: ChessGame, player: int) -> bool:
+def is_invited(game: ChessGame, player: int) -> bool:
     """Whether a seat is kept for a player."""
     return any(game.named[color] == player and game.players[color] is None for color in (False, True))
 
 
-seats = st.sampled_from([(1, 2), (2, 1), (1, 1), (2, 3), (3, None), (None, 1), (None, None), (1, 2, "white"), (3, 3, "white", "black"), (None, 2, "black")])
+seats = st.sampled_from(
+    [
+        *[(1, 2), (2, 1), (1, 1), (2, 3), (3, None), (None, 1), (None, None)],
+        *[(1, 2, "white"), (3, 3, "white", "black"), (None, 2, "black")],
+    ]
+)
 someone = st.tuples(st.sampled_from(PLAYERS), st.just(0))
 acts = st.lists(
     st.one_of(
@@ -115,7 +120,7 @@ def test_the_longest_due_game_is_what_the_model_says_whenever_a_player_begins_to
                 elif what != "show":
                     go_on(table, world, model, ends=what == "end")
                 elif table.game.over:
-                        world.turns.shown(who[0], table)
+                    world.turns.shown(who[0], table)
                     model.shown(who[0], table.game)
         for player in PLAYERS:
             assert await world.turns.longest_due(player, without) == model.longest_due(player, without)

@@ -169,7 +169,7 @@ class Registry:
     async def _note_used(self) -> None:
         used, self._used = self._used, []
         for player in used:
-            async with self._writing:
+            async with self._alone():
                 with suppress(PlayersNotWritten):  # it has been logged; at worst the key is shown again after a restart
                     await self._store.change(self._by_id[player])
 
