@@ -33,12 +33,12 @@ def derived_key(nonce: bytes, token: str) -> str:
 
     It is as good as a random one to whoever does not know the nonce, however poor the token.
     """
-    return _text(hmac.digest(nonce, token.encode(errors="surrogatepass"), "sha256"))
+    return _text(hmac.digest(nonce, token.encode(), "sha256"))
 
 
 def digest(text: str) -> bytes:
     """What is kept of a key, or of a token."""
-    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _text(key: bytes) -> str:

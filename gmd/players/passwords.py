@@ -65,13 +65,13 @@ class Passwords:
         return PasswordHasher(self._passes, self._memory_kib, LANES, HASH_SIZE, SALT_SIZE, type=Type.ID)
 
     def _hash(self, password: str) -> str:
-        return self._hasher().hash(password.encode(errors="surrogatepass"))
+        return self._hasher().hash(password.encode())
 
     def _matches(self, stored: str, password: str) -> bool:
         from argon2.exceptions import VerifyMismatchError
 
         try:
-            return self._hasher().verify(stored, password.encode(errors="surrogatepass"))
+            return self._hasher().verify(stored, password.encode())
         except VerifyMismatchError:
             return False
 
