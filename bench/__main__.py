@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, latency, throughput, tls
+from . import durable, latency, many, start, throughput, tls
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
     "durable": lambda options: durable.measure(options.moves * 3, options.rounds),
+    "many": lambda options: many.measure(options.rounds),
+    "start": lambda options: start.measure(options.rounds),
     "late": lambda options: latency.late_against_early(games=20),
     "neighbours": lambda options: latency.beside_neighbours(games=20),
     "pgn": lambda options: latency.beside_large_pgns(games=50),

@@ -12,9 +12,8 @@ from itertools import cycle
 from statistics import median
 
 from . import servers
-from .load import HEADER, NEW_GAME, READ_SIZE, Address, frame, move, one_shot
+from .load import HEADER, HELLO, NEW_GAME, READ_SIZE, Address, move, one_shot
 
-HELLO = frame({"kind": "hello", "protocol": 2})
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
 #: Moves of one game in a run: it must not reach the length at which games end.
 LONGEST = 5_000

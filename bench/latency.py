@@ -10,9 +10,8 @@ from statistics import median
 
 from . import servers
 from .games import shuffle
-from .load import NEW_GAME, Address, frame, latencies, move, one_shot
+from .load import HELLO, NEW_GAME, Address, frame, latencies, move, one_shot
 
-HELLO = frame({"kind": "hello", "protocol": 2})
 IDLE_CONNECTIONS = 1_000
 
 

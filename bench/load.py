@@ -40,12 +40,16 @@ def frame(request: dict[str, object]) -> bytes:
     return HEADER.pack(len(body)) + body
 
 
+HELLO = frame({"kind": "hello", "protocol": 2})
 NEW_GAME = frame({"kind": "new_game", "player_white": 1, "player_black": 2})
 
 
-def move(game_id: int, ply: int, text: str) -> bytes:
-    """A move's frame, White being player 1 and Black player 2."""
-    return frame({"kind": "move", "player": 1 + ply % 2, "game_id": game_id, "move": text})
+def move(game_id: int, ply: int, text: str, players: tuple[int, int] = (1, 2)) -> bytes:
+    """A move's frame.
+
+    :param players: White and Black.
+    """
+    return frame({"kind": "move", "player": players[ply % 2], "game_id": game_id, "move": text})
 
 
 def session(address: Address, frames: Sequence[bytes], window: int) -> Measured:

@@ -30,6 +30,13 @@ class Server:
             return None
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def resident_bytes(self) -> int:
+        """Memory it holds now.
+
+        :raises OSError: the system does not say (Linux does).
+        """
+        return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
 
 @contextmanager
 def server(*arguments: str) -> Iterator[Server]:
@@ -46,7 +53,7 @@ def server(*arguments: str) -> Iterator[Server]:
 @contextmanager
 def gmd(data: str = ":memory:", *arguments: str) -> Iterator[Server]:
     """A daemon with an empty memory, or on a data directory."""
-    with server("gmd", "serve", "--port", "0", "--data", data, *arguments) as running:
+    with server("gmd", "serve", "--port", "0", "--http-port", "0", "--data", data, *arguments) as running:
         yield running
 
 

@@ -8,13 +8,11 @@ from typing import NamedTuple
 
 from . import servers
 from .games import cold_games, warm_games
-from .load import NEW_GAME, Address, Measured, frame, move, one_shot, session
+from .load import HELLO, NEW_GAME, Address, Measured, move, one_shot, session
 
 #: Requests a pipelining client keeps unanswered, and connections the one-shot clients have open.
 WINDOW = 64
 AT_ONCE = 8
-
-HELLO = frame({"kind": "hello", "protocol": 2})
 
 
 class Run(NamedTuple):

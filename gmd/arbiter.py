@@ -14,15 +14,16 @@ from gmd.alarms import Alarms
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
 from gmd.games.game import Absent, Command, Flag, Hear, Join, Outcome
-from gmd.log.interface import Commit, EventLog, TokenUse
+from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.shelf import Shelf, Table
 from gmd.turns import Turns
 from gmd.watchers import Watchers
 
 logger = structlog.get_logger(__name__)
 
-#: Seconds until a game that is due but cannot be loaded is tried again.
-RETRY_SECONDS = 1.0
+#: Seconds until a game that is due but cannot be loaded is tried again: twice as many each time, up to the second.
+FIRST_RETRY = 1.0
+LAST_RETRY = 60.0
 
 
 class Arbiter:
@@ -36,6 +37,9 @@ class Arbiter:
         self.watchers = Watchers()
         self.turns = Turns(log)
         self.alarms = Alarms(self._on_alarm)
+        #: When to load again what could not be, and how long it was put off.
+        self._retries = Alarms(self._retry)
+        self._delays: dict[int, float] = {}
         self._shelf = Shelf(log, self._resume)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
@@ -43,6 +47,13 @@ class Arbiter:
         self._wanted, self._to_load = trio.open_memory_channel[int](inf)
         #: The game of an id, if it needs no looking for.
         self.at_hand = self._shelf.at_hand
+        #: How many games are live, durably.
+        self.live_games = 0
+
+    @property
+    def games_in_memory(self) -> int:
+        """How many games it holds."""
+        return len(self._shelf)
 
     async def start(self) -> None:
         """Let the clocks of all games in the log run, from now: what time has passed while nobody served is forgiven.
@@ -52,11 +63,13 @@ class Arbiter:
         now = trio.current_time()
         for game_id, seconds_left in await self.log.deadlines():
             self.alarms.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
+        self.live_games = await self.log.live_games()
 
     async def run(self) -> None:
         """Watch the clocks, and let idle games go, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.alarms.run)
+            nursery.start_soon(self._retries.run)
             nursery.start_soon(self._load_wanted)
             nursery.start_soon(self._shelf.age, self._idle_seconds, self._is_needed)
 
@@ -110,6 +123,11 @@ class Arbiter:
         game = table.game
         return max(0.0, at - table.since) if game.clock is not None and game.ticking else 0.0
 
+    def forget(self, pruned: Pruned) -> None:
+        """A finished game is in the log no more."""
+        self._shelf.drop(pruned.game_id)
+        self.turns.forget(pruned.game_id, pruned.players)
+
     # --- The log ------------------------------------------------------------------------------------------------
 
     def _append(self, table: Table, events: Sequence[AnyEvent], token: TokenUse | None = None) -> None:
@@ -123,6 +141,8 @@ class Arbiter:
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
         if commit.done:
+            if table.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
+                self._count(table, over=game.over)
             self._durable(table)
         elif commit is not table.commit:
             table.commit = commit
@@ -132,18 +152,28 @@ class Arbiter:
         """A commit is durable or has failed. If it is not the game's latest any more, there is another to wait for."""
         if error is not None:
             self._lose(table)
-        elif table.commit is commit and self._shelf.find(table.game.id) is table:
+            return
+        latest = table.commit is commit
+        self._count(table, over=latest and table.game.over)
+        if latest and self._shelf.find(table.game.id) is table:
             self._durable(table)
 
     def _durable(self, table: Table) -> None:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
         game = table.game
         table.commit = None
-        self.turns.update(game)
+        if table.turned != (turned := (game.now.ply, game.over, game.players)):
+            table.turned = turned
+            self.turns.update(game)
         if game.clock is not None:
             table.since = trio.current_time()
             self._set_alarm(table)
         self.watchers.ring(game.id, game.named)
+
+    def _count(self, table: Table, *, over: bool) -> None:
+        """A game has become durable as it is, ended or on: keep count of those that are live."""
+        self.live_games += (not over) - table.counted
+        table.counted = not over
 
     def _lose(self, table: Table) -> None:
         """What was applied is not in the log: the game in memory is wrong, the log is right.
@@ -215,8 +245,14 @@ class Arbiter:
             except NoSuchGame:
                 self.alarms.clear(game_id)
             except GmError:
-                self._wanted.send_nowait(game_id)
-                await trio.sleep(RETRY_SECONDS)
+                delay = self._delays[game_id] = min(2 * self._delays.get(game_id, FIRST_RETRY / 2), LAST_RETRY)
+                self._retries.set(game_id, trio.current_time() + delay)
+                continue
+            self._delays.pop(game_id, None)
+
+    def _retry(self, game_id: int) -> None:
+        self._retries.clear(game_id)
+        self._wanted.send_nowait(game_id)
 
     def _is_needed(self, table: Table) -> bool:
         """Whether a game is to stay in memory though nobody has asked for it of late."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 from platformdirs import user_data_dir
 
 from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
@@ -19,20 +19,29 @@ ENVIRONMENT_PREFIX = "GMD_"
 #: Longest time that may be set: some months, so that every time is a number that clients can be told.
 MAX_SECONDS = 10_000_000
 
+LogFormat = Literal["console", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
 
 class ConfigError(Exception):
     """A configuration that cannot be used; the message names the setting, its value and where it came from."""
 
 
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Every setting of ``gmd serve``."""
+    """Every setting of ``gmd serve``, and of an embedded daemon; the one difference is :data:`SERVED`."""
 
     host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
-    tls_cert: Annotated[
-        str, Meta(description="PEM file of the server's certificate, and those that vouch for it; goes with tls_key.")
-    ] = ""
-    tls_key: Annotated[str, Meta(description="PEM file of the certificate's private key, without a passphrase.")] = ""
+    tls_cert: (
+        Annotated[
+            str,
+            Meta(description="PEM file of the server's certificate, and those that vouch for it; goes with tls_key."),
+        ]
+        | None
+    ) = None
+    tls_key: (
+        Annotated[str, Meta(description="PEM file of the certificate's private key, without a passphrase.")] | None
+    ) = None
     data: Annotated[
         str,
         Meta(description="Directory that games are kept in; with :memory: they end with the daemon."),
@@ -67,11 +76,32 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 100
     # All players are in memory: some hundred bytes each.
     max_players: Annotated[int, Meta(ge=1, description="Registered players there may be.")] = 100_000
+    # For a day after its end a game is due to players who wait for any of theirs: it must still be there to be shown.
+    keep_finished: (
+        Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; without this, for ever.")]
+        | None
+    ) = None
+    http: Annotated[bool, Meta(description="Whether to serve HTTP too: metrics and health.")] = False
+    http_host: Annotated[str, Meta(description="Address to serve HTTP on.")] = "127.0.0.1"
+    http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180
+    # An idle one costs some 20 KB; a browser opens six.
+    http_max_connections: Annotated[int, Meta(ge=1, description="HTTP connections open at once.")] = 1_000
+    # These two are for gmd serve alone: a program that embeds the daemon configures structlog itself.
+    log_format: Annotated[
+        LogFormat, Meta(description="How the log on standard error is written: for people, or a JSON object a line.")
+    ] = "console"
+    log_level: Annotated[
+        LogLevel, Meta(description="What is logged: debug has every refused request, info every session that ended.")
+    ] = "info"
     # SIGTERM to exit within five seconds: four for what is in hand, the rest to close.
     stop_timeout: Annotated[
         float,
         Meta(ge=0, le=MAX_SECONDS, description="Seconds for the requests in hand when the daemon is told to stop."),
     ] = 4.0
+
+
+#: What ``gmd serve`` runs with where nothing else is said. A daemon embedded in a program opens no port unasked.
+SERVED = Config(http=True)
 
 
 def load_config(flags: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None) -> Config:
@@ -82,7 +112,7 @@ def load_config(flags: Mapping[str, object], environment: Mapping[str, str], fil
     :param file: a TOML file of settings.
     :raises ConfigError: a setting is unknown or its value unusable.
     """
-    settings: dict[str, Any] = {}
+    settings = structs.asdict(SERVED)
     if file is not None:
         settings |= _checked(_read_toml(file), f"file {file}")
     names = {ENVIRONMENT_PREFIX + name.upper(): name for name in Config.__struct_fields__}

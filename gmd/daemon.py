@@ -1,4 +1,4 @@
-"""Wires the parts together: log, arbiter, listener; and the API for programs that embed the daemon."""
+"""Wires the parts together: log, arbiter, listeners; and the API for programs that embed the daemon."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import structlog
 import trio
@@ -18,12 +19,17 @@ from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
 from gmd.log.interface import EventLog
 from gmd.log.opening import data_directory, open_log
+from gmd.metrics import Metrics
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
 from gmd.players.registry import Registry
+from gmd.retention import prune_finished
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
 from gmd.tcp.tls import Certificate, certificate_of
+
+if TYPE_CHECKING:
+    from gmd.http.service import HttpService
 
 logger = structlog.get_logger(__name__)
 
@@ -31,6 +37,13 @@ logger = structlog.get_logger(__name__)
 GC_THRESHOLD = 50_000
 #: Connections the kernel may hold for us between two accepts.
 BACKLOG = 1024
+#: Seconds that HTTP requests in hand have once the sessions have ended: each takes a moment, and five are promised.
+HTTP_STOP_SECONDS = 0.25
+
+
+class HttpAddressError(Exception):
+    """HTTP's address cannot be listened on. The message says what to do, for whoever starts the daemon."""
+
 
 #: Where sessions come in, and who lets them in.
 Door = tuple[Doorkeeper, Sequence[trio.SocketListener]]
@@ -42,7 +55,10 @@ class Daemon:
     :ivar arbiter: its games, for calls without a socket.
     :ivar gate: its registered players.
     :ivar certificate: its TLS, if it has any.
+    :ivar metrics: what it has counted.
     :ivar addresses: the (host, port) pairs it listens on.
+    :ivar http: its HTTP side; None where it has none.
+    :ivar http_addresses: the pairs it serves HTTP on; none where it does not.
     """
 
     def __init__(
@@ -51,12 +67,17 @@ class Daemon:
         gate: Gate,
         doorkeeper: Doorkeeper,
         certificate: Certificate | None,
+        metrics: Metrics,
         listeners: Sequence[trio.SocketListener],
+        http: HttpService | None,
     ) -> None:
         self.arbiter = arbiter
         self.gate = gate
         self.doorkeeper = doorkeeper
         self.certificate = certificate
+        self.metrics = metrics
+        self.http = http
+        self.http_addresses = [] if http is None else http.addresses
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -64,59 +85,120 @@ class Daemon:
         """The TCP port it listens on."""
         return self.addresses[0][1]
 
+    @property
+    def http_port(self) -> int | None:
+        """The TCP port it serves HTTP on; None where it does not."""
+        return self.http_addresses[0][1] if self.http_addresses else None
+
 
 @asynccontextmanager
-async def open_daemon(config: Config, sockets: Sequence[socket.socket] = ()) -> AsyncIterator[Daemon]:
+async def open_daemon(
+    config: Config, sockets: Sequence[socket.socket] = (), http_sockets: Sequence[socket.socket] = ()
+) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
+
+    It logs to structlog, as the program has configured that; :mod:`gmd.cli.logs` says how ``gmd serve`` does.
 
     On leaving it stops accepting, finishes the requests in hand for up to ``config.stop_timeout`` seconds, and closes.
 
     :param sockets: listen already, for the game port, in place of the configuration's host and port.
+    :param http_sockets: the same, for HTTP; of no use where that is off.
     :raises ConfigError: the certificate or its key cannot be used.
     :raises gmd.log.directory.DataError: the data directory cannot be used.
+    :raises HttpAddressError: HTTP's address cannot be listened on.
     :raises OSError: the address cannot be listened on.
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
-    with open_log(config.data) as log:
+    metrics = Metrics()
+    with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
         gate = gate_of(config, log)
         await gate.registry.start()
         doorkeeper = Doorkeeper(
-            arbiter, limits_of(config), gate, certificate, registered_only=config.require_registration
+            arbiter, limits_of(config), gate, metrics, certificate, registered_only=config.require_registration
         )
-        listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
-        if not listeners:
-            listeners = await trio.open_tcp_listeners(config.port, host=config.host, backlog=BACKLOG)
-        doors = [(doorkeeper, listeners)]
-        with operator_listener(data_directory(config.data)) as listener:
-            if listener is not None:
-                door = Doorkeeper(arbiter, limits_of(config), gate, authority=Authority.OPERATOR)
-                doors.append((door, [listener]))
+        async with _http(config, http_sockets, arbiter, metrics, doorkeeper) as http:
+            listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
+                config.port, host=config.host, backlog=BACKLOG
+            )
+            doors: list[Door] = [(doorkeeper, listeners)]
+            if operator is not None:
+                door = Doorkeeper(arbiter, limits_of(config), gate, metrics, authority=Authority.OPERATOR)
+                doors.append((door, [operator]))
             async with trio.open_nursery() as writing:
-                writing.start_soon(log.run)
+                writing.start_soon(_write, log)
                 try:
-                    async with _serving(arbiter, gate.registry, doors, config.stop_timeout):
-                        yield Daemon(arbiter, gate, doorkeeper, certificate, listeners)
+                    async with _serving(arbiter, gate.registry, doors, http, config):
+                        yield Daemon(arbiter, gate, doorkeeper, certificate, metrics, listeners, http)
                 finally:
                     log.stop()
 
 
+def _taken_over(sockets: Sequence[socket.socket]) -> list[trio.SocketListener]:
+    return [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+
+
+async def _write(log: EventLog) -> None:
+    """Keep the log until it is stopped: who cancels the daemon still has it finish what is in hand."""
+    with trio.CancelScope(shield=True):
+        await log.run()
+
+
 @asynccontextmanager
-async def _serving(arbiter: Arbiter, registry: Registry, doors: Sequence[Door], patience: float) -> AsyncIterator[None]:
-    """Play games and answer clients; at the end, what is in hand gets ``patience`` seconds."""
+async def _http(
+    config: Config,
+    sockets: Sequence[socket.socket],
+    arbiter: Arbiter,
+    metrics: Metrics,
+    doorkeeper: Doorkeeper,
+) -> AsyncIterator[HttpService | None]:
+    """HTTP's address, listened on, if it is on."""
+    if not config.http:
+        yield None
+        return
+    from gmd.http.service import HttpService  # it takes longer to import than everything else
+
+    try:
+        listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
+            config.http_port, host=config.http_host, backlog=BACKLOG
+        )
+    except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise HttpAddressError(
+            f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
+            "Name another port with --http-port (0 takes a free one), or do without: --no-http"
+        ) from error
+    try:
+        yield HttpService(listeners, config.http_max_connections, arbiter, limits_of(config), metrics, doorkeeper)
+    finally:
+        for listener in listeners:
+            await listener.aclose()
+
+
+@asynccontextmanager
+async def _serving(
+    arbiter: Arbiter, registry: Registry, doors: Sequence[Door], http: HttpService | None, config: Config
+) -> AsyncIterator[None]:
+    """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
+        if http is not None:
+            sessions.start_soon(http.run, sessions)  # it says how the daemon is also while that stops
         async with trio.open_nursery() as services:
             services.start_soon(arbiter.run)
             services.start_soon(registry.run)
             for doorkeeper, listeners in doors:
                 services.start_soon(doorkeeper.run, listeners, sessions)
+            if config.keep_finished is not None:
+                services.start_soon(prune_finished, arbiter, config.keep_finished)
             try:
                 yield
             finally:
                 services.cancel_scope.cancel()
                 with trio.CancelScope(shield=True):
-                    await _close(doors, patience)
+                    await _close(doors, config.stop_timeout)
+                    if http is not None:
+                        await http.stop(HTTP_STOP_SECONDS)
         sessions.cancel_scope.cancel()
 
 

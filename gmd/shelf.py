@@ -26,7 +26,7 @@ CROWD = 100_000
 class Table:
     """A game being played, and what this process knows of it beside its events."""
 
-    __slots__ = ("commit", "game", "opened", "seq", "since", "told")
+    __slots__ = ("commit", "counted", "game", "opened", "seq", "since", "told", "turned")
 
     def __init__(self, game: ChessGame, seq: int, opened: float) -> None:
         self.game = game
@@ -38,6 +38,10 @@ class Table:
         self.since = inf
         #: When the game was made, or its seats were first waited for, in trio's time.
         self.opened = opened
+        #: Whether the log has it as a live game, which is counted.
+        self.counted = False
+        #: At which ply, whether over, and whose the game was when the players' turns were last noted.
+        self.turned: tuple[int, bool, tuple[int | None, int | None]] | None = None
         #: The seats whose players have been shown the end.
         self.told: tuple[chess.Color, ...] = ()
 
@@ -94,6 +98,8 @@ class Shelf:
                     raise NoSuchGame(f"game_id: there is no game {game_id}")
                 game = await _replayed(game_id, events)
                 table = Table(game, len(events), trio.current_time())
+                table.counted = not game.over
+                table.turned = game.now.ply, game.over, game.players
                 self._resume(table)
                 self.put(table)
         return table

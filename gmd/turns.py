@@ -7,7 +7,7 @@ games never do, and cost nothing.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 from gmd.games.game import Game, seat_name
 from gmd.keyed import KeyedLocks
@@ -82,6 +82,11 @@ class Turns:
             durable()
         else:
             table.commit.then(durable)
+
+    def forget(self, game_id: int, players: Iterable[int | None]) -> None:
+        """A game of these players is no more."""
+        for player in players:
+            self._note(player, game_id, due=False)
 
     async def longest_due(self, player: int, without: Container[int]) -> int | None:
         """The game that has waited longest for the player, but those in ``without``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, MutableMapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -163,13 +163,22 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
         nursery.start_soon(gate.registry.run)
         certificate = certificate_of(config.tls_cert, config.tls_key)
         doorkeeper = Doorkeeper(
-            arbiter, limits_of(config), gate, certificate, registered_only=config.require_registration
+            arbiter,
+            limits_of(config),
+            gate,
+            certificate=certificate,
+            registered_only=config.require_registration,
         )
         try:
             yield MemoryDaemon(arbiter, gate, doorkeeper, nursery)
-        finally:
+        finally:  # a test that fails must end too, and the log writes on until it is stopped
             nursery.cancel_scope.cancel()
-            log.stop()  # or a test that fails would wait for it
+            log.stop()
+
+
+def troubles(logged: Iterable[MutableMapping[str, Any]]) -> list[dict[str, Any]]:
+    """Of what the daemon logged, what an operator should see at once: warnings and worse."""
+    return [dict(entry) for entry in logged if entry["log_level"] not in ("debug", "info")]
 
 
 class FaultyStore:
@@ -204,6 +213,11 @@ class FaultyStore:
             raise self.fault
         self._store.write(appends, told)
 
+    def probe(self) -> None:
+        if self.fault is not None:
+            raise self.fault
+        self._store.probe()
+
     def load(self, game_id: int) -> list[AnyEvent]:
         self.loads.append(game_id)
         return self._store.load(game_id)
@@ -217,10 +231,11 @@ def store_in(directory: Path, **pragmas: int) -> Iterator[FaultyStore]:
     """A store in a file in a directory, made there if need be."""
     engine = open_engine(directory / "games.sqlite", {"synchronous": "OFF", **pragmas})
     migrate(engine)
+    store = SqliteStore(engine)
     try:
-        yield FaultyStore(SqliteStore(engine))
+        yield FaultyStore(store)
     finally:
-        engine.dispose()
+        store.close()
 
 
 @asynccontextmanager

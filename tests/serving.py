@@ -39,9 +39,12 @@ class Served:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment, with no setting of gmd's but those given; games are kept in memory otherwise."""
+    """This process's environment, with no setting of gmd's but those given.
+
+    Where those do not say otherwise, games are kept in memory, and no HTTP is served, which takes half a second.
+    """
     others = {name: value for name, value in os.environ.items() if not name.startswith("GMD_")}
-    return {**others, "GMD_DATA": ":memory:", **(extra or {})}
+    return {**others, "GMD_DATA": ":memory:", "GMD_HTTP": "false", **(extra or {})}
 
 
 @contextmanager

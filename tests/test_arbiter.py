@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from random import Random
 from typing import Any
 
+import pytest
 import structlog
 import trio
+import trio.testing
 from trio.testing import MockClock
 
+from gmd.games.events import AnyEvent
+from gmd.log.interface import LogFailed
 from gmd.log.memory import MemoryLog
-from tests.helpers import Json, memory_daemon
+from tests.helpers import FaultyStore, Json, durable_daemon, memory_daemon, store_in, troubles
 
 
 class FullLog(MemoryLog):
@@ -41,7 +47,7 @@ async def test_a_move_that_is_not_logged_has_not_been_made() -> None:
         with structlog.testing.capture_logs() as logged:
             for move in ("e5", "c5"):
                 assert await client.ask("move", game_id=1, player=2, move=move) == FAILED
-        assert [(entry["event"], entry["game_id"]) for entry in logged] == [("append failed", 1)] * 2
+        assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("append failed", 1)] * 2
         assert await client.ask("state", game_id=1) == before
         log.full = False
         assert (await client.ask("move", game_id=1, player=2, move="c5"))["state"]["last_move"] == "c7c5"
@@ -71,9 +77,104 @@ async def test_a_log_that_fails_as_a_flag_falls_stops_nobody_elses_clock(autojum
         log.full = True
         with structlog.testing.capture_logs() as logged:
             await trio.sleep(15)
-        assert [(entry["event"], entry["game_id"]) for entry in logged] == [("append failed", 1)]
+        assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("append failed", 1)]
         # The clock of the game that fell out of memory runs anew from what the log knows of it, though nobody asks.
         assert (await client.ask("state", game_id=1))["state"]["clock"]["white"] == 5
         log.full = False
         await trio.sleep(6)
         assert [row["termination"] for row in (await client.ask("games"))["games"]] == ["timeout_white"] * 2
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"kind": "move", "game_id": 1, "move": "e4"},
+        {"kind": "end_game", "game_id": 1, "termination": "resignation_white"},
+    ],
+    ids=["a move", "the end"],
+)
+async def test_a_game_is_live_that_was_made_durably_and_what_came_behind_was_lost(second: Json, tmp_path: Path) -> None:
+    class FailsThen(FaultyStore):
+        def write(self, *arguments: Any) -> None:
+            super().write(*arguments)
+            self.fault = OSError("full")
+
+    with store_in(tmp_path) as whole, structlog.testing.capture_logs():
+        store = FailsThen(whole)
+        async with durable_daemon(store) as daemon:
+            client, other = await daemon.connect(player=1), await daemon.connect(player=1)
+            with store.held():
+                await client.send({"kind": "new_game", "player_white": 1, "player_black": 1})
+                await trio.testing.wait_all_tasks_blocked()
+                await other.send(second)
+                await trio.testing.wait_all_tasks_blocked()
+            assert (await client.receive())["error"] is None
+            assert (await other.receive())["code"] == "internal"
+            assert daemon.arbiter.live_games == await daemon.arbiter.log.live_games() == 1
+            store.fault = None
+            assert (await other.ask(**second))["error"] is None
+            assert daemon.arbiter.live_games == await daemon.arbiter.log.live_games() == int(second["kind"] == "move")
+
+
+@pytest.mark.parametrize("seed", range(10))
+async def test_live_games_are_those_the_log_has_also_where_it_fails(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    with store_in(tmp_path) as store, structlog.testing.capture_logs():
+        async with durable_daemon(store, idle_games=0.001) as daemon:
+            client = await daemon.connect(player=1)
+            for _ in range(60):
+                store.fault = OSError("full") if random.random() < 0.3 else None
+                game_id = random.randint(1, 8)
+                requests: list[Json] = [
+                    {"kind": "new_game", "player_white": 1, "player_black": 1, "brief": True},
+                    {"kind": "new_game", "player_white": 1, "player_black": 1, "pgn": "1. f3 e5 2. g4 Qh4#"},
+                    {"kind": "move", "game_id": game_id, "move": random.choice(("a3", "a6", "h3", "h6"))},
+                    {"kind": "end_game", "game_id": game_id, "termination": "resignation_white"},
+                ]
+                some = random.choices(requests, k=random.randint(1, 5))
+                await client.send(*some)
+                for _ in some:
+                    await client.receive()
+                assert daemon.arbiter.live_games == await daemon.arbiter.log.live_games()
+
+
+class DamagedLog(MemoryLog):
+    """A log where one game cannot be read.
+
+    :ivar loads: when it was tried.
+    """
+
+    damaged: int | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[float] = []
+
+    async def load(self, game_id: int) -> list[AnyEvent]:
+        if game_id == self.damaged:
+            self.loads.append(trio.current_time())
+            raise LogFailed(f"game {game_id}: the event log cannot be read; nothing was done")
+        return await super().load(game_id)
+
+
+async def test_a_game_that_is_due_and_cannot_be_read_holds_up_no_other(autojump_clock: MockClock) -> None:
+    log = DamagedLog()
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect(player=1)
+        for seconds in (10, 10, 200):
+            await client.new_game(1, 1, clock={"initial": seconds})
+        for game_id in (1, 2, 3):
+            await client.ask("state", game_id=game_id)
+    log.damaged = 1
+    async with memory_daemon(log, idle_games=50) as daemon:
+        client = await daemon.connect()
+        await trio.sleep(10.5)
+        rows = (await client.ask("games"))["games"]
+        assert [row["termination"] for row in rows] == ["available_move", "timeout_white", "available_move"]
+        await trio.sleep(200)
+        tried = [10, 11, 13, 17, 25, 41, 73, 133, 193]
+        assert log.loads == pytest.approx(tried)
+        log.damaged = None
+        await trio.sleep(60)
+        rows = (await client.ask("games"))["games"]
+        assert {row["termination"] for row in rows} == {"timeout_white"}

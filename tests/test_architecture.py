@@ -105,6 +105,29 @@ def test_nothing_is_loaded_that_is_not_needed(statement: str, allowed: set[str])
     assert loaded_by(statement) - sys.stdlib_module_names <= allowed
 
 
+def test_help_imports_no_command() -> None:
+    code = """
+import sys
+from gmd.cli import main
+main(["--help"], standalone_mode=False)
+print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_module_names})
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *shown, loaded = run.stdout.splitlines()
+    assert [line.split(maxsplit=1) for line in shown[shown.index("Commands:") + 1 :]] == [
+        ["check", "Replay every game: is the log whole?"],
+        ["export", "Write games as PGN or JSON lines."],
+        ["import", "Take in games out of PGN files or JSON lines."],
+        ["players", "List the registered players, newest first."],
+        ["register", "Register a player, and print its key."],
+        ["rekey", "Give a player a new key, and print it."],
+        ["revoke", "Take a player's key and password away, and end its sessions."],
+        ["serve", "Run the daemon."],
+    ]
+    heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}
+    assert heavy & set(loaded.split()) == set()
+
+
 def test_every_kind_has_one_handler_in_the_module_of_its_name() -> None:
     handlers = load_handlers()
     assert set(handlers) == set(REQUESTS.values())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from gmd.config import Config, ConfigError, load_config
+from gmd.config import SERVED, Config, ConfigError, load_config
 
 #: A valid value of every setting that is not its default, as a flag or a file has it.
 OTHER: dict[str, object] = {
@@ -28,6 +28,13 @@ OTHER: dict[str, object] = {
     "max_failures_per_minute": 5,
     "max_registrations_per_hour": 0,
     "max_players": 7,
+    "keep_finished": 30.5,
+    "http": False,
+    "http_host": "0.0.0.0",
+    "http_port": 7280,
+    "http_max_connections": 7,
+    "log_format": "json",
+    "log_level": "debug",
     "stop_timeout": 1.5,
 }
 
@@ -42,14 +49,14 @@ def toml(path: Path, settings: dict[str, object]) -> Path:
 
 
 def test_every_setting_has_a_default() -> None:
-    assert load_config({}, {}) == Config()
+    assert load_config({}, {}) == SERVED == structs.replace(Config(), http=True)
     assert set(OTHER) == set(Config.__struct_fields__)
 
 
 @pytest.mark.parametrize("name", OTHER)
 def test_a_setting_comes_from_a_flag_the_environment_or_a_file(name: str, tmp_path: Path) -> None:
     value = OTHER[name]
-    expected = structs.replace(Config(), **{name: value})
+    expected = structs.replace(SERVED, **{name: value})
     assert load_config({name: value}, {}) == expected
     assert load_config({}, {f"GMD_{name.upper()}": str(value)}) == expected
     assert load_config({}, {}, toml(tmp_path, {name: value})) == expected

@@ -9,13 +9,16 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 import trio
 
 from gmd import __version__
-from tests.helpers import Client
+from gmd.config import SERVED
+from gmd.daemon import HttpAddressError
+from tests.helpers import Client, running_daemon
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, environment, served
 
 #: Some of the longest work there is for one request, which must not hold up the end.
@@ -57,7 +60,9 @@ def test_it_stops_when_told_to(number: signal.Signals) -> None:
     with served() as daemon:
         assert daemon.stop(number) == 0
         assert daemon.process.stderr is not None
-        assert daemon.process.stderr.read() == f"gmd: {number.name}: finishing the requests in hand\n"
+        said = daemon.process.stderr.read()
+        assert said.rstrip("\n").endswith(f"stopping: finishing the requests in hand signal={number.name}")
+        assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize("second", SIGNALS)
@@ -174,10 +179,77 @@ def test_a_port_in_use_is_said_in_a_line() -> None:
     assert (status, line) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use")
 
 
+def test_it_says_where_it_serves_http() -> None:
+    with served("--http", "--http-port", "0") as daemon:
+        match = re.fullmatch(r"HTTP on http://127\.0\.0\.1:(\d+): /metrics, /healthz", daemon.lines[1])
+        assert match
+        assert urllib.request.urlopen(f"http://127.0.0.1:{match[1]}/healthz").status == 200
+        assert daemon.stop(signal.SIGTERM) == 0
+
+
+async def test_it_stops_in_time_also_where_http_clients_do_not_leave() -> None:
+    with served("--http", "--http-port", "0") as daemon:
+        port = int(daemon.lines[1].split(": ")[0].rpartition(":")[2])
+        streams = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(3)]
+        _, half, answered = streams
+        await half.send_all(b"POST /healthz HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\n")
+        await answered.send_all(b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert (await answered.receive_some()).startswith(b"HTTP/1.1 200")
+        assert daemon.stop(signal.SIGTERM) == 0  # which waits STOP_SECONDS at most
+        for stream in streams:
+            await stream.aclose()
+
+
+def test_http_is_on_unless_it_is_turned_off(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        status, line = refused("--port", "0", env={"GMD_HTTP_PORT": port, "GMD_HTTP": "true"})
+        assert (status, line) == (
+            1,
+            f"Error: cannot listen on 127.0.0.1:{port} for HTTP: Address already in use. "
+            "Name another port with --http-port (0 takes a free one), or do without: --no-http",
+        )
+        with served("--no-http", env={"GMD_HTTP_PORT": port, "GMD_HTTP": "true"}) as daemon:
+            assert len(daemon.lines) == 3
+    assert SERVED.http
+
+
+async def test_a_port_in_use_leaves_the_other_free() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        with pytest.raises(HttpAddressError):
+            async with running_daemon(http=True, http_port=taken):
+                pass
+        with pytest.raises(OSError, match="Address already in use"):
+            async with running_daemon(http=True, http_port=0, port=taken):
+                pass
+
+
+@pytest.mark.parametrize(("http", "loaded"), [("--no-http", False), ("--http", True)])
+def test_http_is_loaded_only_where_it_is_on(http: str, loaded: bool) -> None:
+    code = f"""
+import signal, sys
+import gmd.cli.serve as cli
+
+def announce(daemon, config):
+    print(*sys.modules)
+    signal.raise_signal(signal.SIGTERM)
+
+cli._announce = announce
+cli.serve(["--port", "0", "--http-port", "0", {http!r}])
+"""
+    run = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
+    packages = {name.split(".")[0] for name in run.stdout.split()}
+    assert "gmd" in packages
+    assert bool(packages & {"litestar", "hypercorn", "h11", "prometheus_client"}) == loaded
+
+
 def test_help_names_every_setting_with_its_default_and_variable() -> None:
     run = subprocess.run([*SERVE, "--help"], env=environment(), capture_output=True, text=True, check=True)
     text = " ".join(run.stdout.split())
     assert "--port INTEGER TCP port to listen on; 0 takes a free one. [default: 7100; or GMD_PORT]" in text
+    assert "--http / --no-http Whether to serve HTTP too: metrics and health. [default: http; or GMD_HTTP]" in text
+    assert "--log-format [console|json] How the log on standard error is written" in text
     assert "--max-message INTEGER Largest request, in bytes. [default: 1048576; or GMD_MAX_MESSAGE]" in text
 
 

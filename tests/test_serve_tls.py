@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import shutil
@@ -24,11 +25,18 @@ async def connect(port: int, certificates: Certificates) -> TlsClient:
     return client
 
 
-def said(daemon: Served) -> str:
-    """The next line on the daemon's standard error."""
+JSON_LOG = {"GMD_LOG_FORMAT": "json"}
+
+
+def said(daemon: Served) -> tuple[str, str | None]:
+    """What the daemon's log says next of a SIGHUP, and the reason it gives."""
     errors: IO[str] | None = daemon.process.stderr
     assert errors is not None
-    return errors.readline().rstrip("\n")
+    for line in errors:
+        entry = json.loads(line)
+        if entry["event"].startswith("SIGHUP"):
+            return entry["event"], entry.get("reason")
+    raise AssertionError("the log has ended")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -60,16 +68,16 @@ def test_it_says_how_to_reach_it(certificates: Certificates) -> None:
 async def test_sighup_reads_certificate_and_key_again(certificates: Certificates, tmp_path: Path) -> None:
     used = make_certificates(tmp_path / "used")
     old = Certificates(shutil.copy(used.ca, tmp_path / "old.pem"), used.cert, used.key)
-    with served(*used.flags) as daemon:
+    with served(*used.flags, env=JSON_LOG) as daemon:
         before = await connect(daemon.port, old)
         new = make_certificates(tmp_path / "used")
         daemon.process.send_signal(signal.SIGHUP)
-        assert said(daemon) == "gmd: SIGHUP: certificate and key are read again, for connections from now on"
+        assert said(daemon) == ("SIGHUP: certificate and key are read again, for connections from now on", None)
         after = await connect(daemon.port, new)
         new.key.unlink()
         daemon.process.send_signal(signal.SIGHUP)
         reason = f"tls_key: {new.key} cannot be read: No such file or directory"
-        assert said(daemon) == f"gmd: SIGHUP: the certificate stays as it was: {reason}"
+        assert said(daemon) == ("SIGHUP: the certificate stays as it was", reason)
         for client in (before, after, await connect(daemon.port, new)):
             assert await client.ask("ping") == {"error": None}
             await client.aclose()
@@ -77,9 +85,9 @@ async def test_sighup_reads_certificate_and_key_again(certificates: Certificates
 
 
 def test_sighup_without_a_certificate_changes_nothing() -> None:
-    with served() as daemon:
+    with served(env=JSON_LOG) as daemon:
         daemon.process.send_signal(signal.SIGHUP)
-        assert said(daemon) == "gmd: SIGHUP: there is no certificate to read again"
+        assert said(daemon) == ("SIGHUP: there is no certificate to read again", None)
         assert daemon.stop(signal.SIGTERM) == 0
 
 

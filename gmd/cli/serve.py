@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import shutil
@@ -10,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 import structlog
@@ -18,11 +17,13 @@ import trio
 
 from gm_protocol.framing import DEFAULT_PORT
 from gmd import __version__
-from gmd.config import Config, ConfigError, load_config
-from gmd.daemon import Daemon, open_daemon, prepare_process
+from gmd.config import SERVED, Config, ConfigError
+from gmd.daemon import Daemon, HttpAddressError, open_daemon, prepare_process
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
 
+from .logs import configure_logs
+from .settings import config_option, read_settings
 from .systemd import Inherited, InheritedSocketError, inherited_sockets, notify
 
 logger = structlog.get_logger(__name__)
@@ -34,44 +35,39 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _FIRST_REQUEST = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
 
 
-_DEFAULTS = Config()
-
-
 def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """An option for every field of the configuration."""
     hints = get_type_hints(Config, include_extras=True)
     for name in reversed(Config.__struct_fields__):
-        kind, meta = hints[name].__origin__, hints[name].__metadata__[0]
-        default = getattr(_DEFAULTS, name)
-        help_text = f"{meta.description}  [default: {default if default != '' else 'none'}; or GMD_{name.upper()}]"
-        flag = f"--{name.replace('_', '-')}"
+        # An optional setting's hint is a union, and what describes it a part of that.
+        hint = next((part for part in get_args(hints[name]) if get_origin(part) is Annotated), hints[name])
+        kind, meta = hint.__origin__, hint.__metadata__[0]
+        default, flag = getattr(SERVED, name), name.replace("_", "-")
         if kind is bool:
-            command = click.option(flag, name, is_flag=True, default=None, help=help_text)(command)
-        else:
-            command = click.option(flag, name, type=kind, help=help_text)(command)
+            kind, flag, default = None, f"{flag}/--no-{flag}", flag if default else f"no-{flag}"
+        elif get_origin(kind) is Literal:
+            kind = click.Choice(get_args(kind))
+        said = "" if default is None else f"default: {default}; "
+        help_text = f"{meta.description}  [{said}or GMD_{name.upper()}]"
+        command = click.option(f"--{flag}", name, type=kind, default=None, help=help_text)(command)
     return command
 
 
 @click.command()
 @_setting_options
-@click.option("--config", "file", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]")
+@config_option
 def serve(file: Path | None, **settings: Any) -> None:
     """Serve games until told to stop (SIGINT or SIGTERM). SIGHUP reads the certificate again.
 
     A flag wins over its GMD_ variable, that over the file, that over the default.
     """
-    if file is None and os.environ.get("GMD_CONFIG"):
-        file = Path(os.environ["GMD_CONFIG"])
-    flags = {name: value for name, value in settings.items() if value is not None}
-    try:
-        config = load_config(flags, os.environ, file)
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from None
+    config = read_settings(settings, file)
+    configure_logs(config.log_format, config.log_level)
     try:
         trio.run(_serve, config, inherited_sockets(os.environ))
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
-    except (DataError, InheritedSocketError) as error:
+    except (DataError, HttpAddressError, InheritedSocketError) as error:
         raise click.ClickException(str(error)) from None
     except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
         reason = error.strerror if isinstance(error, OSError) else error
@@ -83,7 +79,7 @@ async def _serve(config: Config, inherited: Inherited) -> None:
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # what the receiver restores at its end: told once is enough
     with trio.open_signal_receiver(*SIGNALS) as signals:
-        async with open_daemon(config, inherited.game) as daemon:
+        async with open_daemon(config, inherited.game, inherited.http) as daemon:
             prepare_process()
             _announce(daemon, config)
             notify("READY=1", os.environ)
@@ -92,31 +88,28 @@ async def _serve(config: Config, inherited: Inherited) -> None:
                     _reload(daemon)
                     continue
                 notify("STOPPING=1", os.environ)
-                _say(f"{signal.Signals(received).name}: finishing the requests in hand")
+                logger.info("stopping: finishing the requests in hand", signal=signal.Signals(received).name)
                 break
 
 
 def _reload(daemon: Daemon) -> None:
     """Read again what may have been renewed."""
     if daemon.certificate is None:
-        _say("SIGHUP: there is no certificate to read again")
+        logger.warning("SIGHUP: there is no certificate to read again")
         return
     try:
         daemon.certificate.reload()
     except ConfigError as error:
-        _say(f"SIGHUP: the certificate stays as it was: {error}")
+        logger.error("SIGHUP: the certificate stays as it was", reason=str(error))
     else:
-        _say("SIGHUP: certificate and key are read again, for connections from now on")
-
-
-def _say(text: str) -> None:
-    with contextlib.suppress(OSError):  # the terminal may be gone
-        click.echo(f"gmd: {text}", err=True)
+        logger.info("SIGHUP: certificate and key are read again, for connections from now on")
 
 
 def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
         click.echo(f"gmd {__version__} listening on {f'[{host}]' if ':' in host else host}:{port}")
+    for host, port in daemon.http_addresses:
+        click.echo(f"HTTP on http://{f'[{host}]' if ':' in host else host}:{port}: /metrics, /healthz")
     if config.data == IN_MEMORY:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:

@@ -1,9 +1,10 @@
 """The access map: for every square, the pieces of either colour that could move there.
 
 All targets of a position are held in one wide integer of 64 *lanes*: bit ``64 * target + source`` says that the piece
-on ``source`` may move to ``target``. One OR adds all moves of a piece, and one unpacking yields, for each square, the
-set of its sources: this is what makes the map of a position never seen before cost some fifteen microseconds. The same
-lanes say whether the side to move can move at all, and which piece a SAN move means.
+on ``source`` may move to ``target``. One OR adds all moves of a piece, one AND forbids a set of targets to every piece,
+and one unpacking yields, for each square, the set of its sources: this is what makes the map of a position never seen
+before cost some ten microseconds. The same lanes say whether the side to move can move at all, and which piece a SAN
+move means.
 
 The rule (``PROTOCOL``, "access_map"): legal moves of each colour as if it were its turn, castling excluded, en passant
 for the side to move only; and every move that would take a king, even by a pinned piece. A side without a king (which
@@ -12,90 +13,85 @@ reconnaissance chess can reach) guards nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import chess
-from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Board, Color, Square
+from chess import BB_ALL, BB_SQUARES, BLACK, WHITE, Bitboard, Board, Color, Square
+from msgspec import Struct
 
-#: 64 lanes of 64 bits in one integer.
+#: 64 lanes of 64 bits in one integer, and sometimes one more.
 Lanes = int
 
 LANES_BYTES = 64 * 8
 
-#: Sets of pawn targets kept for each of eight ways to step: some 20 MB in all.
-MAX_STEPS = 4_096
+#: The first bit of every lane: a set of squares times this is that set in every lane.
+_FIRST_BITS: Lanes = sum(1 << 64 * target for target in chess.SQUARES)
+_ALL: Lanes = BB_ALL * _FIRST_BITS
+#: A set of squares times this is a copy of the set every 63 places.
+_COPIES: Lanes = sum(1 << 63 * target for target in chess.SQUARES)
+
+
+def _first_bits(targets: Bitboard) -> Lanes:
+    """The first bit of each target's lane.
+
+    In the set's copy that begins at 63 * target, the target's own bit is at 64 * target. Copies would overlap in
+    their first and last bits if a1's were there.
+    """
+    return (targets & ~1) * _COPIES & _FIRST_BITS | targets & 1
+
+
+def _lanes_of(targets: Bitboard) -> Lanes:
+    """Every bit of the targets' lanes."""
+    return _first_bits(targets) * BB_ALL
+
+
+#: Where the 65th lane begins: what a piece, or all pieces of a side, attack, as one set of targets.
+_SEEN = 64 * 64
+
+
+def _attacks(square: Square, targets: Bitboard) -> Lanes:
+    """A piece's targets, each in its lane and all in the 65th."""
+    return targets << _SEEN | _first_bits(targets) << square
+
+
+#: The squares that matter to a slider on one line, and its attacks along it by what stands on them.
+_Line = tuple[Bitboard, dict[Bitboard, Lanes]]
+
+
+def _line(square: Square, mask: Bitboard, attacks: Mapping[Bitboard, Bitboard]) -> _Line:
+    lanes = {targets: _attacks(square, targets) for targets in attacks.values()}
+    return mask, {blockers: lanes[targets] for blockers, targets in attacks.items()}
+
+
+_RANKS = [_line(square, chess.BB_RANK_MASKS[square], chess.BB_RANK_ATTACKS[square]) for square in chess.SQUARES]
+_FILES = [_line(square, chess.BB_FILE_MASKS[square], chess.BB_FILE_ATTACKS[square]) for square in chess.SQUARES]
+_STRAIGHTS = [(*rank, *file) for rank, file in zip(_RANKS, _FILES, strict=True)]
+_DIAGONALS = [_line(square, chess.BB_DIAG_MASKS[square], chess.BB_DIAG_ATTACKS[square]) for square in chess.SQUARES]
+_KNIGHTS = [_attacks(square, chess.BB_KNIGHT_ATTACKS[square]) for square in chess.SQUARES]
+_KING_ATTACKS = chess.BB_KING_ATTACKS
+_NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
 
 #: What a rook, and a bishop, would attack on an empty board.
 _ROOK_LINES = [chess.BB_RANK_ATTACKS[square][0] | chess.BB_FILE_ATTACKS[square][0] for square in chess.SQUARES]
 _BISHOP_LINES = [chess.BB_DIAG_ATTACKS[square][0] for square in chess.SQUARES]
 
-#: By square, what a slider's attacks are looked up with: the lines that matter, and the attacks by what is on them.
-_ROOKS = list(zip(chess.BB_RANK_MASKS, chess.BB_RANK_ATTACKS, chess.BB_FILE_MASKS, chess.BB_FILE_ATTACKS, strict=True))
-_BISHOPS = list(zip(chess.BB_DIAG_MASKS, chess.BB_DIAG_ATTACKS, strict=True))
-_KNIGHTS = chess.BB_KNIGHT_ATTACKS
-_NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
+
+def _pawn_moves(color: Color) -> tuple[Lanes, Lanes]:
+    """The lanes of every step ahead, and of every capture, that pawns of a colour can make from anywhere."""
+    ahead = 8 if color else -8
+    steps = captures = 0
+    for square in chess.SQUARES[8:56]:
+        steps |= 1 << 64 * (square + ahead) + square
+        if BB_SQUARES[square] & (chess.BB_RANK_2 if color else chess.BB_RANK_7):
+            steps |= 1 << 64 * (square + 2 * ahead) + square
+        captures |= _first_bits(chess.BB_PAWN_ATTACKS[color][square]) << square
+    return steps, captures
 
 
-def _table(step: int) -> list[list[Lanes]]:
-    """One bit for each square of a rank that is set in a byte, ``step`` bits a square: ``table[rank][byte]``."""
-    return [
-        [sum(1 << step * (8 * rank + file) for file in range(8) if byte >> file & 1) for byte in range(256)]
-        for rank in range(8)
-    ]
+_PAWNS = (_pawn_moves(BLACK), _pawn_moves(WHITE))  # indexed by colour
 
 
-#: Bit 0 of every target's lane.
-_LANE_BITS = _table(64)
-#: In every target's lane the target's own bit.
-_OWN_BITS = _table(65)
-
-
-def _spread(table: list[list[Lanes]], targets: Bitboard) -> Lanes:
-    """A table's bits of all targets."""
-    lanes = 0
-    for rank, squares in enumerate(targets.to_bytes(8, "little")):
-        if squares:
-            lanes |= table[rank][squares]
-    return lanes
-
-
-class _StepLanes(dict[Bitboard, Lanes]):
-    """The lanes of moves that all go ``step`` squares further, by their targets: pawns seldom move."""
-
-    def __init__(self, step: int) -> None:
-        self.step = step
-
-    def __missing__(self, targets: Bitboard) -> Lanes:
-        lanes = _spread(_OWN_BITS, targets)
-        lanes = lanes >> self.step if self.step > 0 else lanes << -self.step
-        if len(self) >= MAX_STEPS:
-            self.clear()
-        self[targets] = lanes
-        return lanes
-
-
-class _LanesOf(dict[Bitboard, Lanes]):
-    """The lanes of one source square by the set of its targets, made when first asked for.
-
-    A piece on a square has few sets of targets (a rook at most 400, a bishop or knight fewer, a queen is asked for as
-    rook and bishop): all that there are would take some 25 MB.
-    """
-
-    def __init__(self, source: Square) -> None:
-        self.source = source
-
-    def __missing__(self, targets: Bitboard) -> Lanes:
-        lanes = self[targets] = _spread(_LANE_BITS, targets) << self.source
-        return lanes
-
-
-_LANES = [_LanesOf(square) for square in chess.SQUARES]
-#: A pawn's steps: ahead, twice ahead, and the captures towards file a and file h.
-_WHITE_STEPS = [_StepLanes(step) for step in (8, 16, 7, 9)]
-_BLACK_STEPS = [_StepLanes(step) for step in (-8, -16, -9, -7)]
-
-
-class Access(NamedTuple):
+class Access(Struct, frozen=True, gc=False):
     """What the lanes of a position say."""
 
     #: 512 bytes: for each target square, a1 first, the set of its sources as 8 little-endian bytes.
@@ -111,15 +107,24 @@ def access(board: Board) -> Access:
 
     :param board: its ``ep_square`` must be None unless a legal en passant capture exists.
     """
-    sides = (_Side(board, BLACK), _Side(board, WHITE))  # indexed by colour
-    own, other = sides[board.turn], sides[not board.turn]
-    lanes = own.lanes(board, other)
+    turn = board.turn
+    own, other = board.occupied_co[turn], board.occupied_co[not turn]
+    king, other_king = board.kings & own, board.kings & other
+    lanes_of_own, lanes_of_other = _lanes_of(own), _lanes_of(other)
+    empty = _ALL ^ lanes_of_own ^ lanes_of_other
+    seen, moves = _look_around(board, turn, empty, lanes_of_other)
+    seen_by_other, other_moves = _look_around(board, not turn, empty, lanes_of_own)
+    moves = _legal(board, turn, moves, seen_by_other)
+    other_moves = _legal(board, not turn, other_moves, seen)
     if board.ep_square is not None:
         for move in board.generate_legal_ep():
-            lanes |= _LANES[move.from_square][BB_SQUARES[move.to_square]]
-    both = lanes | other.lanes(board, own)
-    check = own.king is not None and other.attacked & BB_SQUARES[own.king] != 0
-    return Access(both.to_bytes(LANES_BYTES, "little"), check, lanes != 0)
+            moves |= 1 << 64 * move.to_square + move.from_square
+    check = king & seen_by_other != 0
+    if check:
+        other_moves |= _taking(board, not turn, king)
+    if other_king & seen:
+        moves |= _taking(board, turn, other_king)
+    return Access((moves | other_moves).to_bytes(LANES_BYTES, "little"), check, moves != 0)
 
 
 def sources_of(sources: bytes, target: Square) -> Bitboard:
@@ -127,145 +132,96 @@ def sources_of(sources: bytes, target: Square) -> Bitboard:
     return int.from_bytes(sources[8 * target : 8 * target + 8], "little")
 
 
-class _Side:
-    """One colour's attacks, pins and unpinned moves, before the other side's attacks are known."""
+def _look_around(board: Board, color: Color, empty: Lanes, enemies: Lanes) -> tuple[Bitboard, Lanes]:
+    """Every square a colour attacks, its own pieces' among them, and the moves of all but its king, were that safe.
 
-    __slots__ = ("attacked", "color", "free", "king", "own", "pinned")
+    Bits are walked by hand and nothing is called for a piece: these loops are half of the access map's cost.
 
-    def __init__(self, board: Board, color: Color) -> None:
-        self.color = color
-        self.own = board.occupied_co[color]
-        self.king = board.king(color)
-        self.pinned = 0 if self.king is None else self._pinned(board, self.king)
-        #: Every square this side attacks, its own pieces' squares included.
-        self.attacked = 0
-        #: Lanes of all pieces but the king and the pinned ones.
-        self.free: Lanes = 0
-        self._look_around(board)
+    :param empty: all bits of the lanes of the empty squares; ``enemies`` likewise.
+    """
+    own, occupied = board.occupied_co[color], board.occupied
+    queens = board.queens & own
+    lanes = 0
+    pieces = board.rooks & own | queens
+    while pieces:
+        square = pieces.bit_length() - 1
+        pieces ^= 1 << square
+        rank_mask, ranks, file_mask, files = _STRAIGHTS[square]
+        lanes |= ranks[occupied & rank_mask] | files[occupied & file_mask]
+    pieces = board.bishops & own | queens
+    while pieces:
+        square = pieces.bit_length() - 1
+        pieces ^= 1 << square
+        mask, diagonals = _DIAGONALS[square]
+        lanes |= diagonals[occupied & mask]
+    pieces = board.knights & own
+    while pieces:
+        square = pieces.bit_length() - 1
+        pieces ^= 1 << square
+        lanes |= _KNIGHTS[square]
+    seen = lanes >> _SEEN
+    lanes &= empty | enemies
+    pawns = board.pawns & own
+    if color:
+        seen |= (pawns & _NOT_FILE_A) << 7 | (pawns & _NOT_FILE_H) << 9
+        free = pawns & ~(occupied >> 8)
+    else:
+        seen |= (pawns & _NOT_FILE_A) >> 9 | (pawns & _NOT_FILE_H) >> 7
+        free = pawns & ~(occupied << 8)
+    steps, captures = _PAWNS[color]
+    lanes |= free * _FIRST_BITS & steps & empty | pawns * _FIRST_BITS & captures & enemies
+    if king := board.kings & own:
+        seen |= _KING_ATTACKS[king.bit_length() - 1]
+    return seen, lanes
 
-    def _pinned(self, board: Board, king: Square) -> Bitboard:
-        queens = board.queens
-        snipers = (
-            _ROOK_LINES[king] & (board.rooks | queens) | _BISHOP_LINES[king] & (board.bishops | queens)
-        ) & ~self.own
-        pinned = 0
-        while snipers:
-            sniper = snipers.bit_length() - 1
-            snipers ^= BB_SQUARES[sniper]
-            blockers = chess.between(king, sniper) & board.occupied
-            if blockers and not blockers & (blockers - 1):
-                pinned |= blockers & self.own
-        return pinned
 
-    def _look_around(self, board: Board) -> None:
-        """Fill ``attacked`` and ``free``.
+def _legal(board: Board, color: Color, lanes: Lanes, seen_by_other: Bitboard) -> Lanes:
+    """The moves of a colour as if it were its turn, but castling, en passant, and taking a king against the rules.
 
-        Bits are walked by hand and nothing is called for a piece: this loop is most of a new position's cost.
-        """
-        own, pinned, occupied = self.own, self.pinned, board.occupied
-        targetable, queens = ~own, board.queens & own
-        attacked = 0 if self.king is None else chess.BB_KING_ATTACKS[self.king]
-        free = 0
-        pieces = board.rooks & own | queens
-        while pieces:
-            square = pieces.bit_length() - 1
-            bit = 1 << square
-            pieces ^= bit
-            rank_mask, rank_attacks, file_mask, file_attacks = _ROOKS[square]
-            targets = rank_attacks[occupied & rank_mask] | file_attacks[occupied & file_mask]
-            attacked |= targets
-            if not pinned & bit:
-                free |= _LANES[square][targets & targetable]
-        pieces = board.bishops & own | queens
-        while pieces:
-            square = pieces.bit_length() - 1
-            bit = 1 << square
-            pieces ^= bit
-            mask, attacks = _BISHOPS[square]
-            targets = attacks[occupied & mask]
-            attacked |= targets
-            if not pinned & bit:
-                free |= _LANES[square][targets & targetable]
-        pieces = board.knights & own
-        while pieces:
-            square = pieces.bit_length() - 1
-            bit = 1 << square
-            pieces ^= bit
-            targets = _KNIGHTS[square]
-            attacked |= targets
-            if not pinned & bit:
-                free |= _LANES[square][targets & targetable]
-        # Pawns: the whole set a direction at a time.
-        all_pawns = board.pawns & own
-        west, east = all_pawns & _NOT_FILE_A, all_pawns & _NOT_FILE_H
-        pawns, empty, theirs = all_pawns & ~pinned, ~occupied, board.occupied_co[not self.color]
-        if self.color:
-            self.attacked = attacked | west << 7 | east << 9
-            ahead = pawns << 8 & empty
-            twice = (ahead & chess.BB_RANK_3) << 8 & empty
-            west, east = (west & pawns) << 7 & theirs, (east & pawns) << 9 & theirs
-            by_steps = _WHITE_STEPS
-        else:
-            self.attacked = attacked | west >> 9 | east >> 7
-            ahead = pawns >> 8 & empty
-            twice = (ahead & chess.BB_RANK_6) >> 8 & empty
-            west, east = (west & pawns) >> 9 & theirs, (east & pawns) >> 7 & theirs
-            by_steps = _BLACK_STEPS
-        free |= by_steps[0][ahead] | by_steps[1][twice]
-        if west:
-            free |= by_steps[2][west]
-        if east:
-            free |= by_steps[3][east]
-        self.free = free
-
-    def lanes(self, board: Board, other: _Side) -> Lanes:
-        """All moves of this side as if it were its turn, without castling and en passant."""
-        if self.king is None:
-            lanes = self.free
-        elif other.attacked & BB_SQUARES[self.king]:
-            lanes = self._evasions(board, other, self.king)
-        else:
-            lanes = self._quiet(board, other, self.king)
-        if other.king is not None and self.attacked & BB_SQUARES[other.king]:
-            for square in chess.scan_forward(board.attackers_mask(self.color, other.king)):
-                lanes |= _LANES[square][BB_SQUARES[other.king]]
+    :param lanes: its moves without the king's, were the king safe.
+    """
+    own = board.occupied_co[color]
+    if not board.kings & own:
         return lanes
-
-    def _quiet(self, board: Board, other: _Side, king: Square) -> Lanes:
-        """Moves of a side that is not in check."""
-        lanes = self.free
-        for square in chess.scan_forward(self.pinned):
-            targets = _targets(board, self.color, square) & chess.ray(king, square)
-            if targets:
-                lanes |= _LANES[square][targets]
-        steps = chess.BB_KING_ATTACKS[king] & ~other.attacked & ~self.own
-        return lanes | _LANES[king][steps] if steps else lanes
-
-    def _evasions(self, board: Board, other: _Side, king: Square) -> Lanes:
-        """Moves out of check: the king off every line it is seen along, or others between or onto a lone checker."""
-        checkers = board.attackers_mask(other.color, king)
-        steps = chess.BB_KING_ATTACKS[king] & ~other.attacked & ~self.own
-        for checker in chess.scan_forward(checkers & (board.rooks | board.bishops | board.queens)):
-            steps &= ~chess.ray(checker, king) | BB_SQUARES[checker]
-        lanes = _LANES[king][steps]
-        if not checkers & (checkers - 1):
-            useful = checkers | chess.between(king, checkers.bit_length() - 1)
-            for square in chess.scan_forward(self.own & ~board.kings & ~self.pinned):
-                targets = _targets(board, self.color, square) & useful
-                if targets:
-                    lanes |= _LANES[square][targets]
-        return lanes
+    king = (board.kings & own).bit_length() - 1
+    queens = board.queens
+    snipers = _ROOK_LINES[king] & (board.rooks | queens) | _BISHOP_LINES[king] & (board.bishops | queens)
+    if snipers := snipers & ~own:
+        lanes = _without_pinned(board, own, king, snipers, lanes)
+    steps = _KING_ATTACKS[king] & ~(own | seen_by_other)
+    if seen_by_other >> king & 1:
+        checkers = board.attackers_mask(not color, king)
+        lanes &= _lanes_of(_remedies(king, checkers))
+        steps &= ~_seen_through(board, king, checkers)
+    return lanes | _first_bits(steps) << king if steps else lanes
 
 
-def _targets(board: Board, color: Color, square: Square) -> Bitboard:
-    """Where the piece on ``square`` could move if its king were safe anyway."""
-    if not board.pawns & BB_SQUARES[square]:
-        return board.attacks_mask(square) & ~board.occupied_co[color]
-    targets = chess.BB_PAWN_ATTACKS[color][square] & board.occupied_co[not color]
-    step, home = (8, 1) if color else (-8, 6)
-    ahead = BB_SQUARES[square + step]
-    if not board.occupied & ahead:
-        targets |= ahead
-        if square >> 3 == home and not board.occupied & BB_SQUARES[square + 2 * step]:
-            targets |= BB_SQUARES[square + 2 * step]
-    return targets
+def _taking(board: Board, color: Color, king: Bitboard) -> Lanes:
+    """The moves that take the other side's king."""
+    square = king.bit_length() - 1
+    return board.attackers_mask(color, square) << 64 * square
+
+
+def _without_pinned(board: Board, own: Bitboard, king: Square, snipers: Bitboard, lanes: Lanes) -> Lanes:
+    """The moves but those of pinned pieces that leave the line they are pinned on."""
+    for sniper in chess.scan_forward(snipers):
+        between = chess.between(king, sniper) & board.occupied
+        if between & own and not between & (between - 1):
+            off_line = _first_bits(BB_ALL & ~chess.ray(king, sniper)) << between.bit_length() - 1
+            lanes ^= lanes & off_line
+    return lanes
+
+
+def _remedies(king: Square, checkers: Bitboard) -> Bitboard:
+    """Where a piece that is not the king ends a check: between, or on, a lone checker."""
+    if checkers & (checkers - 1):
+        return 0
+    return checkers | chess.between(king, checkers.bit_length() - 1)
+
+
+def _seen_through(board: Board, king: Square, checkers: Bitboard) -> Bitboard:
+    """The squares behind the king, and before it, on the lines it is in check along."""
+    lines = 0
+    for checker in chess.scan_forward(checkers & (board.rooks | board.bishops | board.queens)):
+        lines |= chess.ray(checker, king) & ~BB_SQUARES[checker]
+    return lines

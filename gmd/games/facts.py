@@ -7,6 +7,7 @@ for all its games. What goes on the wire is kept as encoded JSON.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import cast
 
 import chess
@@ -17,16 +18,22 @@ from msgspec import Raw, Struct
 from gm_protocol.state import AccessMap, BoardRows, Pockets
 
 from .access import access
-from .fragments import access_json, castling, placement
+from .fragments import Placement, access_json, castling, fen_of, placement
 from .moves import find_move, san_stem
-from .position import Position, advance, pack, unpack
+from .position import Position, advance, contents, pack, unpack
 
-#: Positions kept after their second sighting: some 70 MB, or 120 where clients ask for all their legal moves.
+#: Positions kept after their second sighting: some 50 MB, or 100 where clients ask for all their legal moves.
 KEPT_POSITIONS = 16_384
-#: Positions seen once that stay at hand: enough for a few hundred games to find theirs again for the other player.
+#: Positions seen once that stay at hand: enough for a few hundred games to find theirs again for the other player. A
+#: game that is played on keeps two of them, so that few games use little memory again and again, which is quicker.
 RECENT_POSITIONS = 256
 #: How many once-seen positions are remembered (by a hash alone) so that a second sighting is known as one.
 REMEMBERED_POSITIONS = 65_536
+
+
+# What a reply is said to hold, and the JSON it will be: msgspec copies that to where it goes.
+_as_rows = cast(Callable[[bytes], BoardRows], Raw)
+_as_map = cast(Callable[[bytes], AccessMap], Raw)
 
 
 class Played(Struct, frozen=True, gc=False):
@@ -44,6 +51,7 @@ class Facts:
 
     __slots__ = (
         "_actions",
+        "_before",
         "_board",
         "_played",
         "access_map",
@@ -53,6 +61,7 @@ class Facts:
         "check",
         "fen_stem",
         "passant_file",
+        "placement",
         "pockets",
         "position",
         "sources",
@@ -60,16 +69,23 @@ class Facts:
         "used",
     )
 
-    def __init__(self, position: Position, board: Board) -> None:
+    def __init__(self, position: Position, board: Board, placed: Placement | None = None) -> None:
+        """:param board: the position; it is kept, and changed by the first move.
+        :param placed: its pieces, where they are known already.
+        """
         self.position = position
         self.turn = board.turn
+        found = access(board)
         #: See :class:`gmd.games.access.Access`.
-        self.sources, self.check, self.can_move = access(board)
+        self.sources, self.check = found.sources, found.check
         # In Chess960 castling can be the only move: Kf1 and Rg1 change places, with nowhere else to go.
-        self.can_move = self.can_move or any(board.generate_castling_moves())
-        fen, board_json = placement(position)
-        white, kings = board.occupied_co[chess.WHITE], board.kings
-        rights, self.castles = castling(board.castling_rights, kings & white, kings & ~white, board.chess960)
+        self.can_move = found.can_move or any(board.generate_castling_moves())
+        self.placement = placed or placement(contents(board, board.occupied))
+        fen = fen_of(self.placement)
+        rights, self.castles = "-", 0
+        if board.castling_rights:
+            white, kings = board.occupied_co[chess.WHITE], board.kings
+            rights, self.castles = castling(board.castling_rights, kings & white, kings & ~white, board.chess960)
         passant, self.passant_file = "-", -1
         if board.ep_square is not None:
             passant, self.passant_file = chess.SQUARE_NAMES[board.ep_square], board.ep_square & 7
@@ -81,14 +97,16 @@ class Facts:
             fen += f"[{self.pockets.white}{self.pockets.black}]"
         #: The first four FEN fields.
         self.fen_stem = f"{fen} {'w' if board.turn else 'b'} {rights} {passant}"
-        #: The wire's ``board`` and ``access_map``, as the JSON they become: msgspec copies it where they would go.
-        self.board = cast(BoardRows, Raw(board_json))
-        self.access_map = cast(AccessMap, Raw(access_json(self.sources)))
+        #: The wire's ``board`` and ``access_map``.
+        self.board = _as_rows(self.placement.json)
+        self.access_map = _as_map(access_json(self.sources))
         #: Whether it was asked for since the cache last thought of dropping it.
         self.used = False
         #: The position as a board, for the first move to be made on.
         self._board: Board | None = board
         self._actions: list[str] | None = None
+        #: The position it was first reached from: when the game has moved on, nobody is likely to ask for that.
+        self._before: Position | None = None
         self._played: dict[str, Played] = {}
 
     @property
@@ -121,9 +139,15 @@ class Facts:
     def _push(self, board: Board, move: Move, uci: str) -> Played:
         zeroing = not move.drop and board.is_zeroing(move)
         stem = san_stem(board, self.sources, move)
-        advance(board, move)
+        changes = advance(board, move)
         position = pack(board)
-        after = facts_of(position, board)
+        if position in _kept or position in _recent:
+            after = facts_of(position)
+        else:
+            after = _store(Facts(position, board, placement(changes, self.placement)))
+            after._before = self.position
+            if self._before is not None:
+                _recent.pop(self._before, None)
         sign = ("+" if after.can_move else "#") if after.check else ""
         return Played(uci, stem + sign, position, zeroing)
 
@@ -135,35 +159,29 @@ _recent: OrderedDict[Position, Facts] = OrderedDict()
 _seen: set[int] = set()
 
 
-def facts_of(position: Position, board: Board | None = None) -> Facts:
-    """The facts of a position, from the cache or computed.
-
-    :param board: the position as a board, where the caller has one already.
-    """
+def facts_of(position: Position) -> Facts:
+    """The facts of a position, from the cache or computed."""
     facts = _kept.get(position)
     if facts is not None:
         facts.used = True
         return facts
-    facts = _recent.get(position)
-    if facts is None:
-        facts = Facts(position, board if board is not None else unpack(position))
-        _store(facts)
-    return facts
+    return _recent.get(position) or _store(Facts(position, unpack(position)))
 
 
-def _store(facts: Facts) -> None:
+def _store(facts: Facts) -> Facts:
     mark = hash(facts.position)
     if mark in _seen:
         _kept[facts.position] = facts
         if len(_kept) > KEPT_POSITIONS:
             _drop_unused()
-        return
+        return facts
     if len(_seen) >= REMEMBERED_POSITIONS:
         _seen.clear()
     _seen.add(mark)
     _recent[facts.position] = facts
     if len(_recent) > RECENT_POSITIONS:
         _recent.popitem(last=False)
+    return facts
 
 
 def _drop_unused() -> None:

@@ -1,77 +1,86 @@
-"""Pieces of FEN and JSON that positions share, each made once: ranks, lists of squares, castling rights.
-
-Every table here forgets all it has when it is full: what is in use comes back at once.
-"""
+"""FEN and JSON of positions, made of what positions share: most of a board, lists of squares, castling rights."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TypeVar
 
 import chess
 from chess import Bitboard
+from msgspec import Struct
 
 from gm_protocol.state import BLACK_KINGSIDE, BLACK_QUEENSIDE, WHITE_KINGSIDE, WHITE_QUEENSIDE
 
-from .position import Position
+from .position import Change
 
-#: Entries a table keeps: some 10 MB each.
+#: Entries a table keeps until it forgets all it has (what is in use comes back at once): some 10 MB.
 MAX_FRAGMENTS = 65_536
 
-#: A set of files as eight bytes of 0 or 1, file a lowest; and what each of a rank's eight sets adds to a file's code:
-#: the piece's number, 8 where it is White's, 16 where it is promoted.
-_FILE_BYTES = [sum(1 << 8 * file for file in range(8) if files >> file & 1) for files in range(256)]
-_WEIGHTS = (1, 2, 3, 4, 5, 6, 8, 16)
-_FEN_SYMBOLS = ["", *"pnbrqk", "", "", *"PNBRQK", ""]
-_FEN_SYMBOLS = [symbol or "1" for symbol in _FEN_SYMBOLS + [symbol + "~" for symbol in _FEN_SYMBOLS]]
-_JSON_SYMBOLS = [b"null", *(b'"b%c"' % piece for piece in b"pNBRQK"), b"null"]
-_JSON_SYMBOLS = 2 * (_JSON_SYMBOLS + [symbol.replace(b'"b', b'"w') for symbol in _JSON_SYMBOLS])
-_EMPTY_RUNS = [("1" * count, str(count)) for count in range(8, 1, -1)]
-_ACCESS_MAP = b"[%b]" % b",".join([b"[%b]" % b",".join([b"%b"] * 8)] * 8)
-_UNPACK_LANES = struct.Struct("<64Q").unpack
 
-_K = TypeVar("_K")
-_V = TypeVar("_V")
+class Placement(Struct, frozen=True, gc=False):
+    """The pieces on a board, as two texts where each square has a place of its own: a move changes a few bytes."""
+
+    #: FEN's first field with a "1" for every empty square, and one byte above 127 for a promoted piece's two.
+    fen: bytes
+    #: The wire's ``board``: its ``null`` is as long as its ``"wp"``.
+    json: bytes
 
 
-def _keep(table: dict[_K, _V], key: _K, value: _V) -> _V:
-    if len(table) >= MAX_FRAGMENTS:
-        table.clear()
-    table[key] = value
-    return value
+_NO_PIECES = Placement(b"/".join([b"1" * 8] * 8), b"[%b]" % b",".join([b"[%b]" % b",".join([b"null"] * 8)] * 8))
+
+#: Where a square's bytes begin, in either text.
+_IN_FEN = [9 * (7 - (square >> 3)) + (square & 7) for square in chess.SQUARES]
+_IN_JSON = [2 + 42 * (square >> 3) + 5 * (square & 7) for square in chess.SQUARES]
+
+#: What stands on a square, in either text, by :func:`gmd.games.position.content`; a promoted piece's FEN letter has
+#: its highest bit set until the end.
+_JSON_NAMES = [b"null", *(b'"b%c"' % piece for piece in b"pNBRQK"), b""]
+_JSON_NAMES += [name.replace(b'"b', b'"w') for name in _JSON_NAMES]
+_JSON_NAMES *= 2
+_FEN_LETTERS = list(b"1pnbrqk 1PNBRQK ")
+_FEN_LETTERS += [letter | 128 for letter in _FEN_LETTERS]
+_PROMOTED = {ord(letter) | 128: f"{letter}~" for letter in "nbrqNBRQ"}
 
 
-class _Ranks(dict[bytes, tuple[str, bytes]]):
-    """One rank's FEN and JSON by its eight bitboard bytes (see :mod:`gmd.games.position`)."""
+def placement(changes: Iterable[Change], before: Placement = _NO_PIECES) -> Placement:
+    """The pieces on a board after some changes to one, or to an empty one."""
+    fen, json = bytearray(before.fen), bytearray(before.json)
+    for square, content in changes:
+        fen[_IN_FEN[square]] = _FEN_LETTERS[content]
+        begin = _IN_JSON[square]
+        json[begin : begin + 4] = _JSON_NAMES[content]
+    return Placement(bytes(fen), bytes(json))
 
-    def __missing__(self, rank: bytes) -> tuple[str, bytes]:
-        codes = sum([_FILE_BYTES[squares] * weight for squares, weight in zip(rank, _WEIGHTS, strict=True) if squares])
-        pieces = codes.to_bytes(8, "little")
-        fen = "".join([_FEN_SYMBOLS[code] for code in pieces])
-        if "11" in fen:
-            for run, count in _EMPTY_RUNS:
-                fen = fen.replace(run, count)
-        return _keep(self, rank, (fen, b"[%b]" % b",".join([_JSON_SYMBOLS[code] for code in pieces])))
+
+def fen_of(placed: Placement) -> str:
+    """FEN's first field, without pockets."""
+    fen = placed.fen.decode("latin-1").replace("11111111", "8").replace("1111111", "7").replace("111111", "6")
+    fen = fen.replace("11111", "5").replace("1111", "4").replace("111", "3").replace("11", "2")
+    return fen if fen.isascii() else fen.translate(_PROMOTED)
+
+
+_PAIRS = [b"[%d,%d]" % (square >> 3, square & 7) for square in chess.SQUARES]
 
 
 class _SquareLists(dict[Bitboard, bytes]):
-    """A set of squares as a JSON list of [rank, file] pairs, ascending."""
+    """A set of squares as JSON: its [rank, file] pairs, ascending, without the brackets around them."""
 
     def __missing__(self, squares: Bitboard) -> bytes:
-        pairs = [b"[%d,%d]" % (square >> 3, square & 7) for square in chess.scan_forward(squares)]
-        return _keep(self, squares, b"[%b]" % b",".join(pairs))
+        pairs = b""
+        if squares:
+            last = squares.bit_length() - 1
+            others = self[squares ^ 1 << last]
+            pairs = others + b"," + _PAIRS[last] if others else _PAIRS[last]
+        if len(self) >= MAX_FRAGMENTS:
+            self.clear()
+        self[squares] = pairs
+        return pairs
 
 
-_RANKS = _Ranks()
 _SQUARE_LISTS = _SquareLists()
-
-
-def placement(position: Position) -> tuple[str, bytes]:
-    """A position's pieces: FEN's first field (without pockets), and the wire's ``board`` as JSON."""
-    ranks = [_RANKS[position[rank:64:8]] for rank in range(8)]
-    fen = "/".join([fen for fen, _ in reversed(ranks)])
-    return fen, b"[%b]" % b",".join([json for _, json in ranks])
+_ACCESS_MAP = b"[%b]" % b",".join([b"[%b]" % b",".join([b"[%b]"] * 8)] * 8)
+_UNPACK_LANES = struct.Struct("<64Q").unpack
 
 
 def access_json(sources: bytes) -> bytes:

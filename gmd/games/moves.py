@@ -8,6 +8,8 @@ everything else, and every refusal, is python-chess's to decide (:meth:`chess.Bo
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 import chess
 from chess import BB_SQUARES, Bitboard, Board, Move, PieceType, Square
@@ -15,6 +17,10 @@ from chess import BB_SQUARES, Bitboard, Board, Move, PieceType, Square
 from gm_protocol.errors import AmbiguousMove, IllegalMove, quote
 
 from .access import sources_of
+
+#: Texts whose reading is kept: all that games commonly use. No text that can be read is longer than ``Nb1xd2=Q+``.
+MAX_READINGS = 16_384
+MAX_TEXT = 9
 
 _SAN = re.compile(r"([NBRQK])?([a-h])?([1-8])?x?([a-h][1-8])(?:=?([NBRQnbrq]))?[+#]?")
 _SQUARES = {name: square for square, name in enumerate(chess.SQUARE_NAMES)}
@@ -33,42 +39,46 @@ def find_move(board: Board, sources: bytes, text: str) -> Move:
     :raises IllegalMove: it means no legal move (a null move never does).
     :raises AmbiguousMove: it means several.
     """
-    return _by_uci(board, sources, text) or _by_san(board, sources, text) or _by_chess(board, text)
+    reading = _read(text) if len(text) <= MAX_TEXT else None
+    move = None if reading is None else _resolve(board, sources, reading)
+    return _by_chess(board, text) if move is None else move
 
 
-def _by_uci(board: Board, sources: bytes, text: str) -> Move | None:
+class _Reading(NamedTuple):
+    """What a text says of a move, whatever the position."""
+
+    #: None for a piece of any type, as in UCI.
+    piece_type: PieceType | None
+    #: The squares it may come from.
+    origins: Bitboard
+    target: Square
+    promotion: PieceType | None
+
+
+@lru_cache(MAX_READINGS)
+def _read(text: str) -> _Reading | None:
+    """A text in UCI or SAN; None for castling, drops, and whatever only python-chess might understand."""
     source, target = _SQUARES.get(text[:2]), _SQUARES.get(text[2:4])
-    if source is None or target is None:
-        return None
-    promotion = _PROMOTIONS.get(text[4:])
-    if promotion is None and len(text) > 4:
-        return None
-    return _checked(board, sources_of(sources, target) & BB_SQUARES[source], target, promotion)
-
-
-def _by_san(board: Board, sources: bytes, text: str) -> Move | None:
+    if source is not None and target is not None and (len(text) == 4 or text[4:] in _PROMOTIONS):
+        return _Reading(None, BB_SQUARES[source], target, _PROMOTIONS.get(text[4:]))
     match = _SAN.fullmatch(text)
     if match is None:
         return None
     letter, file, rank, square, promotion = match.groups()
     target = _SQUARES[square]
-    found = sources_of(sources, target)
-    if letter:
-        found &= board.pieces_mask(_PIECES[letter], board.turn)
-    else:
-        found &= board.pawns
-        if not file:
-            found &= chess.BB_FILES[target & 7]
-    if file:
-        found &= _FILES[file]
+    origins = _FILES[file] if file else chess.BB_ALL if letter else chess.BB_FILES[target & 7]
     if rank:
-        found &= _RANKS[rank]
-    return _checked(board, found, target, _PROMOTIONS[promotion.lower()] if promotion else None)
+        origins &= _RANKS[rank]
+    piece_type = _PIECES[letter] if letter else chess.PAWN
+    return _Reading(piece_type, origins, target, _PROMOTIONS[promotion.lower()] if promotion else None)
 
 
-def _checked(board: Board, found: Bitboard, target: Square, promotion: PieceType | None) -> Move | None:
-    """The move from the one square in ``found`` that holds a piece of the side to move, if all is well with it."""
-    found &= board.occupied_co[board.turn]
+def _resolve(board: Board, sources: bytes, reading: _Reading) -> Move | None:
+    """The one move that is meant, if there is one in the position's access map."""
+    piece_type, origins, target, promotion = reading
+    found = sources_of(sources, target) & origins & board.occupied_co[board.turn]
+    if piece_type is not None:
+        found &= board.pieces_mask(piece_type, board.turn)
     if not found or found & (found - 1):
         return None
     promotes = target >> 3 in (0, 7) and found & board.pawns != 0

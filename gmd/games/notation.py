@@ -17,7 +17,7 @@ from gm_protocol.state import Result
 TOKENS_A_STEP = 500
 
 #: The tags that say something about the game to be made; the others are only checked for their form.
-READ_TAGS = frozenset({"FEN", "Variant", "Result"})
+READ_TAGS = frozenset({"FEN", "Variant", "Result", "White", "Black"})
 #: How much of a tag's value is read: a FEN has at most about a hundred characters.
 MAX_TAG_VALUE = 200
 
@@ -84,7 +84,8 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
             games += 1
             begun, ended = kind == "move", False
         elif kind == "tag" and games == 1:
-            headers[value] = tag
+            if value in READ_TAGS:
+                headers[value] = _unescape(tag)
         elif kind == "move":
             begun = True
             if games == 1 and len(moves) < max_moves:
@@ -118,6 +119,17 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
         else:
             yield str(kind), match[0], ""
         at = match.end()
+
+
+def match_token(line: str, at: int) -> tuple[str, int] | None:
+    """The kind of the token at a place in a line, and where it ends; None where there is none, or only in part."""
+    match = _TOKEN.match(line, at)
+    if match is None:
+        return None
+    kind = str(match.lastgroup)
+    if kind == "tag":
+        match = _TAG.match(line, at) or _LOOSE_TAG.match(line, at)
+    return None if match is None else (kind, match.end())
 
 
 def _unescape(value: str) -> str:

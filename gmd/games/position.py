@@ -12,11 +12,14 @@ from enum import IntEnum
 
 import chess
 import chess.variant
-from chess import BB_SQUARES, Board, Move
+from chess import BB_SQUARES, Board, Move, Square
 from chess.variant import CrazyhouseBoard, CrazyhousePocket
 
 #: A position, packed.
 Position = bytes
+
+#: A square, and what has come to stand there: see :func:`content`.
+Change = tuple[Square, int]
 
 
 class Family(IntEnum):
@@ -87,11 +90,26 @@ def pack(board: Board) -> Position:
     return key
 
 
-def advance(board: Board, move: Move) -> None:
+def content(board: Board, square: Square) -> int:
+    """What stands on a square, as a small number: the piece's type, 8 more where it is White's, 16 if promoted.
+
+    0 for nothing.
+    """
+    bit = BB_SQUARES[square]
+    white, promoted = board.occupied_co[chess.WHITE] & bit, board.promoted & bit
+    return (board.piece_type_at(square) or 0) + 8 * (white != 0) + 16 * (promoted != 0)
+
+
+def contents(board: Board, squares: chess.Bitboard) -> list[Change]:
+    """What stands on some squares."""
+    return [(square, content(board, square)) for square in chess.scan_forward(squares)]
+
+
+def advance(board: Board, move: Move) -> list[Change]:
     """Make a legal move, leaving out what a key does not hold: counters and history.
 
-    The common moves are made here, at a quarter of what :meth:`chess.Board.push` costs; castling, en passant,
-    promotions and all of crazyhouse are left to it.
+    Returns what then stands on every square that it changed. The common moves are made here, at a quarter of what
+    :meth:`chess.Board.push` costs; castling, en passant, promotions and all of crazyhouse are left to it.
     """
     turn, kings = board.turn, board.kings
     source, target = BB_SQUARES[move.from_square], BB_SQUARES[move.to_square]
@@ -101,35 +119,43 @@ def advance(board: Board, move: Move) -> None:
     passing = source & board.pawns and step & 1 and not target & other
     drops = isinstance(board, CrazyhouseBoard)
     if castles or passing or move.promotion or drops:
+        occupied = board.occupied
         board.push(move)
         board.clear_stack()
         if not drops:
             board.promoted = 0  # elsewhere nothing clears it, and a king on a promoted square would be taken for none
-        return
+        return contents(board, source | target | (occupied ^ board.occupied))
     both = source | target
     if target & other:
         _clear(board, ~target)
         board.occupied_co[not turn] = other = other & ~target
     board.ep_square = None
     if source & board.pawns:
+        piece_type = chess.PAWN
         board.pawns ^= both
         if step == 16:
             board.ep_square = (move.from_square + move.to_square) // 2
     elif source & board.knights:
+        piece_type = chess.KNIGHT
         board.knights ^= both
     elif source & kings:
+        piece_type = chess.KING
         board.kings ^= both
         board.castling_rights &= ~(chess.BB_RANK_1 if turn else chess.BB_RANK_8)
     elif source & board.rooks:
+        piece_type = chess.ROOK
         board.rooks ^= both
     elif source & board.bishops:
+        piece_type = chess.BISHOP
         board.bishops ^= both
     else:
+        piece_type = chess.QUEEN
         board.queens ^= both
     board.castling_rights &= ~both
     board.occupied_co[turn] = own ^ both
     board.occupied = own ^ both | other
     board.turn = not turn
+    return [(move.from_square, 0), (move.to_square, piece_type + 8 * turn)]
 
 
 def _clear(board: Board, kept: chess.Bitboard) -> None:

@@ -17,7 +17,8 @@ from gm_protocol.errors import BadRequest, Unauthorized
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Reply, Request
 from gmd.arbiter import Arbiter
 from gmd.log.interface import Commit
-from gmd.players.gate import Gate, Peer, Proof
+from gmd.metrics import Metrics
+from gmd.players.gate import Gate, Proof
 from gmd.shelf import Table
 from gmd.watchers import Bell
 
@@ -45,10 +46,13 @@ class Call:
     arrived: float
     #: While it is entered, interrupts the bell when the client sends something more.
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
+    #: Where requests are counted, and how many of the session's were refused.
+    metrics: Metrics
     #: Who the registered players are, and who is taken for one.
     gate: Gate
-    #: Where the session comes from, as far as attempts are counted.
-    peer: Peer
+    #: Where the session comes from, as host:port; empty where that is nowhere.
+    peer: str
+    refusals: int = 0
     #: Whether open ids are refused.
     registered_only: bool = False
     #: What the session's ``hello`` has shown of its player.

@@ -13,7 +13,7 @@ import trio
 from msgspec import UNSET, structs
 
 from gm_protocol.codec import echo_id
-from gm_protocol.errors import BadRequest, NotAvailable, Unauthorized, quote
+from gm_protocol.errors import BadRequest, NoSuchGame, NotAvailable, Unauthorized, quote
 from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
 from gm_protocol.state import Color
 from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
@@ -107,7 +107,10 @@ async def _made_before(token: TokenUse, name: str | None, call: Call) -> Table |
     if content != token.content:
         message = f"token: {quote(name)} was used for another game ({game_id}), asked for with other fields"
         raise BadRequest(message)
-    return await call.arbiter.table(game_id)
+    try:
+        return await call.arbiter.table(game_id)
+    except NoSuchGame:
+        return None  # pruned in this very moment, and its token with it
 
 
 async def _build(request: NewGame, player: int | None, call: Call) -> tuple[ChessGame, list[AnyEvent]]:

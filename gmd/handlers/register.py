@@ -20,7 +20,7 @@ async def register(request: Register, call: Call) -> Answer:
     """Make a player and show its key, once; or again, to whoever repeats the request because the reply was lost."""
     check_token(request.token)
     _check_password(request.password)
-    registry, peer = call.gate.registry, None if call.is_operator else call.peer()
+    registry, peer = call.gate.registry, "" if call.is_operator else call.peer
     made = registry.registered_under(request.name, request.token)
     if made is not None:
         await _check_same_password(made, request.password, peer, call)
@@ -51,7 +51,7 @@ def _check_password(password: str | None) -> None:
         raise BadRequest(f"password: {len(password)} characters are not between {MIN_PASSWORD} and {MAX_PASSWORD}")
 
 
-async def _check_same_password(account: Account, password: str | None, peer: str | None, call: Call) -> None:
+async def _check_same_password(account: Account, password: str | None, peer: str, call: Call) -> None:
     """See to it that a repeated registration is the same in all.
 
     :raises BadRequest: it is not.

@@ -9,7 +9,7 @@ import trio
 from msgspec import UNSET
 
 from gm_protocol.codec import echo_id
-from gm_protocol.errors import BadRequest
+from gm_protocol.errors import BadRequest, NoSuchGame
 from gm_protocol.messages import StateReply, Wait
 from gmd.shelf import Table
 from gmd.watchers import Bell
@@ -125,7 +125,11 @@ def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractCon
     excepted = frozenset(request.except_)
 
     async def look() -> Answer | None:
-        game_id = await call.arbiter.turns.longest_due(player, excepted)
-        return None if game_id is None else _show(request, await find(game_id, player, call), player, call)
+        while (game_id := await call.arbiter.turns.longest_due(player, excepted)) is not None:
+            try:
+                return _show(request, await find(game_id, player, call), player, call)
+            except NoSuchGame:  # it was pruned while it was being looked for
+                call.arbiter.turns.forget(game_id, [player])
+        return None
 
     return look, call.arbiter.watchers.watching_player(player)

@@ -6,9 +6,11 @@ While a thread writes one batch, the next one gathers. A game has at most one :c
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from math import inf
+from time import perf_counter
+from typing import NamedTuple, TypeVar
 
 import structlog
 import trio
@@ -18,9 +20,12 @@ from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
+from gmd.metrics import Metrics
 
-from .interface import Deadline, GameQuery, LogFailed, SequenceConflict, TokenUse
+from .interface import Deadline, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
+from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
+from .writer import WriterThread
 
 logger = structlog.get_logger(__name__)
 
@@ -30,6 +35,8 @@ _T = TypeVar("_T")
 READERS = 2
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
 RECENT_TOKENS = 10_000
+#: Seconds between two attempts to write while nothing can be written and nobody asks.
+PROBE_SECONDS = 2.0
 
 
 class Pending:
@@ -83,15 +90,32 @@ class Pending:
         self.error = error
         callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
-            callback(error)
+            try:
+                callback(error)
+            except Exception:
+                logger.exception("what follows a commit failed", game_id=self.game_id)  # the others' is still to come
         if self._settled is not None:
             self._settled.set()
+
+
+class _Batch(NamedTuple):
+    """What is written in one transaction."""
+
+    appends: Sequence[GameAppend]
+    told: Sequence[Told]
+
+
+class _Result(NamedTuple):
+    """The games of a batch that nothing was written of, each with its reason; and what is wrong with the database."""
+
+    failed: Mapping[int, GmError]
+    error: Exception | None
 
 
 class BatchingLog:
     """An event log on a :class:`~gmd.log.store.Store`."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, metrics: Metrics | None = None) -> None:
         """Blocks for a moment.
 
         :raises Exception: what the database raises where it cannot be read.
@@ -103,10 +127,18 @@ class BatchingLog:
         self._writing: dict[int, Pending] = {}
         self._told: dict[Told, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
+        self._thread = WriterThread()
+        self._pruning = trio.Lock()
         self._some = trio.Event()
         self._stopping = False
-        self._failing = False
+        self._closed = False
+        self._outage = Outage()
+        self._metrics = metrics or Metrics()
         self._readers = trio.CapacityLimiter(READERS)
+
+    @property
+    def failure(self) -> str | None:
+        return self._outage.reason
 
     # --- Writing ------------------------------------------------------------------------------------------------
 
@@ -122,68 +154,128 @@ class BatchingLog:
         standing: Callable[[], Standing],
         token: TokenUse | None = None,
     ) -> Pending:
+        if self._closed:
+            raise LogFailed(f"game {game_id}: the event log is closed; nothing was done")
         pending = self._gathering.get(game_id)
         before = pending or self._writing.get(game_id)
         if before is not None and before.end != expected_seq:
             raise SequenceConflict(game_id, expected_seq, before.end)
         if pending is None:
             pending = self._gathering[game_id] = Pending(game_id, expected_seq, standing, token)
-            self._some.set()
         pending.events.extend(events)
         if token is not None:
             self._remember(token, game_id)
+        if not self._writing:
+            self._some.set()
         return pending
 
     def told(self, game_id: int, seat: Color) -> None:
         self._told[Told(game_id, seat)] = None  # it goes with the next batch, and makes none of its own
 
     async def run(self) -> None:
-        with trio.CancelScope(shield=True):  # :meth:`stop` ends it, when nobody appends any more
-            while not self._stopping or self._gathering:
-                if self._gathering:
-                    await self._write_batch()
+        self._thread.start()
+        try:
+            while not self._stopping:
+                if await self._wait():
+                    self._hand_over()
                 else:
-                    self._some = trio.Event()
-                    await self._some.wait()
-            if self._told:
-                await self._attempt([], list(self._told))
+                    await self._probe()
+        finally:
+            with trio.CancelScope(shield=True):
+                await self._finish()
+            self._thread.stop()
 
     def stop(self) -> None:
         self._stopping = True
         self._some.set()
 
-    async def _write_batch(self) -> None:
-        """Write what has gathered, and settle it."""
-        batch, self._gathering = self._gathering, {}
-        told, self._told = list(self._told), {}
-        self._writing = batch
-        appends = [pending.as_append() for pending in batch.values()]
-        while appends and (failed := await self._attempt(appends, told)):
-            for game_id, error in failed.items():
-                self._fail(batch.pop(game_id), error)
-            appends = [append for append in appends if append.game_id in batch]
-        self._writing = {}
-        for pending in batch.values():
+    async def _wait(self) -> bool:
+        """Wait for something to write; False where nothing can be, and it is time to try."""
+        with trio.move_on_after(inf if self.failure is None else PROBE_SECONDS) as waiting:
+            await self._some.wait()
+        self._some = trio.Event()
+        return not waiting.cancelled_caught
+
+    async def _probe(self) -> None:
+        """Find out whether it can be written again, so that somebody may be sent here to write."""
+        try:
+            await self._thread.call(self._store.probe)
+        except Exception as error:
+            self._outage.failed(_reason(error), games=0)
+        else:
+            self._outage.over()
+
+    async def _finish(self) -> None:
+        """Settle all that was appended, and take nothing more."""
+        while self._gathering or self._writing:
+            self._hand_over()
+            await next(iter(self._writing.values())).settled()
+        async with self._pruning:
+            self._closed = True
+        if self._told:
+            await trio.to_thread.run_sync(self._write, _Batch([], list(self._told)))
+
+    def _hand_over(self) -> None:
+        """Have what has gathered written, if nothing else is being so."""
+        if self._gathering and not self._writing:
+            self._writing, self._gathering = self._gathering, {}
+            told, self._told = list(self._told), {}
+            batch = _Batch([pending.as_append() for pending in self._writing.values()], told)
+            self._thread.put(partial(self._write, batch), partial(self._written, batch, perf_counter()))
+
+    def _write(self, batch: _Batch) -> _Result:
+        """Write a batch, without the games that have conflicts. Called in the writer's thread."""
+        failed: dict[int, GmError] = {}
+        appends = batch.appends
+        while True:
+            try:
+                self._store.write(appends, batch.told)
+            except Conflicts as conflicts:
+                for append in appends:
+                    if (actual := conflicts.actual.get(append.game_id)) is not None:
+                        failed[append.game_id] = SequenceConflict(append.game_id, append.expected, actual)
+                appends = [append for append in appends if append.game_id not in failed]
+            except Exception as error:
+                return _Result(
+                    failed | {append.game_id: _failed("written", append.game_id) for append in appends}, error
+                )
+            else:
+                return _Result(failed, None)
+
+    def _written(self, batch: _Batch, handed_over: float, result: _Result) -> None:
+        """A batch has been written or has failed: have the next one written, and settle this one."""
+        self._note(result.error, len(batch.appends), perf_counter() - handed_over)
+        settled, self._writing = self._writing, {}
+        for game_id, error in result.failed.items():
+            self._fail(settled.pop(game_id), error)
+        self._hand_over()
+        for pending in settled.values():
             pending.settle(None)
 
-    async def _attempt(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> dict[int, GmError]:
-        """Write a batch; the games it failed for, and why. Where there are some, nothing was written."""
-        try:
-            await trio.to_thread.run_sync(self._store.write, appends, told)
-        except Conflicts as conflicts:
-            expected = {append.game_id: append.expected for append in appends}
-            return {
-                game_id: SequenceConflict(game_id, expected[game_id], actual)
-                for game_id, actual in conflicts.actual.items()
-            }
-        except Exception as error:
-            self._failing = True
-            logger.error("the event log cannot be written", reason=_reason(error), games=len(appends))
-            return {append.game_id: _failed("written", append.game_id) for append in appends}
-        if self._failing:
-            self._failing = False
-            logger.warning("the event log can be written again")
-        return {}
+    def _note(self, error: Exception | None, games: int, seconds: float) -> None:
+        """Count a batch, and say when the log cannot be written, and when it can be again."""
+        if error is None:
+            self._metrics.commit_seconds.observe(seconds)
+            self._metrics.commit_games.observe(games)
+            self._outage.over()
+        else:
+            self._metrics.commits_failed += 1
+            self._outage.failed(_reason(error), games=games)
+            self._some.set()  # whoever waits for something to write is to wait no longer than until it is tried again
+
+    async def prune(self, seconds: float) -> list[Pruned]:
+        async with self._pruning:  # so that no more than one step is ahead of any batch
+            if self._closed:
+                raise LogFailed("the event log is closed; nothing was removed")
+            try:
+                pruned = await self._thread.call(partial(self._store.prune, seconds))
+            except Exception as error:
+                logger.error("finished games cannot be pruned", reason=_reason(error))
+                raise LogFailed("finished games cannot be pruned; nothing was removed") from error
+        gone = {game.game_id for game in pruned}
+        for token in [token for token, (game_id, _) in self._tokens.items() if game_id in gone]:
+            del self._tokens[token]
+        return pruned
 
     def _fail(self, pending: Pending, error: GmError) -> None:
         """Nothing of this became durable, and what was appended behind it never will."""
@@ -222,6 +314,10 @@ class BatchingLog:
     async def deadlines(self) -> list[Deadline]:
         await self._all_settled()
         return await self._read(self._store.deadlines)
+
+    async def live_games(self) -> int:
+        await self._all_settled()
+        return await self._read(self._store.live_games)
 
     async def due(self, player: int) -> list[int]:
         await self._all_settled()

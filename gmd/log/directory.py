@@ -39,7 +39,7 @@ def _lock(path: Path, descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "that has not said its id"
-        raise DataError(f"data: {path} is in use by another daemon: process {holder}") from None
+        raise DataError(f"data: {path} is in use by another gmd: process {holder}") from None
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

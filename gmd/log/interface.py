@@ -69,6 +69,13 @@ class GameQuery(NamedTuple):
     limit: int = 100
 
 
+class Pruned(NamedTuple):
+    """A game that was removed, and whose it was."""
+
+    game_id: int
+    players: tuple[int | None, int | None]
+
+
 class Deadline(NamedTuple):
     """A live game with a clock, and how many seconds its side to move has left; None where a seat is unheard."""
 
@@ -83,11 +90,18 @@ class EventLog(Protocol):
     def database(self) -> Database | None:
         """Where they are kept, for what else is to be kept there; None in memory."""
 
+    @property
+    def failure(self) -> str | None:
+        """Why the log cannot be written, for those who run the daemon; None where it can."""
+
     async def run(self) -> None:
-        """Write what is appended, until stopped. Where nothing runs this, nothing becomes durable."""
+        """Write what is appended, until stopped or cancelled; then all that was appended is settled before it returns.
+
+        Where nothing runs this, nothing becomes durable. What is appended after it has returned fails.
+        """
 
     def stop(self) -> None:
-        """Let :meth:`run` return once all that was appended is settled."""
+        """Let :meth:`run` return."""
 
     def next_game_id(self) -> int:
         """An id no game has had."""
@@ -127,6 +141,18 @@ class EventLog(Protocol):
 
     async def deadlines(self) -> list[Deadline]:
         """Every live game with a clock; one that has not begun is not live."""
+
+    async def live_games(self) -> int:
+        """How many games are not over; asked once, at the start, for it takes as long as there are such games."""
+
+    async def prune(self, seconds: float) -> list[Pruned]:
+        """Remove some of the games that ended so many seconds ago or before.
+
+        With a game go its events and the token it was made under; its id is given to no other. So few are removed at
+        once that an append waits no longer than for another's commit: call it until it has nothing more to remove.
+
+        :raises LogFailed: the log could not be written. Nothing was removed.
+        """
 
     async def due(self, player: int) -> list[int]:
         """The live games where a player is to act, those it is invited to, and those ended lately without its having

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -10,15 +9,18 @@ from itertools import count
 import trio
 
 from gm_protocol.errors import GmError
-from gm_protocol.messages import GameRow, GameStatus
-from gm_protocol.state import RESULTS, Color
+from gm_protocol.messages import GameRow
+from gm_protocol.state import RESULTS, Color, Termination
 from gmd.games.events import AnyEvent, Created, Joined
 from gmd.games.game import Seating, Standing
 
-from .interface import Deadline, GameQuery, SequenceConflict, TokenUse
+from .interface import Deadline, GameQuery, Pruned, SequenceConflict, TokenUse
+from .seats import seating_of, status_of
 
 #: Games a listing looks at before it lets others run: some hundred microseconds.
 GAMES_A_STEP = 1_000
+#: Games removed in one step of pruning.
+PRUNED_A_STEP = 100
 
 
 class Durable:
@@ -38,13 +40,29 @@ _DURABLE = Durable()
 
 @dataclass(slots=True)
 class _Logged:
-    """A game: its events, how it stands, and when that last changed, counted in appends to the log."""
+    """A game: its events, how it stands, and since when it has been this turn, or over: counted in appends."""
 
     created: Created
     standing: Callable[[], Standing]
     events: list[AnyEvent] = field(default_factory=list)
     changed: int = 0
+    turned: tuple[int, Termination, Seating | None] = (-1, "available_move", None)
     told: set[Color] = field(default_factory=set)
+    token: TokenUse | None = None
+    #: When it was first seen to be over, in trio's time. A move is not worth a look at the clock.
+    ended: float | None = None
+
+    @property
+    def players(self) -> tuple[int | None, int | None]:
+        seating = seating_of(self.created, self.standing())
+        return seating.white, seating.black
+
+    def note(self, now: int) -> None:
+        """It has new events."""
+        standing = self.standing()
+        turned = standing.ply_index, standing.termination, standing.seating
+        if turned != self.turned:
+            self.turned, self.changed = turned, now
 
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
@@ -63,11 +81,12 @@ class MemoryLog:
     """Every event in a list."""
 
     database = None
+    failure = None
 
     def __init__(self) -> None:
         self._games: dict[int, _Logged] = {}
         self._tokens: dict[tuple[int | None, bytes], tuple[int, bytes]] = {}
-        self._played_by: dict[int | None, list[int]] = {}
+        self._played_by: dict[int | None, dict[int, None]] = {}
         self._last_id = 0
         self._appends = count(1)
 
@@ -97,16 +116,43 @@ class MemoryLog:
             game = self._begin(game_id, events[0], standing)
         game.events.extend(events)
         game.standing = standing
-        game.changed = next(self._appends)
+        game.note(next(self._appends))
         for event in events:
             if type(event) is Joined:
                 self._add_game(event.player, game_id)
         if token is not None:
+            game.token = token
             self._tokens[token.player, token.token] = (game_id, token.content)
         return _DURABLE
 
     def told(self, game_id: int, seat: Color) -> None:
-        self._games[game_id].told.add(seat)
+        if (game := self._games.get(game_id)) is not None:
+            game.told.add(seat)
+
+    async def prune(self, seconds: float) -> list[Pruned]:
+        """As the interface has it; a game counts as ended from the first call that finds it over."""
+        now = trio.current_time()
+        pruned: list[Pruned] = []
+        for looked_at, (game_id, game) in enumerate(list(self._games.items()), 1):
+            if game_id not in self._games:
+                continue  # another call has removed it
+            if game.ended is None and game.standing().termination != "available_move":
+                game.ended = now
+            if game.ended is not None and game.ended <= now - seconds:
+                self._remove(game_id, game)
+                pruned.append(Pruned(game_id, game.players))
+                if len(pruned) == PRUNED_A_STEP:
+                    break
+            if looked_at % GAMES_A_STEP == 0:
+                await trio.lowlevel.checkpoint()
+        return pruned
+
+    def _remove(self, game_id: int, game: _Logged) -> None:
+        del self._games[game_id]
+        for player in set(game.players) - {None}:
+            del self._played_by[player][game_id]
+        if game.token is not None:
+            self._tokens.pop((game.token.player, game.token.token), None)
 
     async def load(self, game_id: int) -> list[AnyEvent]:
         game = self._games.get(game_id)
@@ -131,8 +177,11 @@ class MemoryLog:
         return [
             Deadline(game_id, standing.seconds_left)
             for game_id, game in self._games.items()
-            if game.created.options.clock is not None and status_of(game.created, standing := game.standing()) == "live"
+            if game.created.options.clock is not None and status_of(standing := game.standing()) == "live"
         ]
+
+    async def live_games(self) -> int:
+        return sum(game.standing().termination == "available_move" for game in self._games.values())
 
     async def due(self, player: int) -> list[int]:
         game_ids = [game_id for game_id in self._of(player) if self._games[game_id].waits_for(player)]
@@ -141,19 +190,21 @@ class MemoryLog:
     def _begin(self, game_id: int, created: AnyEvent, standing: Callable[[], Standing]) -> _Logged:
         assert isinstance(created, Created)
         game = self._games[game_id] = _Logged(created, standing)
-        for player in {created.player_white, created.player_black}:
+        for player in game.players:
             self._add_game(player, game_id)
         return game
 
     def _add_game(self, player: int | None, game_id: int) -> None:
-        game_ids = self._played_by.setdefault(player, [])
-        if not game_ids or game_ids[-1] < game_id:
-            game_ids.append(game_id)
-        elif game_id not in game_ids:  # somebody has joined an older game
-            insort(game_ids, game_id)
+        if player is None:
+            return
+        game_ids = self._played_by.setdefault(player, {})
+        is_latest = not game_ids or next(reversed(game_ids)) <= game_id
+        game_ids[game_id] = None
+        if not is_latest:  # somebody has joined an older game
+            self._played_by[player] = dict.fromkeys(sorted(game_ids))
 
     def _of(self, player: int | None) -> list[int]:
-        return self._played_by.get(player, [])
+        return list(self._played_by.get(player, ()))
 
     def _newest_first(self, query: GameQuery) -> Iterator[int]:
         newest = self._last_id if query.before is None else min(query.before - 1, self._last_id)
@@ -166,18 +217,6 @@ def _below(game_ids: Iterable[int], newest: int) -> Iterator[int]:
     return (game_id for game_id in game_ids if game_id <= newest)
 
 
-def seating_of(created: Created, standing: Standing) -> Seating:
-    """Who the seats of a game are for."""
-    return standing.seating or Seating(created.player_white, created.player_black, True, True)
-
-
-def status_of(created: Created, standing: Standing) -> GameStatus:
-    """The status of a game in a listing."""
-    if standing.termination != "available_move":
-        return "over"
-    return "live" if seating_of(created, standing).complete else "open"
-
-
 def make_row(game_id: int, created: Created, standing: Standing) -> GameRow:
     """A game as a listing shows it."""
     seating = seating_of(created, standing)
@@ -186,7 +225,7 @@ def make_row(game_id: int, created: Created, standing: Standing) -> GameRow:
         variant=created.options.variant,
         player_white=seating.white,
         player_black=seating.black,
-        status=status_of(created, standing),
+        status=status_of(standing),
         turn=standing.turn,
         ply_index=standing.ply_index,
         termination=standing.termination,

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gmd.metrics import Metrics
 
 from .directory import DataError, locked_directory
 from .interface import EventLog
 from .memory import MemoryLog
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from .sqlite import SqliteStore
 
 #: The value of ``data`` that keeps nothing.
 IN_MEMORY = ":memory:"
@@ -22,42 +30,106 @@ def data_directory(data: str) -> Path | None:
 
 
 @contextmanager
-def open_log(data: str) -> Iterator[EventLog]:
+def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
     """The log in a data directory, which is this process's alone for as long; blocks while it is brought up to date.
 
     :param data: the directory, or ``:memory:``.
+    :param metrics: where commits are counted.
     :raises DataError: it cannot be used.
     """
     path = data_directory(data)
     if path is None:
         yield MemoryLog()
         return
-    with locked_directory(path), _sqlite_log(path / FILE_NAME) as log:
+    with locked_directory(path), _sqlite_log(path / FILE_NAME, metrics) as log:
         yield log
 
 
 @contextmanager
-def _sqlite_log(file: Path) -> Iterator[EventLog]:
-    # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
-    from sqlalchemy.exc import DatabaseError
+def open_reader(data: str) -> Iterator[Engine]:
+    """The log in a data directory for reading alone, beside a daemon or without one; it is not brought up to date.
 
+    :raises DataError: there is none, or none that this program can read.
+    """
+    from .migrations import HEAD, stored_revision
+    from .sqlite import open_read_only
+
+    file = Path(data).expanduser() / FILE_NAME
+    if not file.exists():
+        raise DataError(f"data: there is no log of games: {file} does not exist")
+    engine = open_read_only(file)
+    try:
+        with _explained(file):
+            revision = stored_revision(engine)
+        if revision is None:
+            raise DataError(f"data: {file} has no games in it, nor tables for them")
+        if revision != HEAD:
+            raise DataError(
+                f"data: {file} is at revision {revision} of its schema, and this program reads {HEAD}. "
+                "Start gmd serve with it once, if it is older, or read it with the gmd that wrote it"
+            )
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def open_store(data: str) -> Iterator[SqliteStore]:
+    """The games in a data directory, which is this process's alone for as long, for writing them in without a daemon.
+
+    :raises DataError: it cannot be used.
+    """
+    from .migrations import migrate
+    from .sqlite import SqliteStore, open_engine
+
+    path = Path(data).expanduser()
+    with locked_directory(path):
+        engine = open_engine(path / FILE_NAME)
+        try:
+            with _explained(path / FILE_NAME):
+                migrate(engine)
+            store = SqliteStore(engine)
+            try:
+                yield store
+            finally:
+                store.close()
+        finally:
+            engine.dispose()
+
+
+@contextmanager
+def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
+    # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
     from .batching import BatchingLog
-    from .migrations import NewerSchema, migrate
+    from .migrations import migrate
     from .sqlite import SqliteStore, open_engine
 
     engine = open_engine(file)
     try:
-        migrate(engine)
-        log = BatchingLog(SqliteStore(engine))
-    except NewerSchema as error:
+        with _explained(file):
+            migrate(engine)
+            store = SqliteStore(engine)
+            log = BatchingLog(store, metrics)
+        try:
+            yield log
+        finally:
+            store.close()
+    finally:
         engine.dispose()
+
+
+@contextmanager
+def _explained(file: Path) -> Iterator[None]:
+    """Turn what a database raises into a :class:`DataError` for whoever named it."""
+    from sqlalchemy.exc import DatabaseError
+
+    from .migrations import NewerSchema
+
+    try:
+        yield
+    except NewerSchema as error:
         raise DataError(
             f"data: {file} was written by a newer gmd: {error}. Start that, or name another --data"
         ) from error
     except DatabaseError as error:
-        engine.dispose()
         raise DataError(f"data: {file} cannot be read as a log of games: {error.orig}") from error
-    try:
-        yield log
-    finally:
-        engine.dispose()

@@ -1,4 +1,4 @@
-"""The event log in a database that speaks SQL: its tables, and everything that is asked of them.
+"""The event log in a database that speaks SQL: everything that is asked of its tables.
 
 Nothing in here belongs to one database alone. What one of them does faster is in its own module.
 """
@@ -7,33 +7,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from threading import Lock
 from typing import Any
 
 import msgspec
 from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
     Connection,
     Engine,
-    Float,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
     Row,
     Select,
-    String,
-    Table,
-    Text,
-    and_,
     bindparam,
+    case,
+    delete,
     func,
     insert,
     not_,
-    or_,
     select,
     true,
     union_all,
@@ -43,86 +33,26 @@ from sqlalchemy.exc import IntegrityError
 
 from gm_protocol.messages import GameRow, GameStatus
 from gm_protocol.state import RESULTS
-from gmd.games.events import AnyEvent, Created, Joined
-from gmd.games.game import Standing
+from gmd.games.events import AnyEvent, Created
 
-from .interface import UNTOLD_SECONDS, Deadline, GameQuery
-from .store import Conflicts, Database, GameAppend, Told
+from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
+from .seats import COLUMNS, has_joined, seating_of, status_of
+from .store import Conflicts, Database, GameAppend, Restored, Told
+from .tables import events, games, retired, tokens
 
 #: Most games a player is told of at once that ended without its knowing.
 MAX_DUE = 10_000
+#: What one step of pruning removes: so many games at most, and so many events unless one game alone has more.
+PRUNED_GAMES = 100
+PRUNED_EVENTS = 1_000
 
-metadata = MetaData()
-#: SQLite makes a key of this very name the row's own number; elsewhere ids have 64 bits.
-_GameId = BigInteger().with_variant(Integer(), "sqlite")
+_RETIRED = retired.c.game_id
+_SEATS = (games.c.player_white, games.c.player_black)
+#: What a row's status may be.
+_STATUSES: Sequence[GameStatus] = ("live", "over", "open")
 
-games = Table(
-    "games",
-    metadata,
-    Column("game_id", _GameId, primary_key=True, autoincrement=False),
-    Column("variant", String(32), nullable=False),
-    Column("player_white", BigInteger),
-    Column("player_black", BigInteger),
-    Column("created", String(32), nullable=False),
-    Column("clocked", Boolean, nullable=False),
-    # Whether the seat may still have something to attend to: false once its player has been told the end.
-    Column("white_open", Boolean, nullable=False),
-    Column("black_open", Boolean, nullable=False),
-    # Whether somebody has taken the seat: before, its player is the one it is kept for, if any.
-    Column("white_taken", Boolean, nullable=False, server_default=true()),
-    Column("black_taken", Boolean, nullable=False, server_default=true()),
-    Column("status", String(8), nullable=False),
-    Column("termination", String(32), nullable=False),
-    # These alone change with every move, and no index holds them.
-    Column("events", Integer, nullable=False),
-    Column("turn", String(8), nullable=False),
-    Column("ply_index", Integer, nullable=False),
-    Column("seconds_left", Float(53)),
-    Column("changed", Float(53), nullable=False),
-    Index("games_of_white", "player_white", "status", "game_id"),
-    Index("games_of_black", "player_black", "status", "game_id"),
-    Index("games_open_to_white", "player_white", "white_open", "status"),
-    Index("games_open_to_black", "player_black", "black_open", "status"),
-    Index("games_by_status", "status", "game_id"),
-    Index("games_with_clocks", "clocked", "status"),
-)
-
-events = Table(
-    "events",
-    metadata,
-    Column("game_id", _GameId, primary_key=True, autoincrement=False),
-    Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("event", Text, nullable=False),
-)
-
-tokens = Table(
-    "tokens",
-    metadata,
-    # A digest of player and token: for nobody's tokens, too, are unique.
-    Column("token", LargeBinary(32), primary_key=True),
-    Column("game_id", _GameId, nullable=False),
-    Column("content", LargeBinary, nullable=False),
-)
-
-players = Table(
-    "players",
-    metadata,
-    Column("player", BigInteger().with_variant(Integer(), "sqlite"), primary_key=True, autoincrement=False),
-    Column("name", String(64), nullable=False),
-    # The name in lower case: that is what is unique.
-    Column("folded", String(64), nullable=False, unique=True),
-    Column("created", String(32), nullable=False),
-    # Digests, and a hash that says itself how it was made.
-    Column("key", LargeBinary(32)),
-    Column("password", String(256)),
-    # What a repeated request is known by; gmd.players.account says more.
-    Column("nonce", LargeBinary(32)),
-    Column("previous", LargeBinary(32)),
-    Column("register_token", LargeBinary(32)),
-    Column("rekey_token", LargeBinary(32)),
-)
-
-_SEATING = ("player_white", "player_black", "white_taken", "black_taken")
+#: A key that no token has: theirs are digests of 32 bytes.
+_PROBE = b"probe"
 
 _encoder = msgspec.json.Encoder()
 _events_decoder = msgspec.json.Decoder(list[AnyEvent])
@@ -130,15 +60,19 @@ _events_decoder = msgspec.json.Decoder(list[AnyEvent])
 _ADVANCE = (
     update(games)
     .where(games.c.game_id == bindparam("id"), games.c.events == bindparam("expected"))
-    .values({name: bindparam(name) for name in ("events", "turn", "ply_index", "seconds_left", "changed")})
+    .values({name: bindparam(name) for name in ("events", "turn", "ply_index", "seconds_left")})
+    # Since when the player to move has had the turn, or to be told the end.
+    .values(changed=case((games.c.ply_index == bindparam("ply_index"), games.c.changed), else_=bindparam("changed")))
 )
 _FINISH = (
-    update(games).where(games.c.game_id == bindparam("id")).values(status="over", termination=bindparam("termination"))
+    update(games)
+    .where(games.c.game_id == bindparam("id"))
+    .values({name: bindparam(name) for name in ("termination", "ended", "changed")} | {"status": "over"})
 )
 _SEAT = (
     update(games)
     .where(games.c.game_id == bindparam("id"))
-    .values({name: bindparam(name) for name in (*_SEATING, "status")})
+    .values({name: bindparam(name) for name in (*COLUMNS, "status", "changed")})
 )
 _TOLD = {
     "white": update(games).where(games.c.game_id == bindparam("id")).values(white_open=False),
@@ -162,40 +96,44 @@ class SqlStore:
 
     def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         try:
-            with self.database.writing, self._writer.begin() as connection:
-                self._write(connection, appends, told)
-        except (IntegrityError, _Missed) as error:
+            with self.database.writing:
+                self._write(appends, told)
+        except (IntegrityError, Missed) as error:
             conflicts = self._find_conflicts(appends)
             if not conflicts:
                 raise
             raise Conflicts(conflicts) from error
 
-    def _write(self, connection: Connection, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
+    def _write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         now = time.time()
         begun = [append for append in appends if append.expected == 0]
         advanced = [append for append in appends if append.expected != 0]
-        if begun:
-            self._begin(connection, begun, now)
-        if advanced:
-            self._advance(connection, advanced, now)
-        if seated := [append for append in advanced if _seats(append)]:
-            connection.execute(_SEAT, [_seat_row(append) for append in seated])
-        if appends:
-            self._insert_events(connection, appends)
-        if told:
-            _tell(connection, told)
+        with self._transaction() as connection:
+            if begun:
+                self._begin(connection, begun, now)
+            if advanced:
+                self._advance(connection, advanced, now)
+            if seated := [append for append in advanced if has_joined(append)]:
+                connection.execute(_SEAT, [_seat_row(append, now) for append in seated])
+            if told:
+                _tell(connection, told)
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        """A transaction that writes: committed at the end, rolled back where there is an error."""
+        return self._writer.begin()
 
     def _begin(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        """Add the rows of new games."""
+        """Add new games, with their events."""
         connection.execute(insert(games), [_new_row(append, now) for append in appends])
+        self._insert_events(connection, appends)
         named = [_token_row(append) for append in appends if append.token is not None]
         if named:
             connection.execute(insert(tokens), named)
 
     def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        """Bring rows up to date.
+        """Add the events of games that are there, and bring their rows up to date.
 
-        :raises _Missed: a game is not where it is expected to be.
+        :raises Missed: a game is not where it is expected to be.
         """
         values = [
             {
@@ -209,10 +147,16 @@ class SqlStore:
             }
             for append in appends
         ]
-        check_count(connection.execute(_ADVANCE, values).rowcount, len(values))
+        found = connection.execute(_ADVANCE, values).rowcount
+        if found != len(values):
+            raise Missed(f"{found} of {len(values)} games are as they were expected")
+        self._insert_events(connection, appends)
         finished = [append for append in appends if append.standing.termination != "available_move"]
         if finished:
-            ends = [{"id": append.game_id, "termination": append.standing.termination} for append in finished]
+            ends = [
+                {"id": append.game_id, "termination": append.standing.termination, "ended": now, "changed": now}
+                for append in finished
+            ]
             connection.execute(_FINISH, ends)
 
     def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
@@ -222,6 +166,11 @@ class SqlStore:
             for seq, event in enumerate(append.events, append.expected)
         ]
         connection.execute(insert(events), rows)
+
+    def probe(self) -> None:
+        with self._transaction() as connection:  # a row that comes and goes makes the database write its page
+            connection.execute(insert(tokens).values(token=_PROBE, game_id=0, content=b""))
+            connection.execute(delete(tokens).where(tokens.c.token == _PROBE))
 
     def _find_conflicts(self, appends: Sequence[GameAppend]) -> dict[int, int]:
         """How many events those games have that are not where they are expected to be, or whose token is taken."""
@@ -234,11 +183,34 @@ class SqlStore:
                     conflicts[append.game_id] = actual
         return conflicts
 
+    def restore(self, restored: Sequence[Restored]) -> None:
+        """Put in games whose ids are free, in one transaction. A token that another game has stays with that one.
+
+        :raises sqlalchemy.exc.IntegrityError: an id is taken. Nothing was put in.
+        """
+        now = time.time()
+        with self._writer.begin() as connection:
+            rows = [_new_row(game.append, now if game.ended is None else game.ended) for game in restored]
+            connection.execute(insert(games), rows)
+            self._insert_events(connection, [game.append for game in restored])
+            for game in restored:
+                if game.token is not None and not _is_kept(connection, game.token[0]):
+                    key, content = game.token
+                    connection.execute(insert(tokens).values(token=key, game_id=game.append.game_id, content=content))
+
+    def prune(self, seconds: float) -> list[Pruned]:
+        with self._writer.begin() as connection:
+            found = _long_over(connection, time.time() - seconds)
+            if found:
+                _remove(connection, [game.game_id for game in found])
+        return found
+
     # --- Reading ------------------------------------------------------------------------------------------------
 
     def newest_game_id(self) -> int:
         with self._engine.connect() as connection:
-            return connection.execute(select(func.max(games.c.game_id))).scalar() or 0
+            highest = [connection.execute(select(func.max(ids))).scalar() for ids in (games.c.game_id, _RETIRED)]
+        return max(game_id or 0 for game_id in highest)
 
     def load(self, game_id: int) -> list[AnyEvent]:
         query = select(events.c.event).where(events.c.game_id == game_id).order_by(events.c.seq)
@@ -261,54 +233,70 @@ class SqlStore:
         with self._engine.connect() as connection:
             return [Deadline(game_id, left) for game_id, left in connection.execute(query)]
 
+    def live_games(self) -> int:
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).where(games.c.status != "over")).scalar() or 0
+
     def due(self, player: int) -> list[int]:
         with self._engine.connect() as connection:
             found = connection.execute(_due_query(player, time.time() - UNTOLD_SECONDS)).scalars().all()
         return list(dict.fromkeys(reversed(found)))
 
 
-class _Missed(Exception):
-    """A game's row is not as an append expects it to be."""
+def _long_over(connection: Connection, before: float) -> list[Pruned]:
+    """The games that ended first, by a time: as many as one step may remove."""
+    query = (
+        select(games.c.game_id, games.c.player_white, games.c.player_black, games.c.events)
+        .where(games.c.ended <= before)  # which a live game's never is
+        .order_by(games.c.ended)
+        .limit(PRUNED_GAMES)
+    )
+    found: list[Pruned] = []
+    size = 0
+    for game_id, white, black, length in connection.execute(query):
+        size += length
+        if found and size > PRUNED_EVENTS:
+            break
+        found.append(Pruned(game_id, (white, black)))
+    return found
 
 
-def check_count(found: int, wanted: int) -> None:
-    """See to it that an update has found all the rows it is for; the transaction is rolled back if not."""
-    if found != wanted:
-        raise _Missed(f"{found} of {wanted} rows are as they were expected")
+def _remove(connection: Connection, game_ids: Sequence[int]) -> None:
+    """Remove games and all that belongs to them, and see to it that their ids stay theirs."""
+    for table in (events, tokens, games):
+        connection.execute(delete(table).where(table.c.game_id.in_(game_ids)))
+    highest = max(game_ids)
+    if highest > (connection.execute(select(func.max(_RETIRED))).scalar() or 0):
+        connection.execute(delete(retired))
+        connection.execute(insert(retired).values(game_id=highest))
 
 
-def _seats(append: GameAppend) -> bool:
-    """Whether somebody takes a seat."""
-    return append.standing.seating is not None and any(type(event) is Joined for event in append.events)
+class Missed(Exception):
+    """Something in the database is not as an append expects it to be."""
 
 
-def _seat_row(append: GameAppend) -> dict[str, Any]:
-    seating = append.standing.seating
-    assert seating is not None
-    return {"id": append.game_id, "status": _status(append.standing), **dict(zip(_SEATING, seating, strict=True))}
-
-
-def _status(standing: Standing) -> GameStatus:
-    if standing.termination != "available_move":
-        return "over"
-    return "live" if standing.seating is None or standing.seating.complete else "open"
+def _seat_row(append: GameAppend, now: float) -> dict[str, Any]:
+    standing = append.standing
+    assert standing.seating is not None
+    seating = dict(zip(COLUMNS, standing.seating, strict=True))
+    return {"id": append.game_id, "status": status_of(standing), "changed": now, **seating}
 
 
 def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     created, standing = append.events[0], append.standing
     if not isinstance(created, Created):
-        raise _Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
-    seating = standing.seating or (created.player_white, created.player_black, True, True)
+        raise Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
     return {
         "game_id": append.game_id,
         "variant": created.options.variant,
-        **dict(zip(_SEATING, seating, strict=True)),
+        **dict(zip(COLUMNS, seating_of(created, standing), strict=True)),
         "created": created.created,
         "clocked": created.options.clock is not None,
         "white_open": True,
         "black_open": True,
-        "status": _status(standing),
+        "status": status_of(standing),
         "termination": standing.termination,
+        "ended": None if standing.termination == "available_move" else now,
         "events": len(append.events),
         "turn": standing.turn,
         "ply_index": standing.ply_index,
@@ -329,7 +317,10 @@ def _token_row(append: GameAppend) -> dict[str, Any]:
 
 
 def _taken(connection: Connection, append: GameAppend) -> bool:
-    key = _token_row(append)["token"]
+    return _is_kept(connection, _token_row(append)["token"])
+
+
+def _is_kept(connection: Connection, key: bytes) -> bool:
     return connection.execute(select(tokens.c.game_id).where(tokens.c.token == key)).first() is not None
 
 
@@ -341,19 +332,26 @@ def _tell(connection: Connection, told: Iterable[Told]) -> None:
 
 
 def _rows_query(query: GameQuery) -> Select[Any]:
-    """The listing asked for. Of a player's games, each colour's are found by an index of their own."""
+    """The listing asked for.
+
+    Each index lists the games of one status and one player or variant, newest first. So the page is the newest of what
+    the first rows of each of them are: however many games there are, few are looked at.
+    """
+    newest = games.c.game_id.desc()
     wanted = [games.c.game_id < query.before] if query.before is not None else []
-    if query.status is not None:
-        wanted.append(games.c.status == query.status)
+    if query.player is None and query.variant is None:
+        status = [] if query.status is None else [games.c.status == query.status]
+        return select(games).where(*wanted, *status).order_by(newest).limit(query.limit)
     if query.variant is not None:
-        wanted.append(games.c.variant == query.variant)
-    page = select(games).where(*wanted).order_by(games.c.game_id.desc()).limit(query.limit)
-    if query.player is None:
-        return page
-    ids = select(games.c.game_id).where(*wanted).order_by(games.c.game_id.desc()).limit(query.limit)
-    seats = [ids.where(seat == query.player).subquery() for seat in (games.c.player_white, games.c.player_black)]
-    found = union_all(*(select(seat.c.game_id) for seat in seats))
-    return select(games).where(games.c.game_id.in_(found)).order_by(games.c.game_id.desc()).limit(query.limit)
+        # No index holds what is computed: a player has fewer games than a variant, and theirs is the index to go by.
+        variant = games.c.variant if query.player is None else games.c.variant.concat("")
+        wanted.append(variant == query.variant)
+    ids = select(games.c.game_id).where(*wanted).order_by(newest).limit(query.limit)
+    seats = [true()] if query.player is None else [seat == query.player for seat in _SEATS]
+    statuses = _STATUSES if query.status is None else [query.status]
+    parts = [ids.where(seat, games.c.status == status).subquery() for seat in seats for status in statuses]
+    found = union_all(*(select(part.c.game_id) for part in parts))
+    return select(games).where(games.c.game_id.in_(found)).order_by(newest).limit(query.limit)
 
 
 def _row(found: Row[Any]) -> GameRow:
@@ -372,16 +370,16 @@ def _row(found: Row[Any]) -> GameRow:
 
 
 def _due_query(player: int, since: float) -> Select[Any]:
-    """The ids of the games that wait for a player, the latest first."""
-    parts = []
+    """The ids of the games that wait for a player, the latest first. Of those that are over, few are looked at."""
+    parts: list[Select[Any]] = []
     for color, seat, is_open, taken in (
         ("white", games.c.player_white, games.c.white_open, games.c.white_taken),
         ("black", games.c.player_black, games.c.black_open, games.c.black_taken),
     ):
-        to_act = and_(games.c.status == "live", games.c.turn == color)
-        to_join = and_(games.c.status == "open", not_(taken))
-        untold = and_(games.c.status == "over", games.c.changed > since, taken)
-        waits = or_(to_act, to_join, untold)
-        parts.append(select(games.c.game_id, games.c.changed).where(seat == player, is_open, waits))
+        mine = select(games.c.game_id, games.c.changed).where(seat == player, is_open)
+        untold = mine.where(games.c.status == "over", games.c.ended > since, taken).order_by(games.c.ended.desc())
+        parts.append(mine.where(games.c.status == "live", games.c.turn == color))
+        parts.append(mine.where(games.c.status == "open", not_(taken)))
+        parts.append(select(untold.limit(MAX_DUE).subquery()))
     found = union_all(*parts).subquery()
     return select(found.c.game_id).order_by(found.c.changed.desc(), found.c.game_id.desc()).limit(MAX_DUE)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection as RawConnection
+from sqlite3 import IntegrityError
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
-from .sql import SqlStore, check_count
-from .store import GameAppend
+from .seats import has_joined
+from .sql import Missed, SqlStore
+from .store import GameAppend, Told
 
 #: Seconds to wait for another process, such as an operator's shell, that holds the file.
 BUSY_SECONDS = 5
@@ -28,28 +34,45 @@ PRAGMAS: Mapping[str, int | str] = {
     "temp_store": "MEMORY",
 }
 
-# One statement for a whole batch: each row of its own would have this thread wait for the interpreter again.
+#: What a connection begins with that only reads.
+READER_PRAGMAS: Mapping[str, int | str] = {
+    "busy_timeout": BUSY_SECONDS * 1_000,
+    "query_only": "ON",
+    "temp_store": "MEMORY",
+}
+#: Damages of a file after which SQLite's check stops looking for more.
+MAX_DAMAGES = 20
+
+# A batch of moves is one statement, and that a transaction of its own: after each statement this thread waits for
+# Python's lock again, and beside a busy server that takes longer than the statement. So the rows come out of a JSON
+# text, and a trigger does what is to be done for each of them.
+_BATCH = """
+CREATE TEMP VIEW batch (game_id, expected, events, turn, ply_index, seconds_left, termination, changed)
+    AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+"""
+_WRITE_BATCH = """
+CREATE TEMP TRIGGER write_batch INSTEAD OF INSERT ON batch BEGIN
+    UPDATE games
+        SET events = new.expected + json_array_length(new.events), turn = new.turn, ply_index = new.ply_index,
+            seconds_left = new.seconds_left, changed = iif(ply_index = new.ply_index, changed, new.changed)
+        WHERE game_id = new.game_id AND events = new.expected;
+    SELECT raise(ABORT, 'a game is not as it was expected') WHERE changes() = 0;
+    UPDATE games SET status = 'over', termination = new.termination, ended = new.changed, changed = new.changed
+        WHERE new.termination != 'available_move' AND game_id = new.game_id;
+    INSERT INTO events SELECT new.game_id, new.expected + key, value FROM json_each(new.events);
+END
+"""
+_INSERT_BATCH = """
+INSERT INTO batch
+    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+        json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]'),
+        json_extract(value, '$[6]'), ?
+    FROM json_each(?)
+"""
+# The same for the events of new games, of which an import writes very many.
 _INSERT_EVENTS = """
 INSERT INTO events (game_id, seq, event)
-SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?)
-"""
-_ADVANCE = """
-UPDATE games SET events = new.events, turn = new.turn, ply_index = new.ply_index, seconds_left = new.seconds_left,
-    changed = ?
-FROM (
-    SELECT json_extract(value, '$[0]') AS game_id, json_extract(value, '$[1]') AS expected,
-        json_extract(value, '$[2]') AS events, json_extract(value, '$[3]') AS turn,
-        json_extract(value, '$[4]') AS ply_index, json_extract(value, '$[5]') AS seconds_left
-    FROM json_each(?)
-) AS new
-WHERE games.game_id = new.game_id AND games.events = new.expected
-"""
-_FINISH = """
-UPDATE games SET status = 'over', termination = new.termination
-FROM (
-    SELECT json_extract(value, '$[0]') AS game_id, json_extract(value, '$[1]') AS termination FROM json_each(?)
-) AS new
-WHERE games.game_id = new.game_id
+    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?)
 """
 
 _encoder = msgspec.json.Encoder()
@@ -78,29 +101,87 @@ def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> E
     return engine
 
 
+def open_read_only(file: Path) -> Engine:
+    """An engine that cannot write, beside a daemon or without one.
+
+    Where there is no daemon SQLite leaves two files behind, which belong to its write-ahead log and hold nothing: what
+    only reads may not remove them. In a directory that cannot be written it takes the file as it is, unless a
+    write-ahead log is there, which it would have to prepare for reading.
+    """
+    query = {"uri": "true", "mode": "ro"}
+    if not os.access(file.parent, os.W_OK) and not file.with_name(f"{file.name}-wal").exists():
+        query["immutable"] = "1"
+    engine = create_engine(URL.create("sqlite", database=f"file:{quote(str(file.absolute()))}", query=query))
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: RawConnection, _record: object) -> None:
+        connection.isolation_level = None
+        for name, value in READER_PRAGMAS.items():
+            connection.execute(f"PRAGMA {name} = {value}").close()
+
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
+
+
+def damages(engine: Engine) -> list[str]:
+    """What SQLite's own check finds wrong with its file: the structure, not the games."""
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(f"PRAGMA integrity_check({MAX_DAMAGES})").scalars().all()
+    return [] if found == ["ok"] else list(found)
+
+
 class SqliteStore(SqlStore):
-    """A store in an SQLite file whose schema is up to date."""
+    """A store in an SQLite file whose schema is up to date.
+
+    All writing is done on one connection, whose cache stays warm. Moves are written past SQLAlchemy, which would take
+    longer over a small batch than the database and the disk together, and all other threads would wait for it.
+    """
 
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine, engine.execution_options(writes=True))
+        self._connection: Connection | None = None
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        super().close()
+
+    def _write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
+        if told or not all(append.expected for append in appends) or any(map(has_joined, appends)):
+            super()._write(appends, told)
+        else:
+            self._advance(self._connected(), appends, time.time())
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with self._connected().begin():
+            yield self._connected()
+
+    def _connected(self) -> Connection:
+        """The connection for writing."""
+        if self._connection is None:
+            self._connection = self._writer.connect()
+            _driver(self._connection).execute(_BATCH)
+            _driver(self._connection).execute(_WRITE_BATCH)
+        return self._connection
 
     def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
         rows = [
             (
                 append.game_id,
                 append.expected,
-                append.expected + len(append.events),
+                append.events,
                 append.standing.turn,
                 append.standing.ply_index,
                 append.standing.seconds_left,
+                append.standing.termination,
             )
             for append in appends
         ]
-        check_count(connection.exec_driver_sql(_ADVANCE, (now, _json(rows))).rowcount, len(rows))
-        finished = [append for append in appends if append.standing.termination != "available_move"]
-        if finished:
-            ends = [(append.game_id, append.standing.termination) for append in finished]
-            connection.exec_driver_sql(_FINISH, (_json(ends),))
+        try:
+            _driver(connection).execute(_INSERT_BATCH, (now, _json(rows)))
+        except IntegrityError as error:
+            raise Missed(str(error)) from error
 
     def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
         rows = [
@@ -109,6 +190,12 @@ class SqliteStore(SqlStore):
             for seq, event in enumerate(append.events, append.expected)
         ]
         connection.exec_driver_sql(_INSERT_EVENTS, (_json(rows),))
+
+
+def _driver(connection: Connection) -> RawConnection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, RawConnection)
+    return driver
 
 
 def _json(rows: Sequence[Any]) -> str:

@@ -11,7 +11,7 @@ from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, TokenUse
+from .interface import Deadline, GameQuery, Pruned, TokenUse
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -38,6 +38,16 @@ class GameAppend(NamedTuple):
     token: TokenUse | None
 
 
+class Restored(NamedTuple):
+    """A game that was played elsewhere."""
+
+    append: GameAppend
+    #: When it ended, in seconds since 1970; None while it is on.
+    ended: float | None
+    #: The digest that a token is kept by, with its content.
+    token: tuple[bytes, bytes] | None
+
+
 class Told(NamedTuple):
     """A seat's player has been shown the end of a game."""
 
@@ -55,7 +65,10 @@ class Database(NamedTuple):
 
 
 class Store(Protocol):
-    """A database of games. ``write`` is called by one thread at a time; the others may be called beside it."""
+    """A database of games.
+
+    ``write`` and ``prune`` are called by one thread at a time; the others may be called beside it.
+    """
 
     @property
     def database(self) -> Database:
@@ -67,8 +80,14 @@ class Store(Protocol):
         :raises Conflicts: nothing was written because of these games.
         """
 
+    def prune(self, seconds: float) -> list[Pruned]:
+        """Remove some long finished games, as :meth:`gmd.log.interface.EventLog.prune` has it, in one transaction."""
+
+    def probe(self) -> None:
+        """Write something durably that leaves nothing behind: raises what :meth:`write` would."""
+
     def newest_game_id(self) -> int:
-        """The highest id of a game; 0 where there is none."""
+        """The highest id that a game has, or had before it was removed; 0 where there was none."""
 
     def load(self, game_id: int) -> list[AnyEvent]:
         """A game's events, in order."""
@@ -81,6 +100,9 @@ class Store(Protocol):
 
     def deadlines(self) -> list[Deadline]:
         """Every live game with a clock."""
+
+    def live_games(self) -> int:
+        """How many games are not over."""
 
     def due(self, player: int) -> list[int]:
         """The games that wait for a player, as :meth:`gmd.log.interface.EventLog.due` has them."""

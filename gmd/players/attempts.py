@@ -33,15 +33,15 @@ class Attempts:
     def __len__(self) -> int:
         return len(self._used)
 
-    def take(self, address: str | None) -> None:
+    def take(self, peer: str) -> None:
         """Use up one attempt.
 
-        :param address: whose; None is nobody's, and has no limit.
+        :param peer: whose, as host:port; what is empty has no limit.
         :raises TooMany: there is none left.
         """
-        if address is None:
+        if not peer:
             return
-        source = _source(address)
+        source = _source(peer)
         used, now = self._now(source), trio.current_time()
         if used + 1 > self._limit:
             raise TooMany(*self._refusal(used))
@@ -50,9 +50,9 @@ class Attempts:
         if len(self._used) > MAX_ADDRESSES:
             self._used.popitem(last=False)
 
-    def give_back(self, address: str | None) -> None:
+    def give_back(self, peer: str) -> None:
         """An attempt that was used up does not count after all."""
-        if address is not None and (source := _source(address)) in self._used:
+        if peer and (source := _source(peer)) in self._used:
             self._used[source] = (max(0.0, self._now(source) - 1), trio.current_time())
 
     def _now(self, source: str) -> float:
@@ -64,8 +64,9 @@ class Attempts:
         return f"{self._what}: {self._limit} from this address are used up; try again later", float(ceil(seconds))
 
 
-def _source(address: str) -> str:
+def _source(peer: str) -> str:
     """What stands for all addresses of one subscriber's."""
+    address = peer.rpartition(":")[0].strip("[]")
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:

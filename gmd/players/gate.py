@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Callable
 from typing import NamedTuple
 
 from gm_protocol.errors import GmError, Unauthorized, quote
@@ -19,9 +18,6 @@ from .attempts import Attempts
 from .keys import Digest
 from .passwords import Passwords
 from .registry import Registry
-
-#: Where a request comes from: its address, or None where that does not count. Asked only when an attempt fails.
-Peer = Callable[[], str | None]
 
 MINUTE, HOUR = 60.0, 3_600.0
 
@@ -61,7 +57,7 @@ class Gate:
         #: What stands for the digest of a key that nobody has.
         self._nobodys = secrets.token_bytes(keys.SIZE)
 
-    def admit(self, player: int, key: str | None, proof: Proof | None, peer: Peer) -> None:
+    def admit(self, player: int, key: str | None, proof: Proof | None, peer: str) -> None:
         """Let a request act as a registered player.
 
         :param proof: its session's; where a key comes with the request, that one counts.
@@ -74,7 +70,7 @@ class Gate:
         if not self._opens(account, key):
             raise self._failed(refused_id(player), peer)
 
-    def admit_named(self, name: str, key: str | None, peer: Peer) -> Account:
+    def admit_named(self, name: str, key: str | None, peer: str) -> Account:
         """The player of a name, for whoever has its key.
 
         :raises Unauthorized: whoever asks does not.
@@ -85,7 +81,7 @@ class Gate:
             raise self._failed(refused_name(name), peer)
         return self.registry.get(account.player) or account
 
-    async def admit_with_password(self, name: str, password: str, peer: Peer) -> Account:
+    async def admit_with_password(self, name: str, password: str, peer: str) -> Account:
         """The player of a name, for whoever has its password.
 
         A password can be guessed, so that whoever has used up its attempts is not even listened to.
@@ -93,17 +89,17 @@ class Gate:
         :raises Unauthorized: whoever asks does not.
         :raises TooMany: there have been too many attempts, or there are now.
         """
-        account, address = self.registry.named(name), peer()
-        self.failures.take(address)
+        account = self.registry.named(name)
+        self.failures.take(peer)
         stored = None if account is None else account.password
         if await self.passwords.verify(stored, password):
             account = self.registry.named(name)  # which may have lost it meanwhile
             if account is not None and account.password == stored and account.key is not None:
-                self.failures.give_back(address)
+                self.failures.give_back(peer)
                 return account
         raise Unauthorized(refused_name(name))
 
-    def admit_again(self, player: int, key: str | None, token: str | None, proof: Proof | None, peer: Peer) -> None:
+    def admit_again(self, player: int, key: str | None, token: str | None, proof: Proof | None, peer: str) -> None:
         """Let a request give a player another key: one with its key, or one that did so before and has lost the reply.
 
         :raises Unauthorized: it is neither.
@@ -132,7 +128,7 @@ class Gate:
         self.registry.note_use(account)
         return True
 
-    def _failed(self, words: str, peer: Peer) -> GmError:
+    def _failed(self, words: str, peer: str) -> GmError:
         """The refusal of an attempt with a key.
 
         A right key is admitted however many wrong ones came from its address: nobody guesses one, and a bot that goes
@@ -140,7 +136,7 @@ class Gate:
 
         :raises TooMany: in place of it.
         """
-        self.failures.take(peer())
+        self.failures.take(peer)
         return Unauthorized(words)
 
 

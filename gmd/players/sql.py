@@ -10,8 +10,8 @@ import trio
 from msgspec import structs
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from gmd.log.sql import players
 from gmd.log.store import Database
+from gmd.log.tables import players
 
 from .account import Account, folded
 from .store import PlayersNotWritten

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import errno
-import socket
+import logging
 from collections.abc import Sequence
-from functools import partial
 
 import structlog
 import trio
@@ -16,10 +15,11 @@ from gm_protocol.framing import encode_frame
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.handlers.call import Authority
-from gmd.players.gate import Gate, Peer
+from gmd.metrics import Metrics
+from gmd.players.gate import Gate
 
 from .farewell import Farewells
-from .session import Session
+from .session import ANSWERED, Session
 from .tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 logger = structlog.get_logger(__name__)
@@ -45,6 +45,7 @@ class Doorkeeper:
         arbiter: Arbiter,
         limits: Limits,
         gate: Gate,
+        metrics: Metrics | None = None,
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
         *,
@@ -59,13 +60,18 @@ class Doorkeeper:
         self._limits = limits
         self._gate = gate
         self._registered_only = registered_only
+        self._metrics = metrics or Metrics()
+        self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
         self._certificate = certificate
         self._authority = authority
         self._sessions: set[Session] = set()
         self._handshakes: set[trio.CancelScope] = set()
         self._refusals: set[trio.CancelScope] = set()
         self._farewells = Farewells()
-        self._stopping = False
+        #: Whether sessions are only being brought to their ends.
+        self.stopping = False
+        #: How many connections were refused because there were too many.
+        self.turned_away = 0
         self._empty = trio.Event()
         if authority is Authority.CLIENT:
             gate.registry.when_revoked(self._end_sessions)
@@ -74,7 +80,7 @@ class Doorkeeper:
         """End the sessions of a player who is none any more; each answers what it has received."""
         for session in list(self._sessions):
             if session.player == player:
-                session.stop()
+                session.stop("revoked")
 
     @property
     def sessions(self) -> int:
@@ -83,6 +89,11 @@ class Doorkeeper:
 
     @property
     def connections(self) -> int:
+        """How many connections are open: those with a session, still to agree on TLS, and about to be closed."""
+        return self.places_taken + len(self._refusals) + len(self._farewells)
+
+    @property
+    def places_taken(self) -> int:
         """How many connections take a place: those with a session, and those still to agree on TLS."""
         return len(self._sessions) + len(self._handshakes)
 
@@ -116,7 +127,7 @@ class Doorkeeper:
             if full is not None:
                 await self._refuse(stream, full)
             elif (secured := await self._secured(stream, self._handshakes, self._limits.frame_seconds)) is not None:
-                await self._converse(secured, partial(peer_address, stream))
+                await self._converse(secured, peer_of(stream))
         except (trio.BrokenResourceError, trio.TooSlowError):
             pass  # the peer is gone, or reads nothing
         except Exception:
@@ -124,29 +135,34 @@ class Doorkeeper:
         finally:
             await stream.aclose()
 
-    async def _converse(self, stream: trio.abc.Stream, peer: Peer) -> None:
+    async def _converse(self, stream: trio.abc.Stream, peer: str) -> None:
         session = Session(
             stream,
             self._arbiter,
             self._limits,
             self._gate,
-            peer,
+            self._metrics,
             self._authority,
+            peer=peer,
             registered_only=self._registered_only,
         )
         self._sessions.add(session)
         try:
-            if self._stopping:
+            if self.stopping:
                 session.stop()
             await session.run()
             await self._part(stream)
-        except (trio.BrokenResourceError, trio.TooSlowError):
-            raise
+        except trio.BrokenResourceError:
+            session.ended_by = "lost"  # the peer is gone
+        except trio.TooSlowError:
+            session.ended_by = "stalled"  # it reads nothing
         except Exception:
-            logger.exception("session failed", player=session.player)
+            session.ended_by = "failed"
+            logger.exception("session failed", player=session.player, peer=peer)
         finally:
+            self._note_end(session, peer)
             self._sessions.discard(session)
-            if self._stopping and not self._sessions:
+            if self.stopping and not self._sessions:
                 self._empty.set()
 
     async def _secured(
@@ -174,7 +190,7 @@ class Doorkeeper:
 
     async def stop(self, patience: float) -> None:
         """Let every session finish what it has in hand, for ``patience`` seconds at most."""
-        self._stopping = True
+        self.stopping = True
         self._arbiter.watchers.stop()
         for session in self._sessions:
             session.stop()
@@ -191,12 +207,13 @@ class Doorkeeper:
             name, limit = "operator's connections", MAX_OPERATORS
         else:
             name, limit = "max_connections", self._limits.max_connections
-        if self.connections < limit:
+        if self.places_taken < limit:
             return None
         return TooMany(f"{name}: {limit} of {limit} are open; try again later", RETRY_AFTER)
 
     async def _refuse(self, stream: trio.abc.Stream, error: TooMany) -> None:
         """Tell a client why, unless that would take a handshake too many."""
+        self.turned_away += 1
         if len(self._refusals) < MAX_TLS_REFUSALS:
             secured = await self._secured(stream, self._refusals, REFUSAL_SECONDS)
             if secured is not None:
@@ -211,6 +228,28 @@ class Doorkeeper:
             await stream.send_all(encode_frame(encode(error_reply(error, None, None))))
             await self._part(stream)
 
+    def _note_end(self, session: Session, peer: str) -> None:
+        """Count and log the end of a session. A version 1 session is one request, and told of where those are."""
+        self._metrics.sessions[session.version, session.ended_by] += 1
+        if session.ended_by != ANSWERED:
+            log = logger.info
+        elif self._says_all:
+            log = logger.debug
+        else:
+            return
+        log(
+            "session ended",
+            reason=session.ended_by,
+            peer=peer,
+            player=session.player,
+            protocol=session.version or None,
+            requests=session.requests,
+            refusals=session.refusals,
+            bytes_in=session.bytes_in,
+            bytes_out=session.bytes_out,
+            seconds=round(trio.current_time() - session.opened, 3),
+        )
+
     async def _part(self, stream: trio.abc.Stream) -> None:
         """Let the peer read its last reply. (A stream in memory loses nothing when it is closed.)"""
         if isinstance(stream, TlsStream):
@@ -221,12 +260,21 @@ class Doorkeeper:
             self._farewells.take(stream)
 
 
-def peer_address(stream: trio.abc.Stream) -> str | None:
-    """The address a connection comes from; None where it comes out of this very machine without one."""
-    if not isinstance(stream, trio.SocketStream) or stream.socket.family not in (socket.AF_INET, socket.AF_INET6):
-        return None
+def peer_of(stream: trio.abc.Stream) -> str:
+    """Where a connection comes from, as ``host:port``; empty where that is nowhere, or not known any more."""
+    if not isinstance(stream, trio.SocketStream):
+        return ""
     try:
-        address: str = stream.socket.getpeername()[0]
-    except OSError:
-        return "gone"  # all who have gone before they were answered share their attempts
-    return address
+        address = stream.socket.getpeername()
+    except OSError:  # it has gone already
+        return ""
+    if not isinstance(address, tuple):  # that of a Unix socket is a path
+        return ""
+    host, port = address[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _is_said(level: int) -> bool:
+    """Whether the log takes lines of a level, as far as it can be asked."""
+    enabled = getattr(logger.bind(), "is_enabled_for", None)
+    return enabled is None or enabled(level)

@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
 from time import perf_counter
-from typing import NamedTuple
 
 import trio
 
-from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
+from gm_protocol.codec import InvalidRequest, decode_request
 from gm_protocol.errors import BadFrame, GmError, ShuttingDown
-from gm_protocol.framing import FrameDecoder, encode_frame
+from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
 from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
-from gmd.log.interface import Commit
-from gmd.players.gate import Gate, Peer
+from gmd.metrics import Metrics
+from gmd.players.gate import Gate
 from gmd.watchers import Bell
+
+from .outbox import Held, Outbox
 
 #: Bytes asked of the network at once.
 READ_SIZE = 65_536
 #: Requests answered, and seconds spent on them, before the replies are sent and everybody else gets a turn.
 BATCH = 32
 BATCH_SECONDS = 0.002
-#: Bytes sent between two looks at the clock: a peer has ``frame_seconds`` to take this much.
-SEND_SIZE = 65_536
-
-
-class _Held(NamedTuple):
-    """A reply, by its place in a batch, that may not leave before a commit is durable."""
-
-    place: int
-    request: AnyRequest
-    commit: Commit
+#: What ends a version 1 session; and one that does not come to an end of its own.
+ANSWERED = "answered"
+CUT_OFF = "cut_off"
+#: Batches of replies that may be held until what they show is durable, while requests behind them are answered. More
+#: would not fit into one commit any better, and each may be some hundred kilobytes.
+MAX_HELD = 4
 
 
 class Session:
-    """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it."""
+    """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it.
+
+    :ivar opened: when it began, in trio's time.
+    :ivar version: of the protocol, 1 or 2, once the first message has told; 0 before.
+    :ivar ended_by: what ended it, in a word; a code of the protocol where that was an error.
+    """
 
     def __init__(
         self,
@@ -47,35 +49,72 @@ class Session:
         arbiter: Arbiter,
         limits: Limits,
         gate: Gate,
-        peer: Peer,
+        metrics: Metrics,
         authority: Authority = Authority.CLIENT,
         *,
+        peer: str = "",
         registered_only: bool = False,
     ) -> None:
         self._stream = stream
         self._limits = limits
         self._decoder = FrameDecoder(limits.max_message)
+        self._metrics = metrics
         self._call = Call(
-            arbiter, limits, None, False, 0.0, self._attending, gate, peer, registered_only, authority=authority
+            arbiter=arbiter,
+            limits=limits,
+            player=None,
+            strict=False,
+            arrived=0.0,
+            attending=self._attending,
+            metrics=metrics,
+            gate=gate,
+            peer=peer,
+            registered_only=registered_only,
+            authority=authority,
         )
-        self._version: int | None = None  # 1 or 2, once the first message has told
+        self.bytes_in = 0
+        self.version = 0
+        self.ended_by = CUT_OFF
         self._ended = False  # the peer has sent all it will
-        self._stopping = False
+        self._stopping = ""  # why it is to end, once it is
         self._receiving: trio.CancelScope | None = None
         self._bell: Bell | None = None  # of the wait under way
-        self._read_at = trio.current_time()  # when bytes last came
+        self._outbox = Outbox(stream, limits.frame_seconds, self._interrupt, self._call)
+        self.opened = self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
+
+    @property
+    def requests(self) -> int:
+        """How many it has answered, refusals among them."""
+        return self._outbox.replies
+
+    @property
+    def bytes_out(self) -> int:
+        """How many bytes it has sent."""
+        return self._outbox.bytes_out
 
     @property
     def player(self) -> int | None:
         """The player its ``hello`` named."""
         return self._call.player
 
-    def stop(self) -> None:
-        """Answer what has been received, a wait as at its timeout, then close."""
-        self._stopping = True
+    @property
+    def refusals(self) -> int:
+        """How many requests were refused."""
+        return self._call.refusals
+
+    def stop(self, why: str = "stopping") -> None:
+        """Answer what has been received, a wait as at its timeout, then close.
+
+        :param why: what it is then said to have ended by.
+        """
+        self._stopping = why
         if self._bell is not None:
             self._bell.interrupt()
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        """Stop waiting for bytes: there is something to do."""
         if self._receiving is not None:
             self._receiving.cancel()
 
@@ -86,72 +125,89 @@ class Session:
         :raises trio.TooSlowError: the peer reads nothing.
         """
         try:
-            await self._converse()
-        except GmError as error:
-            await self._send([encode(error_reply(error, None, None))])
+            try:
+                self.ended_by = await self._converse()
+            except GmError as error:
+                self.ended_by = error.code
+                self._outbox.put_last_words(dispatch.broken_off(error, self._call))
+            await self._outbox.drain()
+        finally:
+            self._outbox.close()
 
-    async def _converse(self) -> None:
-        """Answer request after request.
+    async def _converse(self) -> str:
+        """Answer request after request; why there is no other.
 
         :raises BadFrame: nothing more can be read.
         :raises ShuttingDown: the server stops inside a frame.
         """
         while True:
+            if self._outbox.blocked:
+                await self._outbox.send()
             body = self._decoder.next_frame()
             if body is not None:
                 await self._answer_batch(body)
-                if self._version == 1:
-                    return
+                if self.version == 1:
+                    return ANSWERED
             elif self._ended:
                 self._decoder.at_end()
-                return
+                return "client_closed"
             elif self._stopping:
                 if self._decoder.pending:
                     raise ShuttingDown("the server is stopping and did not wait for the rest of this frame")
-                return
+                return self._stopping
             elif not await self._receive():
-                return
+                return "idle"
 
     async def _answer_batch(self, body: bytes | None) -> None:
-        """Answer a request and those waiting behind it, and send the replies once they may leave.
+        """Answer a request and those waiting behind it; their replies are sent once they may leave.
 
         :raises BadFrame: there is no frame behind it; what came before has been answered.
         """
         replies: list[bytes] = []
-        held: list[_Held] = []
+        held: list[Held] = []
+        answered = self._metrics.answered
         deadline = perf_counter() + BATCH_SECONDS
         try:
             while body is not None:
                 request = self._read(body, replies)
                 if isinstance(request, Wait):
                     self._note_begun()
-                    await self._send(replies, held)
+                    self._outbox.put(replies, held)
                     replies, held = [], []
+                    await self._outbox.drain()
                 if request is not None:
-                    reply, commit = await dispatch.answer(request, self._call)
+                    reply, commit, code = await dispatch.answer(request, self._call)
                     if commit is not None and not commit.done:
-                        held.append(_Held(len(replies), request, commit))
+                        held.append(Held(len(replies), request, commit, code))
+                    elif code is None:
+                        answered[type(request)] += 1
+                    else:
+                        dispatch.count(request, code, self._call)
                     replies.append(reply)
-                if self._version == 1 or len(replies) >= BATCH or perf_counter() > deadline:
+                if self.version == 1 or len(replies) >= BATCH or perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
             self._note_begun()
-            await self._send(replies, held)
+            self._outbox.put(replies, held)
+        if len(self._outbox) > MAX_HELD:
+            await self._outbox.drain()
+        elif self._decoder.ready:
+            await trio.lowlevel.checkpoint()
 
     def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
         """The request in a frame; or None, with its refusal among the replies. The first tells the version."""
-        first, request, kind = self._version is None, None, None
+        first, request, kind = not self.version, None, None
         try:
             request = decode_request(body, strict=self._call.strict)
         except InvalidRequest as invalid:
             kind = invalid.kind
             if kind == "hello":
                 self._call.forget()
-            replies.append(dispatch.invalid(invalid))
+            replies.append(dispatch.invalid(invalid, self._call))
         if first:
-            self._version = 2 if isinstance(request, Hello) or kind == "hello" else 1
-            self._call.strict = self._version == 2
+            self.version = 2 if isinstance(request, Hello) or kind == "hello" else 1
+            self._call.strict = self.version == 2
         return request
 
     async def _receive(self) -> bool:
@@ -160,21 +216,23 @@ class Session:
         :raises BadFrame: a frame, or the first one, has not arrived in time.
         """
         in_frame = self._begun is not None
-        deadline = self._frame_deadline() if in_frame else trio.current_time() + self._limits.idle_seconds
+        deadline = self._frame_deadline() if in_frame else self._idle_deadline()
         with trio.CancelScope(deadline=deadline) as self._receiving:
             await self._take_bytes()
         timed_out, self._receiving = self._receiving.cancelled_caught, None
-        if not timed_out or self._stopping:
+        if not timed_out or self._stopping or self._outbox.blocked:
             return True
         if in_frame:
             seconds = self._limits.frame_seconds
             raise BadFrame(f"a whole frame did not arrive within {seconds:g} seconds of its begin")
-        return False
+        return self._idle_deadline() > trio.current_time()  # replies have left, or are to leave, since it was set
 
     async def _take_bytes(self) -> None:
         data = await self._stream.receive_some(READ_SIZE)
         self._call.arrived = self._read_at = trio.current_time()
         if data:
+            self.bytes_in += len(data)
+            self._metrics.bytes_in += len(data)
             self._decoder.feed(data)
             self._begun = self._read_at if self._begun is None else self._begun
         else:
@@ -186,6 +244,11 @@ class Session:
 
     def _frame_deadline(self) -> float:
         return inf if self._begun is None else self._begun + self._limits.frame_seconds
+
+    def _idle_deadline(self) -> float:
+        """When the session ends if nothing happens; while replies are held, not until they have left."""
+        since = trio.current_time() if self._outbox else max(self._read_at, self._outbox.sent_at)
+        return since + self._limits.idle_seconds
 
     @asynccontextmanager
     async def _attending(self, bell: Bell) -> AsyncIterator[None]:
@@ -208,7 +271,7 @@ class Session:
     async def _listen(self, bell: Bell) -> None:
         try:
             while not self._decoder.ready:
-                if self._ended or self._version == 1:
+                if self._ended or self.version == 1:
                     return  # the peer only listens now, or is not to say anything more
                 with trio.CancelScope(deadline=self._frame_deadline()) as waiting:
                     await self._take_bytes()
@@ -217,15 +280,3 @@ class Session:
         except trio.BrokenResourceError:
             pass  # the peer is gone, as the sending of the reply will find
         bell.interrupt()
-
-    async def _send(self, replies: list[bytes], held: Sequence[_Held] = ()) -> None:
-        """Send replies, each a frame, once what they tell is durable, or an error in place of what never will be."""
-        for place, request, commit in held:
-            try:
-                await commit.wait()
-            except GmError as error:
-                replies[place] = dispatch.refusal(error, request)
-        data = memoryview(b"".join(map(encode_frame, replies)))
-        for start in range(0, len(data), SEND_SIZE):
-            with trio.fail_after(self._limits.frame_seconds):
-                await self._stream.send_all(data[start : start + SEND_SIZE])

@@ -50,8 +50,8 @@ class Certificate:
         self.context = _context(self._cert, self._key)
 
 
-def certificate_of(cert: str, key: str) -> Certificate | None:
-    """The certificate that the settings ``tls_cert`` and ``tls_key`` name; None where both are empty.
+def certificate_of(cert: str | None, key: str | None) -> Certificate | None:
+    """The certificate that the settings ``tls_cert`` and ``tls_key`` name; None where neither does.
 
     :raises ConfigError: one is given without the other, or they cannot be used.
     """

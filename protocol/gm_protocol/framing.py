@@ -21,6 +21,7 @@ DEFAULT_PORT = 7100
 DEFAULT_MAX_MESSAGE = 1 << 20
 
 HEADER = struct.Struct(">i")
+HEADER_SIZE = HEADER.size
 
 
 def encode_frame(body: bytes) -> bytes:
@@ -55,23 +56,25 @@ class FrameDecoder:
         :raises BadFrame: the next header's length is not between 1 and the limit. Every later call raises again:
             nothing behind a bad header can be read.
         """
-        body = self._start + HEADER.size
-        if len(self._buffer) < body:
+        buffer, start = self._buffer, self._start
+        body = start + HEADER_SIZE
+        size = len(buffer)
+        if size < body:
             return None
-        (length,) = HEADER.unpack_from(self._buffer, self._start)
+        (length,) = HEADER.unpack_from(buffer, start)
         if not 0 < length <= self.limit:
             raise BadFrame(
                 f"frame length {length} is not between 1 and {self.limit}: "
                 "send a 4-byte network-order length, then that many bytes of JSON"
             )
         end = body + length
-        if len(self._buffer) < end:
+        if size < end:
             return None
-        frame = bytes(self._buffer[body:end])
+        frame = bytes(buffer[body:end])
+        if end == size:
+            buffer.clear()  # or an idle session would hold its largest request for as long as it idles
+            end = 0
         self._start = end
-        if end == len(self._buffer):
-            self._buffer.clear()  # or an idle session would hold its largest request for as long as it idles
-            self._start = 0
         return frame
 
     @property

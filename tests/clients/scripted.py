@@ -1,4 +1,4 @@
-"""Servers that do what a daemon would not, or that show what gmcat sends."""
+"""Servers that do what a daemon would not, or that show what a client sends."""
 
 from __future__ import annotations
 

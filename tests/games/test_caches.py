@@ -8,7 +8,7 @@ import chess
 import msgspec
 import pytest
 
-from gmd.games import access, facts, fragments
+from gmd.games import facts, fragments
 from gmd.games.position import Position, pack, unpack
 from tests.games.playing import choose
 from tests.oracle import access_map, board_rows, fen
@@ -53,19 +53,27 @@ def test_facts_are_right_and_few_however_small_the_memory(monkeypatch: pytest.Mo
     assert facts._kept, "some were seen twice"
 
 
+def test_a_game_that_is_played_on_keeps_its_last_two_positions_at_hand() -> None:
+    facts._kept.clear()
+    facts._recent.clear()
+    facts._seen.clear()
+    board, rng = chess.Board(), random.Random("at hand")
+    last_two = [pack(board.copy(stack=False))]
+    for _ in range(40):
+        move = choose(board, "any", rng)
+        last_two.append(facts.facts_of(last_two[-1]).play(move.uci()).position)
+        del last_two[:-2]
+        board.push(move)
+        assert list(facts._recent) == last_two
+
+
 def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
-    monkeypatch.setattr(access, "MAX_STEPS", 4)
-    fragments._RANKS.clear()
     fragments._SQUARE_LISTS.clear()
-    for table in (*access._WHITE_STEPS, *access._BLACK_STEPS):
-        table.clear()
     for position in some_positions(random.Random("fragments")):
         board = unpack(position)
         found = facts.Facts(position, unpack(position))
         assert found.fen_stem == " ".join(fen(board).split()[:4])
         assert msgspec.json.decode(msgspec.json.encode(found.board)) == board_rows(board)
         assert msgspec.json.decode(msgspec.json.encode(found.access_map)) == access_map(board)
-        assert len(fragments._RANKS) <= 16
         assert len(fragments._SQUARE_LISTS) <= 16
-        assert all(len(table) <= 4 for table in (*access._WHITE_STEPS, *access._BLACK_STEPS))

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from gmd.games.access import access
 from gmd.games.chess import decode_move, encode_move
 from gmd.games.facts import Facts, facts_of
-from gmd.games.fragments import access_json
-from gmd.games.position import pack, unpack
+from gmd.games.fragments import access_json, fen_of, placement
+from gmd.games.position import advance, contents, pack, unpack
 from tests import oracle
 from tests.games.strategies import boards, lawless_boards, played_boards
 from tests.helpers_proof import proof_size
@@ -91,6 +91,23 @@ def test_every_legal_move_is_played_and_written_as_python_chess_does(board: Boar
             assert " ".join(oracle.fen(unpack(played.position)).split()[:4]) == " ".join(oracle.fen(board).split()[:4])
             assert played.position == pack(board.copy(stack=False))
             assert facts.play(san).uci == uci
+        board.pop()
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=30, full=5_000))
+@given(boards)
+def test_every_legal_move_changes_the_texts_of_a_board_to_those_of_the_next(board: Board) -> None:
+    """Castling, en passant, promotions and drops among them: all that changes is what ``advance`` says."""
+    position = pack(board.copy(stack=False))
+    before = placement(contents(unpack(position), board.occupied))
+    for move in list(board.legal_moves):
+        after = unpack(position)
+        placed = placement(advance(after, move), before)
+        board.push(move)
+        assert placed == placement(contents(after, after.occupied))
+        assert fen_of(placed) == oracle.fen(board).split()[0].split("[")[0]
+        assert json.loads(placed.json) == oracle.board_rows(board)
         board.pop()
 
 

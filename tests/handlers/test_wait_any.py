@@ -41,6 +41,23 @@ async def test_the_game_that_has_waited_longest_comes_first(autojump_clock: Mock
         assert await due(white) is None
 
 
+async def test_being_heard_from_puts_no_game_back_in_the_line(autojump_clock: MockClock) -> None:
+    clock = {"initial": 60}
+    async with memory_daemon() as daemon:
+        white, black, both = [await daemon.connect(player=player) for player in (1, 2, 3)]
+        for _ in range(2):
+            await black.new_game(1, 4, clock=clock)  # which nobody is heard from in
+        assert await due(white) == 1  # and White is heard from
+        await white.ask("state", game_id=1, player=4)
+        assert await due(white) == 1
+        for _ in range(2):
+            await black.new_game(3, 3, clock=clock)
+        assert await due(both) == 3
+        assert await due(both) == 3
+        await both.ask("move", game_id=3, move="e4", seat="white")
+        assert await due(both) == 4, "the other seat's turn is a new one"
+
+
 async def test_some_games_may_be_left_out(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white = await daemon.connect(player=1)

@@ -17,10 +17,11 @@ from gm_protocol.messages import ClockOption, GameOptions, GameRow, Variant
 from gmd.games.events import AnyEvent, Created, Ended, Heard, Loaded, Moved
 from gmd.games.game import Standing
 from gmd.log.batching import BatchingLog
-from gmd.log.interface import Deadline, EventLog, GameQuery, SequenceConflict, TokenUse
+from gmd.log.interface import Deadline, EventLog, GameQuery, Pruned, SequenceConflict, TokenUse
 from gmd.log.memory import MemoryLog
-from gmd.log.sql import SqlStore, metadata
+from gmd.log.sql import SqlStore
 from gmd.log.sqlite import SqliteStore, open_engine
+from gmd.log.tables import metadata
 from tests.helpers import START_FEN
 from tests.helpers_proof import proof_size
 
@@ -75,14 +76,15 @@ async def sql_log(store_class: type[SqlStore] = SqlStore) -> AsyncIterator[Event
     with TemporaryDirectory() as directory:
         engine = open_engine(Path(directory) / "games.sqlite", {"synchronous": "OFF"})
         metadata.create_all(engine)
-        log = BatchingLog(store_class(engine))
+        store = store_class(engine)
+        log = BatchingLog(store)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(log.run)
             try:
                 yield log
             finally:
                 log.stop()
-        engine.dispose()
+        store.close()
 
 
 @asynccontextmanager
@@ -307,6 +309,18 @@ async def test_the_deadlines_are_those_of_live_games_with_clocks(new_log: LogFac
         assert await log.deadlines() == [Deadline(waiting, None)]
 
 
+async def test_live_games_are_counted(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        assert await log.live_games() == 0
+        for _ in range(3):
+            await append(log, log.next_game_id(), 0, CREATED)
+        await append(log, log.next_game_id(), 0, CREATED, Ended("timeout_white"), standing=OVER)
+        assert await log.live_games() == 3
+        await append(log, 2, 1, Ended("timeout_white"), standing=OVER)
+        assert await log.live_games() == 2
+        assert log.failure is None
+
+
 async def test_the_longest_due_game_comes_first_and_ends_are_told_once(new_log: LogFactory) -> None:
     async with new_log() as log:
         first, second, third = (log.next_game_id() for _ in range(3))
@@ -322,6 +336,18 @@ async def test_the_longest_due_game_comes_first_and_ends_are_told_once(new_log: 
         log.told(second, "white")
         await append(log, first, 2, Moved("e7e5"))  # what is told is written with the next append
         assert (await log.due(1), await log.due(2)) == ([third, first], [second])
+
+
+async def test_a_game_keeps_its_place_while_it_is_the_same_turn(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        first, second = log.next_game_id(), log.next_game_id()
+        for game_id in (first, second):
+            await append(log, game_id, 0, structs.replace(CREATED, player_white=1, player_black=2))
+        await append(log, first, 1, Heard("black"))
+        assert await log.due(1) == [first, second]
+        lost = Standing("white", 0, "resignation_white", None)
+        await append(log, first, 2, Ended("resignation_white"), standing=lost)
+        assert await log.due(1) == [second, first]
 
 
 async def test_one_who_plays_both_sides_is_told_both_ends(new_log: LogFactory) -> None:
@@ -344,3 +370,65 @@ async def test_listings_and_tokens_know_of_what_is_on_its_way(new_log: LogFactor
         assert await log.made_under(1, b"token") == (game_id, b"content")
         assert [row.game_id for row in await log.rows(GameQuery())] == [game_id]
         assert await log.load(game_id) == [CREATED]
+
+
+async def ids_of(log: EventLog, query: GameQuery | None = None) -> list[int]:
+    return [row.game_id for row in await log.rows(query or GameQuery())]
+
+
+async def prune_all(log: EventLog, seconds: float) -> list[Pruned]:
+    """Everything there is to prune, in as many steps as it takes."""
+    pruned: list[Pruned] = []
+    while some := await log.prune(seconds):
+        pruned += some
+    return pruned
+
+
+async def test_games_that_are_over_are_pruned_and_live_ones_never(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        live, over, ended_later, over_at_once = (log.next_game_id() for _ in range(4))
+        created = structs.replace(CREATED, player_white=1, player_black=2)
+        await append(log, live, 0, created, Moved("e2e4"))
+        await append(log, over, 0, created, Moved("f2f3"))
+        await append(log, over, 2, Moved("e7e5"), standing=OVER)
+        await append(log, ended_later, 0, created)
+        await append(log, over_at_once, 0, structs.replace(created, player_white=None, player_black=2), standing=OVER)
+        assert await prune_all(log, 3_600) == []
+        assert sorted(await prune_all(log, 0)) == [Pruned(over, (1, 2)), Pruned(over_at_once, (None, 2))]
+        assert await prune_all(log, 0) == []
+        assert await log.load(over) == await log.load(over_at_once) == []
+        assert await log.load(live) == [created, Moved("e2e4")]
+        assert await ids_of(log) == await ids_of(log, GameQuery(player=1)) == [ended_later, live]
+        assert await ids_of(log, GameQuery(player=2, variant="standard")) == [ended_later, live]
+        assert (await log.due(1), await log.due(2)) == ([live, ended_later], [])
+        log.told(over, "white")  # by somebody who saw it while it was there
+        await append(log, ended_later, 1, Ended("timeout_white"), standing=OVER)
+        assert await prune_all(log, 0) == [Pruned(ended_later, (1, 2))]
+        assert await ids_of(log) == [live]
+
+
+async def test_pruning_takes_many_games_in_steps(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        ids = [log.next_game_id() for _ in range(250)]
+        for game_id in ids:
+            log.append(game_id, 0, [CREATED], lambda: OVER)
+        await log.rows(GameQuery())  # which waits for all of them
+        steps = []
+        while pruned := await log.prune(0):
+            steps.append([game.game_id for game in pruned])
+        assert [len(step) for step in steps] == [100, 100, 50]
+        assert sorted(game_id for step in steps for game_id in step) == ids
+
+
+async def test_a_pruned_games_token_is_free_and_its_id_is_not(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        over, live = log.next_game_id(), log.next_game_id()
+        await log.append(over, 0, [CREATED], lambda: OVER, TokenUse(1, b"token", b"content")).wait()
+        await log.append(live, 0, [CREATED], lambda: STANDING, TokenUse(1, b"other", b"content")).wait()
+        await prune_all(log, 0)
+        assert await log.made_under(1, b"token") is None
+        assert await log.made_under(1, b"other") == (live, b"content")
+        again = log.next_game_id()
+        assert again not in (over, live)
+        await log.append(again, 0, [CREATED], lambda: STANDING, TokenUse(1, b"token", b"new content")).wait()
+        assert await log.made_under(1, b"token") == (again, b"new content")

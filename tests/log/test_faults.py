@@ -10,7 +10,7 @@ import pytest
 import structlog
 import trio
 
-from tests.helpers import Client, Json, durable_daemon, store_in
+from tests.helpers import Client, Json, durable_daemon, store_in, troubles
 from tests.serving import Served, served
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
@@ -68,7 +68,7 @@ async def test_a_file_another_process_writes_is_waited_for_and_then_refused(tmp_
             other.execute("ROLLBACK")
             other.close()
             assert (await move(client, game_id, 0))["error"] is None
-    assert [entry.get("reason") for entry in logged] == ["OperationalError: database is locked", None]
+    assert [entry.get("reason") for entry in troubles(logged)] == ["OperationalError: database is locked", None]
 
 
 async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path) -> None:
@@ -84,6 +84,46 @@ async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path)
             client = await daemon.connect()
             assert (await client.ask("state", game_id=1))["code"] == "internal"
             assert await moves_of(client, 2) == 1
+
+
+async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewhere(tmp_path: Path) -> None:
+    file = tmp_path / "games.sqlite"
+    with structlog.testing.capture_logs(), store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            await client.play((await client.new_game())["game_id"], "e4")
+    with sqlite3.connect(file) as connection:
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name LIKE 'sqlite_%_events_1'"
+        ).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    whole = file.read_bytes()
+    file.write_bytes(whole[: (page - 1) * size] + b"\xff" * size + whole[page * size :])
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert [row["game_id"] for row in (await client.ask("games"))["games"]] == [1]
+            read = await client.ask("state", game_id=1)
+            assert (read["code"], read["error"]) == (
+                "internal",
+                "game 1: the event log cannot be read; nothing was done",
+            )
+            made = await client.ask("new_game", player_white=1, player_black=2)
+            assert (made["code"], made["game_id"], made["error"]) == (
+                "internal",
+                None,
+                "game 2: the event log cannot be written; nothing was done",
+            )
+    reason = "DatabaseError: database disk image is malformed"
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [
+        ("the event log cannot be read", reason),
+        ("the event log cannot be written", reason),
+    ]
+    file.write_bytes(whole)
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            assert await moves_of(await daemon.connect(), 1) == 1
 
 
 def limit(served: Served, size: int) -> None:

@@ -10,10 +10,11 @@ import structlog
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from gm_protocol.errors import GmError
 from gmd.games.events import Moved
 from gmd.log.batching import BatchingLog
-from gmd.log.interface import GameQuery, SequenceConflict
-from tests.helpers import Client, FaultyStore, Json, durable_daemon, store_in
+from gmd.log.interface import GameQuery, LogFailed, SequenceConflict
+from tests.helpers import Client, FaultyStore, Json, durable_daemon, store_in, troubles
 from tests.log.test_contract import CREATED, STANDING
 
 
@@ -116,15 +117,14 @@ async def test_a_failed_commit_is_an_error_to_all_who_waited_for_it_and_undone(
                 await wait_all_tasks_blocked()
                 await other.send({"kind": "state", "game_id": 1})
                 await wait_all_tasks_blocked()
-            replies = [await client.receive() for _ in range(4)] + [await other.receive()]
+            replies = [await client.receive() for _ in range(4)] + [await other.receive() for _ in range(2)]
             failed = "game 1: the event log cannot be written; nothing was done"
-            assert [reply["error"] for reply in replies] == [failed, failed, failed, None, failed]
+            assert [reply["error"] for reply in replies] == [failed, failed, failed, None, failed, failed]
             assert {reply["code"] for reply in replies if reply["error"]} == {"internal"}
-            assert (await other.receive())["state"] == before["state"]
             assert await client.ask("state", game_id=1) == before
             store.fault = None
             assert (await client.ask("move", game_id=1, player=2, move="c5", ply=1))["state"]["last_move"] == "c7c5"
-        assert [(entry["event"], entry["log_level"]) for entry in logged] == [
+        assert [(entry["event"], entry["log_level"]) for entry in troubles(logged)] == [
             ("the event log cannot be written", "error"),
             ("the event log can be written again", "warning"),
         ]
@@ -187,12 +187,38 @@ async def test_games_asked_for_at_once_are_loaded_once(store: FaultyStore) -> No
     assert store.loads == [1]
 
 
-async def test_what_was_appended_before_the_end_is_written(store: FaultyStore) -> None:
+@pytest.mark.parametrize("how", ["cancelled", "stopped"])
+async def test_what_was_appended_before_the_end_is_written_and_nothing_after_it(how: str, store: FaultyStore) -> None:
     log = BatchingLog(store)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
-        commit = log.append(1, 0, [CREATED], lambda: STANDING)
-        nursery.cancel_scope.cancel()
-        log.stop()
-    assert commit.done
-    assert store.load(1) == [CREATED]
+        await wait_all_tasks_blocked()
+        with store.held():
+            commits = [log.append(game_id, 0, [CREATED], lambda: STANDING) for game_id in (1, 2)]
+            if how == "cancelled":
+                nursery.cancel_scope.cancel()
+            else:
+                log.stop()
+    assert [commit.done for commit in commits] == [True, True]
+    assert store.load(2) == [CREATED]
+    with pytest.raises(LogFailed, match="game 3: the event log is closed; nothing was done"):
+        log.append(3, 0, [CREATED], lambda: STANDING)
+
+
+async def test_what_follows_one_commit_does_not_keep_others_from_following(store: FaultyStore) -> None:
+    log = BatchingLog(store)
+    followed: list[int] = []
+
+    def fail(error: GmError | None) -> None:
+        raise RuntimeError("a bug")
+
+    with structlog.testing.capture_logs() as logged:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(log.run)
+            commit = log.append(1, 0, [CREATED], lambda: STANDING)
+            commit.then(fail)
+            commit.then(lambda _: followed.append(1))
+            await commit.wait()
+            log.stop()
+    assert followed == [1]
+    assert [(entry["event"], entry["game_id"]) for entry in logged] == [("what follows a commit failed", 1)]

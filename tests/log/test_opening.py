@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -18,9 +19,12 @@ from gmd.log.batching import BatchingLog
 from gmd.log.directory import DataError
 from gmd.log.memory import MemoryLog
 from gmd.log.migrations import HEAD, migrate, stored_revision
-from gmd.log.opening import open_log
-from gmd.log.sql import metadata
+from gmd.log.opening import open_log, open_reader, open_store
+from gmd.log.reading import GameFilter, LogReader
 from gmd.log.sqlite import open_engine
+from gmd.log.store import GameAppend
+from gmd.log.tables import metadata
+from tests.log.test_contract import CREATED, STANDING
 from tests.serving import SERVE, environment, served
 
 NOBODY = 65_534
@@ -125,12 +129,37 @@ def test_a_directory_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
     assert said == f"data: {tmp_path} cannot be used: Permission denied"
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child makes no use of any thread
+def test_a_log_in_a_directory_that_may_not_be_written_is_read() -> None:
+    with TemporaryDirectory() as directory:
+        with open_store(directory) as store:
+            store.write([GameAppend(1, 0, [CREATED], STANDING, None)], [])
+        Path(directory).chmod(0o555)
+        Path(directory, "games.sqlite").chmod(0o444)
+        read, write = os.pipe()
+        if (child := os.fork()) == 0:
+            try:
+                if os.geteuid() == 0:  # whom no mode keeps out
+                    os.setuid(NOBODY)
+                with open_reader(directory) as engine:
+                    os.write(write, str(LogReader(engine).count(GameFilter())).encode())
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        os.close(write)
+        said = os.read(read, 100).decode()
+        os.close(read)
+        assert said == "1"
+        assert sorted(path.name for path in Path(directory).iterdir()) == ["games.sqlite", "lock"]
+        Path(directory).chmod(0o755)
+
+
 def test_a_second_daemon_is_told_which_process_has_the_directory(tmp_path: Path) -> None:
     command = [*SERVE, "--port", "0", "--data", str(tmp_path)]
     with served("--data", str(tmp_path)) as first:
         second = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=30, check=False)
         assert (second.returncode, second.stdout) == (1, "")
-        assert second.stderr == f"Error: data: {tmp_path} is in use by another daemon: process {first.process.pid}\n"
+        assert second.stderr == f"Error: data: {tmp_path} is in use by another gmd: process {first.process.pid}\n"
     with served("--data", str(tmp_path)) as third:  # the first was killed, and the lock with it
         assert third.lines[1] == f"Games are kept in {tmp_path}"
 

@@ -1,59 +1,135 @@
-"""Every acknowledged move has really been synced, which no killing of processes can show: the kernel is asked."""
+"""Whatever is acknowledged has really been synced, which no killing of processes can show: the kernel is asked."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from signal import SIGTERM
+from typing import NamedTuple
 
 import trio
 
 from tests.helpers import Client
-from tests.serving import served
+from tests.serving import Served, served
 from tests.tools import require_tool
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
 MOVES = 40
+#: Clients at once, and the games that each begins and moves in.
+CLIENTS = 12
+GAMES = 4
 
-#: What strace writes of a call: who made it, which, and what came of it.
-CALL = re.compile(r"\d+ +(?:<\.\.\. )?(fdatasync|fsync|sendto|sendmsg)\b.* = (-?\d+)")
+#: What the kernel is asked to tell of: bytes of each call, and a page of the database is 4,096.
+CALLS = ["-e", "trace=fsync,fdatasync,pwrite64,write,sendto,sendmsg", "-s", "4096"]
+#: As strace writes calls: whole, or in two lines where another thread came between.
+WHOLE = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)")
+BEGUN = re.compile(r"(\d+) +(\w+)\((.*) <unfinished \.\.\.>")
+ENDED = re.compile(r"(\d+) +<\.\.\. (\w+) resumed>(.*)\) += (-?\d+)")
+
+
+class Call(NamedTuple):
+    """A system call that succeeded; ``begun`` and ``ended`` are lines of the trace."""
+
+    name: str
+    arguments: str
+    begun: int
+    ended: int
+
+    @property
+    def syncs(self) -> bool:
+        return self.name in ("fsync", "fdatasync")
+
+    @property
+    def sends(self) -> bool:
+        """Whether it sends a client something."""
+        return self.name in ("write", "sendto", "sendmsg") and "<socket:" in self.arguments.split(",")[0]
+
+    @property
+    def logs(self) -> bool:
+        """Whether it writes to the log."""
+        return self.name == "pwrite64" and "-wal>" in self.arguments.split(",")[0]
+
+
+def calls_of(trace: list[str]) -> Iterator[Call]:
+    begun: dict[str, tuple[str, int]] = {}
+    for number, line in enumerate(trace):
+        if (whole := WHOLE.match(line)) is not None:
+            _, name, arguments, result = whole.groups()
+            if counts(result):
+                yield Call(name, arguments, number, number)
+        elif (start := BEGUN.match(line)) is not None:
+            begun[start[1]] = start[3], number
+        elif (end := ENDED.match(line)) is not None:
+            pid, name, rest, result = end.groups()
+            arguments, since = begun.pop(pid)
+            if counts(result):
+                yield Call(name, arguments + rest, since, number)
+
+
+def counts(result: str) -> bool:
+    """Whether a call has succeeded, and is not trio waking itself by a single byte."""
+    return int(result) >= 0 and int(result) != 1
+
+
+@contextmanager
+def traced(directory: Path) -> Iterator[tuple[Served, list[Call]]]:
+    """A daemon, and what it has asked of the kernel once it has ended."""
+    trace, data = directory / "trace", directory / "data"
+    tool = require_tool("strace", "-o", os.devnull, "true")  # containers often forbid tracing
+    strace = [str(tool), "--follow-forks", "--decode-fds=path", "--quiet=all", *CALLS, "-o", str(trace)]
+    calls: list[Call] = []
+    with served("--data", str(data), prefix=strace) as daemon:
+        try:
+            yield daemon, calls
+        finally:
+            os.kill(int((data / "lock").read_text()), SIGTERM)  # strace ends with it
+        assert daemon.process.wait(30) == 0
+    calls += calls_of(trace.read_text().splitlines())
+
+
+@asynccontextmanager
+async def client_of(daemon: Served) -> AsyncIterator[Client]:
+    client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+    await client.ask("hello")
+    try:
+        yield client
+    finally:
+        await client.aclose()
 
 
 async def test_between_any_two_acknowledgements_the_log_was_synced(tmp_path: Path) -> None:
-    trace, data = tmp_path / "trace", tmp_path / "data"
-    calls = "trace=fsync,fdatasync,sendto,sendmsg"
-    tool = require_tool("strace", "-o", os.devnull, "true")  # containers often forbid tracing
-    strace = [str(tool), "--follow-forks", "--quiet=all", "-e", calls, "-o", str(trace)]
-    with served("--data", str(data), prefix=strace) as daemon:
-        try:
-            client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-            await client.ask("hello")
+    with traced(tmp_path) as (daemon, calls):
+        async with client_of(daemon) as client:
             game_id = (await client.new_game())["game_id"]
             for ply in range(MOVES):
                 reply = await client.ask("move", game_id=game_id, player=1 + ply % 2, move=SHUFFLE[ply % 4])
                 assert reply["error"] is None
-            await client.aclose()
-        finally:
-            os.kill(int((data / "lock").read_text()), SIGTERM)  # strace ends with it
-        assert daemon.process.wait(30) == 0
-    replies = synced(trace.read_text().splitlines())
+    happened = "".join("S" if call.syncs else "R" for call in calls if call.syncs or call.sends)
     # "hello" shows nothing that is to be durable.
-    assert replies[1:] == [True] * (MOVES + 1)
+    assert re.sub("S+", "S", happened).removeprefix("S").removesuffix("S") == "R" + "SR" * (MOVES + 1)
 
 
-def synced(trace: list[str]) -> list[bool]:
-    """For each thing sent, whether there was a sync since the one before."""
-    sent: list[bool] = []
-    has_synced = False
-    for line in trace:
-        call = CALL.match(line)
-        if call is None or int(call[2]) < 0:
-            continue
-        if call[1].startswith("send"):
-            if int(call[2]) > 1:  # one byte is trio waking itself
-                sent.append(has_synced)
-                has_synced = False
-        else:
-            has_synced = True
-    return sent
+async def test_under_load_every_acknowledged_game_was_in_what_was_synced(tmp_path: Path) -> None:
+    """Whose event a page holds is told by a player's number that nobody else has."""
+    players = [1_000_000_007 + 1_009 * number for number in range(CLIENTS * GAMES)]
+
+    async def begin_games(daemon: Served, mine: list[int]) -> None:
+        async with client_of(daemon) as client:
+            for player in mine:
+                game_id = (await client.new_game(player, 2))["game_id"]
+                await client.play(game_id, *SHUFFLE, white=player)
+
+    with traced(tmp_path) as (daemon, calls):
+        async with trio.open_nursery() as nursery:
+            for number in range(CLIENTS):
+                nursery.start_soon(begin_games, daemon, players[number::CLIENTS])
+    for player in players:
+        acknowledged = next(call for call in calls if call.sends and f'\\"player_white\\":{player},' in call.arguments)
+        logged = next(call for call in calls if call.logs and f'\\"player_white\\":{player},' in call.arguments)
+        assert any(
+            call.syncs and logged.ended < call.begun and call.ended < acknowledged.begun
+            for call in calls[calls.index(logged) :]
+        )

@@ -44,7 +44,7 @@ async def registered(gate: Gate, name: str = "bot", token: str | None = None) ->
 def admits(gate: Gate, player: int, key: str | None) -> bool:
     """Whether a key lets one act as a player."""
     try:
-        gate.admit(player, key, None, lambda: None)
+        gate.admit(player, key, None, "")
     except Unauthorized:
         return False
     return True
@@ -116,19 +116,19 @@ async def test_a_rekeying_is_repeated_with_the_old_key_and_its_token_until_the_n
     house = House()
     gate = await house.open()
     player, old = await registered(gate, token="t")
-    gate.admit_again(player, old, "r", None, lambda: None)
+    gate.admit_again(player, old, "r", None, "")
     _, new = await gate.registry.rekey(player, "r")
     assert new is not None
     for current in (gate, await house.open()):
         assert not admits(current, player, old)
         for key, token in ((old, "t"), (old, None), ("", "r"), ("x" * 43, "r")):
             with pytest.raises(Unauthorized):
-                current.admit_again(player, key, token, None, lambda: None)
-        current.admit_again(player, old, "r", None, lambda: None)
+                current.admit_again(player, key, token, None, "")
+        current.admit_again(player, old, "r", None, "")
         assert (await current.registry.rekey(player, "r"))[1] == new
     assert admits(current, player, new)
     with pytest.raises(Unauthorized):
-        current.admit_again(player, old, "r", None, lambda: None)
+        current.admit_again(player, old, "r", None, "")
     assert (await current.registry.rekey(player, "r"))[1] is None
     assert (await current.registry.register("bot", None, "t"))[1] is None
 
@@ -139,14 +139,14 @@ async def test_a_session_s_proof_is_good_until_the_key_changes() -> None:
     account = gate.registry.get(player)
     assert account is not None
     proof = gate.proof(account)
-    gate.admit(player, None, proof, lambda: None)
+    gate.admit(player, None, proof, "")
     with pytest.raises(Unauthorized):
-        gate.admit(player, "wrong", proof, lambda: None)
+        gate.admit(player, "wrong", proof, "")
     with pytest.raises(Unauthorized):
-        gate.admit(player + 1, None, proof, lambda: None)
+        gate.admit(player + 1, None, proof, "")
     await gate.registry.rekey(player, None)
     with pytest.raises(Unauthorized):
-        gate.admit(player, None, proof, lambda: None)
+        gate.admit(player, None, proof, "")
 
 
 async def test_who_was_revoked_has_no_key_until_the_next_one() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from trio.testing import MemoryReceiveStream, MemorySendStream, MockClock
 
 from gm_protocol.framing import FrameDecoder, encode_frame
-from tests.helpers import Json, memory_daemon
+from tests.helpers import Json, memory_daemon, troubles
 from tests.helpers_proof import proof_size
 
 CODES = {"bad_frame", "bad_json", "bad_request", "unknown_kind", None}
@@ -37,7 +37,7 @@ streams = st.lists(
 ).map(b"".join)
 
 
-async def conversation(data: bytes) -> tuple[list[Json], list[object]]:
+async def conversation(data: bytes) -> tuple[list[Json], list[Json]]:
     """All replies to a client that sends these bytes and no more, and what the server logs meanwhile."""
     with structlog.testing.capture_logs() as logged:
         async with memory_daemon() as daemon:
@@ -49,7 +49,7 @@ async def conversation(data: bytes) -> tuple[list[Json], list[object]]:
                 replies.append(json.loads(body))
             while daemon.doorkeeper.sessions:
                 await trio.testing.wait_all_tasks_blocked()
-    return replies, list(logged)
+    return replies, troubles(logged)
 
 
 @pytest.mark.proof

@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+// A bot that senses and moves at random, in reconnaissance blind chess or in any other variant the server plays.
+//
+//     node examples/random_bot.js --player 1 --opponent 2 --variant rbc     makes a game, and plays white
+//     node examples/random_bot.js --player 2 --game 1                       plays in a game that is there
+import { parseArgs } from "node:util";
+
+import { connect } from "../index.js";
+
+const { values } = parseArgs({
+  options: {
+    host: { type: "string", default: "127.0.0.1" },
+    port: { type: "string", default: "7100" },
+    tls: { type: "boolean", default: false },
+    player: { type: "string" },
+    key: { type: "string" },
+    opponent: { type: "string" },
+    game: { type: "string" },
+    variant: { type: "string", default: "rbc" },
+    seed: { type: "string" },
+  },
+});
+
+if (values.player === undefined || (values.opponent === undefined) === (values.game === undefined)) {
+  console.error("random_bot: give --player ID, and either --opponent ID or --game ID");
+  process.exit(2);
+}
+
+const random = values.seed === undefined ? Math.random : seeded(Number(values.seed));
+const pick = (list) => list[Math.floor(random() * list.length)] ?? null; // null: sense nothing, pass
+
+const { host, port, tls, key } = values;
+const client = await connect({ host, port: Number(port), tls, player: id(values.player), key });
+const game_id = values.game === undefined ? await newGame() : id(values.game);
+console.log(`game ${game_id}`);
+
+for await (const turn of client.turns({ game_id, brief: true })) {
+  if (turn.sense_actions) await turn.sense(pick(turn.sense_actions));
+  await turn.move(pick(turn.move_actions));
+}
+
+const { state } = await client.state({ game_id, brief: true });
+console.log(`${state.result} ${state.termination}`);
+client.close();
+
+async function newGame() {
+  const draws = values.variant === "rbc" ? undefined : "automatic"; // random moves would go on for long
+  const players = { player_white: id(values.player), player_black: id(values.opponent) };
+  return (await client.new_game({ ...players, variant: values.variant, draws, brief: true })).game_id;
+}
+
+/** An id may be larger than a number holds exactly. */
+function id(text) {
+  return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text);
+}
+
+/** Numbers from 0 to 1 that look random and are the same for the same seed (Marsaglia's xorshift, of 32 bits). */
+function seeded(seed) {
+  let x = (seed ^ 0x9e3779b9) | 0 || 1;
+  return () => {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    return (x >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,322 @@
+import { randomUUID } from "node:crypto";
+
+import { Connection } from "./connection.js";
+import { BadReply, ConnectionLost, GmError } from "./errors.js";
+import { decode, encode } from "./json.js";
+import { turns } from "./turns.js";
+
+/** Kinds that change nothing, or nothing more when they are sent again. */
+const READING = new Set(["hello", "ping", "state", "wait", "actions", "games", "history", "join"]);
+
+/** Kinds that may be sent again where "ply" says which action it is. */
+const ACTING = new Set(["move", "sense", "end_game"]);
+
+/** Kinds that may be sent again thanks to a "token", which they get here unless they have one. */
+const MAKING = new Set(["new_game", "game_from_pgn", "register"]);
+
+/** Codes that go away by trying again, in answer to a hello. */
+const PASSING = new Set(["too_many", "shutting_down"]);
+
+/** Seconds for which a lost connection is tried again unless told otherwise: enough to restart a server. */
+const PATIENCE_SECONDS = 60;
+
+/** Seconds between two attempts: at first, and at most. Doubled each time, and varied: many clients lose one server. */
+const FIRST_DELAY = 0.05;
+const LONGEST_DELAY = 2;
+
+/** Seconds without a reply, beyond those the longest wait may take, after which the server is taken to be gone. */
+const SILENCE_SECONDS = 30;
+
+/** Connects and says hello, once. Rejects with ConnectionLost, or with GmError where the server refuses. */
+export async function connect(options) {
+  const client = new Client(options);
+  await client.open();
+  return client;
+}
+
+/** A session that outlives its connections. */
+export class Client {
+  server = null;
+  protocol = null;
+  kinds = [];
+  limits = {};
+  player = null;
+
+  #options;
+  #greeting;
+  #connection = null;
+  #unanswered = []; // oldest first; behind those that are sent come those that are not
+  #opening = null; // the attempt that is under way
+  #recovering = false;
+  #lostAt = null; // when the first connection was lost that a request was still unanswered on
+  #attempts = 0; // to connect, since then
+  #closed = false;
+  #wake = () => {}; // ends the pause between two attempts
+  #children = new Set(); // the clients that wait for turns
+
+  constructor(options = {}) {
+    const { client = "gm-client/0.1.0", name, player, key, password, patience = PATIENCE_SECONDS, ...where } = options;
+    this.#options = { ...where, patience };
+    this.#greeting = { protocol: 2, client, player, name, key, password };
+  }
+
+  hello(fields) {
+    return this.request("hello", fields);
+  }
+
+  ping(fields) {
+    return this.request("ping", fields);
+  }
+
+  new_game(fields) {
+    return this.request("new_game", fields);
+  }
+
+  game_from_pgn(fields) {
+    return this.request("game_from_pgn", fields);
+  }
+
+  move(fields) {
+    return this.request("move", fields);
+  }
+
+  sense(fields) {
+    return this.request("sense", fields);
+  }
+
+  end_game(fields) {
+    return this.request("end_game", fields);
+  }
+
+  state(fields) {
+    return this.request("state", fields);
+  }
+
+  wait(fields) {
+    return this.request("wait", fields);
+  }
+
+  actions(fields) {
+    return this.request("actions", fields);
+  }
+
+  games(fields) {
+    return this.request("games", fields);
+  }
+
+  history(fields) {
+    return this.request("history", fields);
+  }
+
+  register(fields) {
+    return this.request("register", fields);
+  }
+
+  rekey(fields) {
+    return this.request("rekey", fields);
+  }
+
+  join(fields) {
+    return this.request("join", fields);
+  }
+
+  /** The player's turns, on a connection of their own: a `wait` ends when another request is sent behind it. */
+  async *turns(fields = {}) {
+    if (this.#closed) throw closed();
+    const child = new Client({ ...this.#options, ...this.#greeting });
+    this.#children.add(child);
+    try {
+      yield* turns(child, fields);
+    } finally {
+      this.#children.delete(child);
+      child.close();
+    }
+  }
+
+  /** Sends a request of any kind. Replies come in the order of the requests. */
+  async request(kind, fields = {}) {
+    if (this.#closed) throw closed();
+    const request = { kind, ...fields };
+    if (MAKING.has(kind)) request.token ??= randomUUID();
+    const body = this.#encoded(request);
+    const repeatable = READING.has(kind) || MAKING.has(kind) || (ACTING.has(kind) && request.ply != null);
+    return new Promise((resolve, reject) => {
+      const pending = { request, body, repeatable, sent: false, resolve, reject };
+      this.#unanswered.push(pending);
+      if (this.#connection) this.#send(pending);
+      else this.#recover();
+    });
+  }
+
+  /** Makes one attempt to connect, and says hello. Nobody needs to call it: a request does. */
+  async open() {
+    if (this.#closed) throw closed();
+    if (this.#connection) return;
+    this.#opening ??= this.#open();
+    try {
+      await this.#opening;
+    } finally {
+      this.#opening = null;
+    }
+  }
+
+  async #open() {
+    const connection = await Connection.open(this.#options);
+    const reply = await greet(connection, encode({ kind: "hello", ...this.#greeting }));
+    if (this.#closed) connection.drop(closed());
+    if (connection.lost) throw connection.lost;
+    this.#learn(reply);
+    connection.onbody = (body) => this.#receive(body);
+    connection.onlost = (error) => this.#lose(error);
+    connection.onsilence = () => this.#doubt();
+    connection.watch((this.limits.max_wait_seconds ?? 60) + SILENCE_SECONDS);
+    this.#connection = connection;
+    for (const pending of this.#unanswered) this.#send(pending);
+  }
+
+  /** Ends the session. Requests that have no reply yet are rejected. */
+  close() {
+    this.#closed = true;
+    for (const child of this.#children) child.close();
+    this.#connection?.close();
+    this.#connection = null;
+    this.#wake();
+    this.#refuse(closed);
+  }
+
+  #encoded(request) {
+    const body = encode(request);
+    const limit = this.limits.max_message ?? Infinity;
+    if (body.length <= limit) return body;
+    const error = `the request has ${body.length} bytes, and the server takes ${limit} (limits.max_message)`;
+    throw new GmError({ error, code: "bad_frame" }, request.kind);
+  }
+
+  #send(pending) {
+    pending.sent = true;
+    this.#connection.send(pending.body);
+  }
+
+  #receive(body) {
+    const reply = decode(body);
+    const pending = this.#unanswered[0];
+    if (reply.code === "shutting_down" || !pending?.sent) {
+      // Nothing was carried out, or the server takes its leave.
+      if (pending) pending.sent = false;
+      this.#connection.drop(new ConnectionLost(`the server ended the session: ${reply.error}`));
+      return;
+    }
+    this.#unanswered.shift();
+    this.#settle();
+    if (pending.request.kind === "hello" && reply.error == null) this.#reintroduce(pending.request, reply);
+    if (reply.error == null) pending.resolve(reply);
+    else pending.reject(new GmError(reply, pending.request.kind));
+  }
+
+  /** A later hello is what the next connection begins with. */
+  #reintroduce({ kind, id, ...greeting }, reply) {
+    const { protocol, client } = this.#greeting;
+    this.#greeting = { protocol, client, ...greeting };
+    this.#learn(reply);
+  }
+
+  #learn({ server, protocol, kinds, limits, player }) {
+    Object.assign(this, { server, protocol, kinds, limits, player });
+  }
+
+  #lose(error) {
+    this.#connection = null;
+    if (error instanceof BadReply) return this.#refuse(() => error);
+    const doubtful = this.#unanswered.filter((pending) => pending.sent && !pending.repeatable);
+    this.#unanswered = this.#unanswered.filter((pending) => !doubtful.includes(pending));
+    for (const pending of this.#unanswered) pending.sent = false;
+    for (const { request, reject } of doubtful) reject(unknown(request, error));
+    if (this.#unanswered.length > 0) this.#recover(error);
+  }
+
+  /** Nothing has come for long. That is as it should be unless a reply is due. */
+  #doubt() {
+    if (this.#unanswered.length > 0) this.#connection.drop(new ConnectionLost("the server has not answered for long"));
+  }
+
+  /** Connects anew, time after time, and sends what has no reply; `error` is what came of the last connection. */
+  async #recover(error = null) {
+    if (this.#recovering) return;
+    this.#recovering = true;
+    this.#lostAt ??= Date.now();
+    while (!this.#connection && !this.#closed && this.#unanswered.length > 0) {
+      const seconds = Math.max(delay(this.#attempts++), error?.retry_after ?? 0);
+      if (error && (!isPassing(error) || this.#isTooLate(seconds))) {
+        this.#refuse(() => error);
+        break;
+      }
+      await this.#pause(seconds);
+      error = await this.open().catch((failure) => failure);
+    }
+    this.#recovering = false;
+  }
+
+  #isTooLate(seconds) {
+    return Date.now() + seconds * 1000 > this.#lostAt + this.#options.patience * 1000;
+  }
+
+  #pause(seconds) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, seconds * 1000);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** A reply has come, or none will: the next loss is a new one. */
+  #settle() {
+    this.#lostAt = null;
+    this.#attempts = 0;
+  }
+
+  /** Rejects every request that has no reply. */
+  #refuse(error) {
+    this.#settle();
+    for (const { reject } of this.#unanswered.splice(0)) reject(error());
+  }
+}
+
+/** The reply to a connection's first message. */
+async function greet(connection, body) {
+  const answer = new Promise((resolve, reject) => {
+    connection.onbody = resolve;
+    connection.onlost = reject;
+    connection.onsilence = () => connection.drop(new ConnectionLost("the server does not answer a hello"));
+  });
+  connection.watch(SILENCE_SECONDS);
+  connection.send(body);
+  try {
+    const reply = decode(await answer);
+    if (reply.error == null) return reply;
+    throw new GmError(reply, "hello");
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function unknown({ kind }, cause) {
+  const how = ACTING.has(kind) ? '; with "ply" it would have been sent again' : "";
+  const message = `the connection was lost, and whether this ${kind} was carried out is not known${how}`;
+  return new ConnectionLost(message, { cause, sent: true });
+}
+
+function delay(attempt) {
+  return attempt === 0 ? 0 : Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
+}
+
+/** Whether what made an attempt fail may be gone at the next one. */
+function isPassing(error) {
+  return error instanceof ConnectionLost || PASSING.has(error.code);
+}
+
+function closed() {
+  return new ConnectionLost("the client was closed");
+}

@@ -1,0 +1,117 @@
+import net from "node:net";
+import tls from "node:tls";
+
+import { BadReply, ConnectionLost } from "./errors.js";
+import { FrameDecoder, encodeFrame } from "./frames.js";
+
+/** Seconds that connecting may take, TLS included. */
+const CONNECT_SECONDS = 10;
+
+/** One connection that carries messages. It knows nothing of what is in them. */
+export class Connection {
+  /** Called with each message that arrives. */
+  onbody = () => {};
+  /** Called once, with a ConnectionLost or BadReply, when no more messages will arrive. */
+  onlost = () => {};
+  /** Called when nothing has come or gone for the time given to `watch`. */
+  onsilence = () => {};
+
+  /** Why no more messages will arrive, or null. */
+  lost = null;
+
+  #socket;
+  #decoder = new FrameDecoder();
+  #corked = false;
+
+  /**
+   * Connects. `path` names a Unix socket, in place of `host` and `port`; `tls` is true, or options of tls.connect.
+   * Rejects with ConnectionLost.
+   */
+  static open({ host = "127.0.0.1", port = 7100, path, tls: secure = false }) {
+    const address = path === undefined ? { host, port, autoSelectFamily: true } : { path };
+    const name = path ?? `${host}:${port}`;
+    return new Promise((resolve, reject) => {
+      const socket = secure ? tls.connect({ ...address, ...named(host), ...secure }) : net.connect(address);
+      const fail = (cause) => {
+        clearTimeout(patience);
+        socket.destroy();
+        reject(new ConnectionLost(`cannot connect to ${name}: ${reason(cause)}`, { cause }));
+      };
+      const late = new Error(`no answer in ${CONNECT_SECONDS} seconds`);
+      const patience = setTimeout(() => fail(late), CONNECT_SECONDS * 1000);
+      socket.once("error", fail);
+      socket.once(secure ? "secureConnect" : "connect", () => {
+        clearTimeout(patience);
+        socket.off("error", fail);
+        resolve(new Connection(socket));
+      });
+    });
+  }
+
+  constructor(socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true);
+    socket.on("data", (chunk) => this.#receive(chunk));
+    socket.on("timeout", () => this.onsilence());
+    const lose = (why, options) => this.#lose(new ConnectionLost(why, options));
+    socket.on("error", (cause) => lose(`the connection was lost: ${reason(cause)}`, { cause }));
+    socket.on("close", () => lose("the server closed the connection"));
+  }
+
+  /** Sends a message. Those sent in one turn of the event loop leave together. */
+  send(body) {
+    if (!this.#corked) {
+      this.#corked = true;
+      this.#socket.cork();
+      process.nextTick(() => {
+        this.#corked = false;
+        this.#socket.uncork();
+      });
+    }
+    this.#socket.write(encodeFrame(body));
+  }
+
+  /** Calls `onsilence` whenever nothing has come or gone for so many seconds. */
+  watch(seconds) {
+    this.#socket.setTimeout(seconds * 1000);
+  }
+
+  /** Ends the connection once what was sent has left. */
+  close() {
+    this.#socket.destroySoon();
+  }
+
+  /** Ends the connection at once, for a reason that `onlost` is given. */
+  drop(error) {
+    this.#lose(error);
+  }
+
+  #receive(chunk) {
+    if (this.lost) return;
+    this.#decoder.feed(chunk);
+    try {
+      for (let body; !this.lost && (body = this.#decoder.next()) !== null; ) this.onbody(body);
+    } catch (error) {
+      if (!(error instanceof BadReply)) throw error;
+      this.#lose(error);
+    }
+  }
+
+  #lose(error) {
+    if (this.lost) return;
+    this.lost = error;
+    this.#socket.destroy();
+    this.onlost(error);
+  }
+}
+
+/** The name the server's certificate must have; an address is none that could be asked for. */
+function named(host) {
+  return net.isIP(host) ? {} : { servername: host };
+}
+
+/** What an error says; where a name has several addresses, what each of them said. */
+function reason(cause) {
+  return cause.errors ? cause.errors.map((error) => error.message).join("; ") : cause.message;
+}

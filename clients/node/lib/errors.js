@@ -1,0 +1,28 @@
+/** The server refused a request: `code` is the protocol's word for why, `message` the server's sentence. */
+export class GmError extends Error {
+  constructor(reply, kind) {
+    super(String(reply.error));
+    this.name = "GmError";
+    this.code = reply.code ?? null;
+    this.kind = kind;
+    this.reply = reply;
+    this.retry_after = reply.retry_after ?? null;
+  }
+}
+
+/** There is no connection, or none that lasts. `sent` says whether the server may have carried out the request. */
+export class ConnectionLost extends Error {
+  constructor(message, { cause, sent = false } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "ConnectionLost";
+    this.sent = sent;
+  }
+}
+
+/** What came is no reply of a gm server. */
+export class BadReply extends Error {
+  constructor(message, { cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "BadReply";
+  }
+}

@@ -1,0 +1,1 @@
+"""Games in files: out of a log, and into one."""

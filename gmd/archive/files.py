@@ -1,0 +1,106 @@
+"""The games of a file, one after another, whatever its format: little memory, however large the file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple, ParamSpec
+
+import msgspec
+from msgspec import Struct
+
+from gmd.games.pgn_file import split_pgn
+from gmd.log.store import Restored
+
+from .games import BadGame
+from .lines import read_line
+from .pgn import Seats, read_pgn_game
+
+_P = ParamSpec("_P")
+
+Format = Literal["pgn", "jsonl"]
+
+#: Longest line, in bytes: many times that of the longest game.
+MAX_LINE = 16 * 2**20
+
+
+class Found(NamedTuple):
+    """A game of a file, or what is wrong with it; ``where`` is for people."""
+
+    where: str
+    game: Restored | BadGame
+
+
+def format_of(file: Path) -> Format | None:
+    """The format that a file's name says."""
+    return {".pgn": "pgn", ".jsonl": "jsonl", ".ndjson": "jsonl"}.get(file.suffix.lower())  # type: ignore[return-value]
+
+
+def read_games(file: Path, written: Format, seats: Seats, advance: Callable[[int], None]) -> Iterator[Found]:
+    """The games of a file.
+
+    :param advance: called with numbers of bytes that have been read.
+    :raises OSError: the file cannot be read.
+    """
+    with file.open("rb") as opened:
+        if written == "jsonl":
+            for number, line in enumerate(_lines(opened, advance), 1):
+                if line is None or line.strip():
+                    yield Found(f"{file}, line {number}", _tried(_read_line, line))
+        else:
+            for number, text in enumerate(split_pgn(_decoded(opened, advance)), 1):
+                yield Found(f"{file}, game {number}", _tried(read_pgn_game, text, seats))
+
+
+class _Numbered(Struct):
+    game_id: int
+
+
+def highest_id(file: Path) -> int:
+    """The highest id of a game in a file of JSON lines; 0 where there is none."""
+    decoder = msgspec.json.Decoder(_Numbered)
+    highest = 0
+    with file.open("rb") as opened:
+        for line in _lines(opened, lambda _: None):
+            with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):  # they will be said when it is read
+                highest = max(highest, decoder.decode(line or b"").game_id)
+    return highest
+
+
+def _tried(read: Callable[_P, Restored], *arguments: _P.args, **named: _P.kwargs) -> Restored | BadGame:
+    try:
+        return read(*arguments, **named)
+    except BadGame as error:
+        return error
+
+
+def _read_line(line: bytes | None) -> Restored:
+    if line is None:
+        raise BadGame(f"this is no game: the line is longer than {MAX_LINE} bytes")
+    return read_line(line)
+
+
+def _lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes | None]:
+    """Lines; None for one that is too long."""
+    while line := file.readline(MAX_LINE):
+        advance(len(line))
+        if len(line) < MAX_LINE or line.endswith(b"\n"):
+            yield line
+            continue
+        while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+            advance(len(rest))
+        advance(len(rest))
+        yield None
+
+
+def _decoded(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:
+    """Lines of text. What is not UTF-8 can only be in names and comments, which nobody keeps."""
+    done = 0
+    with io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace") as text:
+        while line := text.readline(MAX_LINE):
+            at = file.tell()  # somewhat ahead
+            advance(at - done)
+            done = at
+            yield line

@@ -1,0 +1,36 @@
+"""What a file's game is on its way into a log, and what is wrong with one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from gmd.games.chess import ChessGame
+from gmd.games.events import AnyEvent
+from gmd.log.store import GameAppend, Restored
+
+_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+class BadGame(Exception):
+    """A game of a file that cannot be imported; the message says why."""
+
+
+def restored(
+    game: ChessGame, events: Sequence[AnyEvent], ended: float | None, token: tuple[bytes, bytes] | None = None
+) -> Restored:
+    """A game as a log takes it in; its id is yet to be given where it has none."""
+    return Restored(GameAppend(game.id, 0, events, game.standing(), None), ended, token)
+
+
+def write_time(seconds: float) -> str:
+    """A time in seconds since 1970 as UTC, to the second."""
+    return datetime.fromtimestamp(seconds, UTC).strftime(_FORMAT)
+
+
+def read_time(text: str) -> float:
+    """Seconds since 1970.
+
+    :raises ValueError: it is not written as :func:`write_time` does.
+    """
+    return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC).timestamp()

@@ -1,0 +1,89 @@
+"""Games of PGN files, taken in as ``game_from_pgn`` takes one, and written as ``history`` shows one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping
+from typing import NamedTuple, TypeVar
+
+from gm_protocol.errors import GmError, quote
+from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
+from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
+from gmd.games.events import AnyEvent, Created
+from gmd.games.notation import read_pgn
+from gmd.games.pgn_file import MAX_GAME_CHARS
+from gmd.games.replay import DoesNotApply, replay
+from gmd.games.setup import CLASSICAL, resolve
+from gmd.games.views import full_pgn
+from gmd.log.reading import StoredGame, Unreadable
+from gmd.log.store import Restored
+
+from .games import BadGame, restored, write_time
+
+_T = TypeVar("_T")
+
+
+class Seats(NamedTuple):
+    """The players of the seats that a PGN names no player's id for."""
+
+    white: int | None = None
+    black: int | None = None
+
+
+def write_pgn_game(stored: StoredGame) -> bytes:
+    """A game as PGN, with an empty line behind it.
+
+    :raises gmd.log.reading.Unreadable: an event of its is damaged, or does not apply.
+    """
+    try:
+        game = replay(stored.game_id, stored.decoded())
+    except DoesNotApply as error:
+        raise Unreadable(error.seq, f"it does not apply: {error}") from None
+    return f"{full_pgn(game)}\n".encode()
+
+
+def read_pgn_game(text: str, seats: Seats) -> Restored:
+    """The game at the end of a PGN's main line, which may be played on unless its last position ends it.
+
+    :raises BadGame: it cannot be loaded.
+    """
+    if len(text) > MAX_GAME_CHARS:
+        raise BadGame(f"it is longer than {MAX_GAME_CHARS} characters")
+    now = time.time()
+    try:
+        pgn = _result_of(read_pgn(text, MAX_PLIES))
+        white = _player("White", pgn.headers, seats.white)
+        black = _player("Black", pgn.headers, seats.black)
+        request = NewGame(player_white=white, player_black=black, pgn=text)
+        options = resolve(request, pgn.headers, CLASSICAL, strict=False)
+        created = Created(white, black, options, write_time(now), pgn.result)
+        game = ChessGame(created)
+        events: list[AnyEvent] = [created, *_result_of(load_moves(game, pgn.moves))]
+    except GmError as error:
+        raise BadGame(str(error)) from None
+    return restored(game, events, now if game.over else None)
+
+
+def _player(seat: str, headers: Mapping[str, str], otherwise: int | None) -> int:
+    """Who has a seat: whom its header names by id, or else somebody whom the operator names."""
+    header = headers.get(seat, "?")
+    try:
+        player = int(header)
+    except ValueError:
+        if otherwise is None:
+            message = f"{seat}: {quote(header)} is no player's id; --{seat.lower()} ID says whose seat it is to be"
+            raise BadGame(message) from None
+        player = otherwise
+    if not -(2**63) <= player < 2**63 or FIRST_REGISTERED <= player <= LAST_REGISTERED:
+        raise BadGame(f"{seat}: {player} is no id that a player without registration may have")
+    return player
+
+
+def _result_of(steps: Generator[None, None, _T]) -> _T:
+    """Run a generator to its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            result: _T = stop.value
+            return result

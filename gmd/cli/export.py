@@ -1,0 +1,146 @@
+"""``gmd export``: write games as PGN or JSON lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast, get_args
+
+import click
+
+from gm_protocol.messages import GameStatus, Variant
+from gm_protocol.state import Result
+from gmd.log.directory import DataError
+from gmd.log.opening import open_reader
+
+from .progress import counted, progress_bar
+from .settings import Unusable, data_directory, data_options
+
+if TYPE_CHECKING:
+    from gmd.log.reading import GameFilter, LogReader, StoredGame
+
+#: How a time is given: a day begins at midnight. All are UTC.
+TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S"]
+#: The statuses of games that are not over.
+GOING_ON: tuple[GameStatus, ...] = ("live", "open")
+
+
+@click.command()
+@data_options
+@click.option("--format", "written", type=click.Choice(["pgn", "jsonl"]), default="pgn", show_default=True)
+@click.option("--output", type=click.Path(path_type=Path), help="File to write, in place of standard output.")
+@click.option("--game", "game_ids", type=int, multiple=True, metavar="ID", help="Only this game; may be repeated.")
+@click.option("--player", "players", type=int, multiple=True, metavar="ID", help="Only this player's; may be repeated.")
+@click.option("--variant", "variants", type=click.Choice(get_args(Variant)), multiple=True, help="May be repeated.")
+@click.option(
+    "--status",
+    type=click.Choice(["over", "live", "all"]),
+    help="[default: over, or all where games are named]",
+)
+@click.option("--result", "results", type=click.Choice(get_args(Result)), multiple=True, help="May be repeated.")
+@click.option("--since", type=click.DateTime(TIMES), help="Only games created at that time (UTC) or later.")
+@click.option("--until", type=click.DateTime(TIMES), help="Only games created before that time.")
+def export(data: str | None, file: Path | None, written: str, output: Path | None, **wanted: Any) -> None:
+    """Write games as PGN or as JSON lines.
+
+    PGN is what a client is shown as a game's history. JSON lines hold everything: `gmd import` makes the same games of
+    them. A daemon may run meanwhile. Games that are still being played are left out unless they are asked for: they
+    show what their players may not yet know.
+
+    The exit status is 0, or 1 where damaged games had to be left out, or 2 if the log cannot be read.
+    """
+    try:
+        with open_reader(data_directory(data, file)) as engine:
+            from gmd.log.reading import LogReader
+
+            status = _export(LogReader(engine), _filter(wanted), written, output)
+    except DataError as error:
+        raise Unusable(str(error)) from None
+    sys.exit(status)
+
+
+def _filter(wanted: dict[str, Any]) -> GameFilter:
+    from gmd.log.reading import GameFilter
+
+    status = wanted.pop("status") or ("all" if wanted["game_ids"] else "over")
+    since, until = (_utc(wanted.pop(name)) for name in ("since", "until"))
+    return GameFilter(**wanted, status=None if status == "all" else cast(GameStatus, status), since=since, until=until)
+
+
+def _utc(time: datetime | None) -> str | None:
+    return None if time is None else time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _export(reader: LogReader, wanted: GameFilter, written: str, output: Path | None) -> int:
+    """Write the games that are wanted; the exit status."""
+    from sqlalchemy.exc import DBAPIError
+
+    from gmd.log.reading import Unreadable
+
+    write = _writer(written)
+    damaged = 0
+    on_terminal = output is None and sys.stdout.isatty()
+    try:
+        with _opened(output) as out, progress_bar("Writing games", reader.count(wanted), hidden=on_terminal) as advance:
+            for stored in reader.games(wanted):
+                try:
+                    out.write(write(stored))
+                except Unreadable as error:
+                    damaged += 1
+                    click.echo(f"game {stored.game_id} is left out: event {error.seq}: {error}", err=True)
+                advance(1)
+    except DBAPIError as error:
+        raise DataError(f"data: the log cannot be read to its end: {error.orig}; gmd check says more") from None
+    _mention_missing(reader, wanted)
+    return 1 if damaged else 0
+
+
+def _writer(written: str) -> Callable[[StoredGame], bytes]:
+    if written == "jsonl":
+        from gmd.archive.lines import write_line
+
+        return write_line
+    from gmd.archive.pgn import write_pgn_game
+
+    return write_pgn_game
+
+
+def _mention_missing(reader: LogReader, wanted: GameFilter) -> None:
+    """Say which games that were named, and how many that were not, are not written."""
+    if wanted.game_ids:
+        missing = [game_id for game_id in wanted.game_ids if not reader.count(wanted._replace(game_ids=[game_id]))]
+        if missing:
+            click.echo(f"not there, or not as asked for: game {', '.join(map(str, missing))}", err=True)
+    elif wanted.status == "over":
+        live = sum(reader.count(wanted._replace(status=status)) for status in GOING_ON)
+        if live:
+            click.echo(f"left out: {counted(live, 'live game')}; --status all writes them too", err=True)
+
+
+@contextmanager
+def _opened(output: Path | None) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears under its name once it is whole."""
+    if output is None:
+        try:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise  # nobody reads any more: click ends without a word
+        except OSError as error:
+            raise Unusable(f"standard output cannot be written: {error.strerror}") from None
+        return
+    part = output.with_name(f"{output.name}.part")
+    try:
+        with part.open("wb") as opened:
+            yield opened
+            opened.flush()
+            os.fsync(opened.fileno())
+        part.replace(output)
+    except OSError as error:
+        raise Unusable(f"output: {output} cannot be written: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)

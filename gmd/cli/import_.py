@@ -1,0 +1,129 @@
+"""``gmd import``: take in games out of PGN files or JSON lines."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gmd.log.directory import DataError
+from gmd.log.opening import open_store
+
+from .progress import counted, progress_bar
+from .settings import Unusable, data_directory, data_options
+
+if TYPE_CHECKING:
+    from gmd.archive.files import Format, Found
+    from gmd.archive.importing import Importer
+    from gmd.archive.pgn import Seats
+    from gmd.log.sql import SqlStore
+
+
+@click.command("import")
+@data_options
+@click.option("--format", "written", type=click.Choice(["pgn", "jsonl"]), help="[default: as the files' names end]")
+@click.option("--new-ids", is_flag=True, help="Give a game whose id another game has a new one.")
+@click.option("--white", type=int, metavar="ID", help="White in PGN games whose White is no player's id.")
+@click.option("--black", type=int, metavar="ID", help="Black in PGN games whose Black is no player's id.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+def import_(
+    data: str | None,
+    file: Path | None,
+    written: Format | None,
+    new_ids: bool,
+    white: int | None,
+    black: int | None,
+    files: Sequence[Path],
+) -> None:
+    """Put the games of files into the log; no daemon may run on it meanwhile.
+
+    JSON lines are what `gmd export --format jsonl` writes. Every game is replayed before it is put in, and keeps its
+    id; one that is there already is passed over. Of a PGN file each game becomes a new one, as with game_from_pgn: it
+    can be played on, unless its last position ends it.
+
+    What cannot be put in is said, with its place in the file, and the rest is. The exit status is 0, or 1 where
+    something could not be put in, or 2 if nothing could.
+    """
+    from gmd.archive.pgn import Seats
+
+    chosen = [(one, _format(one, written)) for one in files]
+    try:
+        with open_store(data_directory(data, file)) as store:
+            status = _import(store, chosen, Seats(white, black), new_ids)
+    except DataError as error:
+        raise Unusable(str(error)) from None
+    sys.exit(status)
+
+
+def _format(file: Path, written: Format | None) -> Format:
+    from gmd.archive.files import format_of
+
+    if not file.is_file():
+        raise Unusable(f"{file}: {'is no regular file' if file.exists() else 'does not exist'}")
+    found = written or format_of(file)
+    if found is None:
+        raise click.UsageError(f"{file}: its name ends neither in .pgn nor in .jsonl; say --format")
+    return found
+
+
+def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], seats: Seats, new_ids: bool) -> int:
+    """Put in what the files hold; the exit status."""
+    from sqlalchemy.exc import DBAPIError
+
+    from gmd.archive.files import read_games
+    from gmd.archive.importing import Importer
+
+    done: Counter[str] = Counter()
+    try:
+        importer = Importer(store, _first_new_id(store, files, new_ids), may_renumber=new_ids)
+        with progress_bar("Reading games", sum(file.stat().st_size for file, _ in files)) as advance:
+            for file, written in files:
+                for found in read_games(file, written, seats, advance):
+                    done[_add(importer, found, is_new=written == "pgn")] += 1
+            importer.flush()
+    except OSError as error:
+        raise Unusable(f"{error.filename}: cannot be read: {error.strerror}") from None
+    except DBAPIError as error:
+        raise Unusable(f"data: the log cannot be written: {error.orig}") from None
+    click.echo(_said(importer, done).capitalize())
+    return 1 if done["bad"] else 0
+
+
+def _first_new_id(store: SqlStore, files: Sequence[tuple[Path, Format]], new_ids: bool) -> int:
+    """An id that no game has, in the log or in a file: a game with an id of its own must not find it given away."""
+    from gmd.archive.files import highest_id
+
+    highest = [store.newest_game_id()]
+    if new_ids or any(written == "pgn" for _, written in files):
+        highest += [highest_id(file) for file, written in files if written == "jsonl"]
+    return 1 + max(highest)
+
+
+def _add(importer: Importer, found: Found, *, is_new: bool) -> str:
+    from gmd.archive.games import BadGame
+
+    try:
+        if isinstance(found.game, BadGame):
+            raise found.game
+        added = importer.add_new(found.game) if is_new else importer.add(found.game)
+    except BadGame as error:
+        click.echo(f"{found.where}: {error}", err=True)
+        return "bad"
+    if isinstance(added, int):
+        if not is_new:
+            click.echo(f"{found.where}: game {found.game.append.game_id} is now game {added}")
+        return "imported"
+    return added
+
+
+def _said(importer: Importer, done: Counter[str]) -> str:
+    said = f"imported {counted(importer.imported, 'game')}"
+    if done["there"]:
+        said += f", {done['there']:,} {'was' if done['there'] == 1 else 'were'} there"
+    if done["bad"]:
+        said += f", {done['bad']:,} could not be"
+    return said

@@ -1,0 +1,103 @@
+"""The daemon's own log, on standard error: the one place that says how it is written.
+
+A program that embeds the daemon configures structlog as it likes; nothing else in gmd does.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import sys
+from typing import Any
+
+import msgspec
+import structlog
+from structlog.typing import Processor
+
+from gmd.config import LogFormat, LogLevel
+
+#: What a descriptor takes at once without waiting, where it says that it takes something.
+PIECE = select.PIPE_BUF
+
+
+def configure_logs(log_format: LogFormat, level: LogLevel, descriptor: int | None = None) -> None:
+    """Log what is of a level or above, as lines for people or as JSON objects.
+
+    :param descriptor: what to write to; standard error, unless given.
+    """
+    sink = Sink(_standard_error() if descriptor is None else descriptor)
+    number = logging.getLevelNamesMapping()[level.upper()]
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *_renderers(log_format, colors=os.isatty(sink.descriptor)),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=lambda *_: sink,
+        cache_logger_on_first_use=True,
+    )
+    logging.basicConfig(handlers=[_FromLibraries()], level=logging.WARNING, force=True)
+    logging.captureWarnings(True)
+
+
+def _standard_error() -> int:
+    """Its descriptor. Where it is closed, the number may be another file's by now: perhaps the database's."""
+    return os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
+
+
+def _renderers(log_format: LogFormat, *, colors: bool) -> list[Processor]:
+    """A traceback shows no values of variables, as some do: one of them may hold a client's key."""
+    plain = structlog.dev.plain_traceback
+    if log_format == "console":
+        return [structlog.dev.ConsoleRenderer(colors=colors, sort_keys=False, exception_formatter=plain)]
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_to_json)]
+
+
+def _to_json(event: dict[str, Any], **_options: object) -> str:
+    return msgspec.json.encode(event, enc_hook=repr).decode()
+
+
+class Sink:
+    """Takes lines to a descriptor, and neither waits nor fails: whoever reads the log is not to hold up the games.
+
+    A line that cannot be written at once is lost. How many were is said as soon as a line can be written.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
+        self._lost = 0
+        self._torn = False
+
+    def msg(self, line: str) -> None:
+        """Write a line, or lose it."""
+        if not self._write(line.encode(errors="backslashreplace") + b"\n"):
+            self._lost += 1
+        elif self._lost:
+            lost, self._lost = self._lost, 0
+            structlog.get_logger(__name__).warning("lines of this log could not be written", lost=lost)
+
+    debug = info = warning = error = critical = exception = msg
+
+    def _write(self, data: bytes) -> bool:
+        """Write it in pieces that are taken at once; whether all were. What is torn ends before the next begins."""
+        left = b"\n" + data if self._torn else data
+        try:
+            while left and self._poll.poll(0):
+                left = left[os.write(self.descriptor, left[:PIECE]) :]
+                self._torn = bool(left)
+        except OSError:
+            pass  # its reader is gone, or its disk is full
+        return not left
+
+
+class _FromLibraries(logging.Handler):
+    """Makes what libraries log through Python's own module a part of ours."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        structlog.get_logger(record.name).log(
+            record.levelno, record.getMessage(), logger=record.name, exc_info=record.exc_info
+        )

@@ -1,0 +1,171 @@
+"""Replay that trusts nothing: a game out of events, each of which must be what the rules would have made of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import get_args
+
+import msgspec
+from msgspec import structs
+
+from gm_protocol.errors import GmError
+from gm_protocol.messages import GameOptions, NewGame, VoluntaryTermination
+
+from .chess import MAX_KEPT_TEXT, MAX_PLIES, ChessGame
+from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
+from .facts import facts_of
+from .game import Absent, Command, End, Flag, Join, Play
+from .setup import resolve
+
+_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_VOLUNTARY = frozenset(get_args(VoluntaryTermination))
+
+
+class DoesNotApply(Exception):
+    """An event that cannot have happened when it is said to have. The message says why.
+
+    :ivar seq: its number among the game's events, from 0.
+    """
+
+    def __init__(self, seq: int, why: str) -> None:
+        super().__init__(why)
+        self.seq = seq
+
+
+class _Wrong(Exception):
+    """What is wrong with an event."""
+
+
+def replay(game_id: int, events: Sequence[AnyEvent]) -> ChessGame:
+    """The game that these events make.
+
+    :raises DoesNotApply: the first of them that cannot have happened, or 0 where there are none.
+    """
+    if not events:
+        raise DoesNotApply(0, "the game has no events")
+    seq = 0
+    try:
+        game = _begun(events[0])
+        game.id = game_id
+        for seq, event in enumerate(events[1:], 1):
+            _check(game, event, events[seq - 1])
+            game.apply(event)
+    except (_Wrong, GmError) as error:
+        raise DoesNotApply(seq, str(error)) from None
+    return game
+
+
+def _begun(event: AnyEvent) -> ChessGame:
+    """The game that an event creates."""
+    if not isinstance(event, Created):
+        raise _Wrong(f"a game begins with its creation, not with {_text(event)}")
+    if not _UTC.fullmatch(event.created):
+        raise _Wrong(f"created: {event.created!r} is no time such as 2026-11-21T04:41:00Z")
+    named = {"white": event.player_white, "black": event.player_black}
+    for color in event.invited:
+        if named[color] is None or event.invited.count(color) > 1:
+            raise _Wrong(f"invited: {color}'s seat is kept for nobody, or twice")
+    resolved = _resolved(event.options)
+    for name in GameOptions.__struct_fields__:
+        has, should = getattr(event.options, name), getattr(resolved, name)
+        if has != should:
+            raise _Wrong(f"options.{name}: {has!r} of a new game would be {should!r}")
+    return ChessGame(event)
+
+
+def _resolved(options: GameOptions) -> GameOptions:
+    """The options of a new game that is asked for with these."""
+    request = NewGame(
+        player_white=1,
+        player_black=2,
+        variant=options.variant,
+        fen=options.fen if options.position is None else None,
+        position=options.position,
+        draws=options.draws,
+        max_moves=options.max_moves,
+        clock=options.clock,
+        illegal_move=options.illegal_move,
+    )
+    return resolve(request, {}, 0, strict=True)
+
+
+def _check(game: ChessGame, event: AnyEvent, before: AnyEvent) -> None:
+    """See to it that an event may come next.
+
+    :param before: the event before it.
+    :raises _Wrong: it may not.
+    :raises GmError: the rules refuse it.
+    """
+    match event:
+        case Created():
+            raise _Wrong("the game was created before")
+        case Loaded():
+            if not isinstance(before, Created | Loaded):
+                raise _Wrong("moves are loaded when a game is created, and not later")
+            _check_loaded(game, event)
+        case Joined():
+            _check_decided(game, event, Join(event.player, event.seat), 0.0)
+        case Heard():
+            seat = event.seat == "white"
+            if game.clock is None or game.over or game.heard[seat] or game.players[seat] is None:
+                raise _Wrong(f"nobody waits to hear from {event.seat}")
+        case Moved():
+            _check_seconds(game, event.seconds)
+            _check_decided(game, event, Play(game.turn, event.move, offer_draw=event.offer_draw), event.seconds)
+        case Ended():
+            _check_seconds(game, event.seconds)
+            _check_decided(game, event, _ending(game, event), event.seconds)
+
+
+def _check_loaded(game: ChessGame, event: Loaded) -> None:
+    if game.now.ply + len(event.moves) > MAX_PLIES:
+        raise _Wrong(f"more than {MAX_PLIES} moves are loaded")
+    facts = game.facts
+    for move in event.moves:
+        played = facts.play(move)
+        if played.uci != move:
+            raise _Wrong(f"move: {move!r} would be kept as {played.uci!r}")
+        facts = facts_of(played.position)
+
+
+def _check_seconds(game: ChessGame, seconds: float) -> None:
+    if seconds < 0:
+        raise _Wrong(f"seconds: {seconds} are charged, which are less than none")
+    if seconds and not game.ticking:
+        raise _Wrong(f"seconds: {seconds} are charged while no clock runs")
+
+
+def _ending(game: ChessGame, event: Ended) -> Command:
+    """The command that ended the game."""
+    name, _, color = event.termination.rpartition("_")
+    if name == "timeout":
+        return Absent() if game.awaited else Flag()
+    if event.seat is None or event.asked is None:
+        raise _Wrong(f"termination: {event.termination!r} is asked for by a seat, and none is named")
+    if color in ("white", "black") and color != event.seat:
+        raise _Wrong(f"termination: {event.termination!r} is not {event.seat}'s to bring about")
+    seat = event.seat == "white"
+    if name == "forfeit":
+        return Play(seat, event.asked, offer_draw=event.offer_draw)
+    if event.termination not in _VOLUNTARY:
+        raise _Wrong(f"termination: {event.termination!r} is the end of no game but by a move")
+    return End(seat, event.termination)  # type: ignore[arg-type]  # it is one of them
+
+
+def _check_decided(game: ChessGame, event: Moved | Ended | Joined, command: Command, thought: float) -> None:
+    """See to it that the game, asked to do what was done, would do just that."""
+    outcome = game.decide(command, thought)
+    if outcome.refusal is not None:
+        raise outcome.refusal
+    decided = list(outcome.events)
+    if isinstance(event, Ended) and event.asked is not None and len(event.asked) > MAX_KEPT_TEXT:
+        # The text of a forfeiting move that was too long to be kept: its digest stands for it.
+        decided = [structs.replace(each, asked=event.asked) for each in decided if isinstance(each, Ended)]
+    if decided != [event]:
+        said = ", ".join(map(_text, decided)) or "nothing"
+        raise _Wrong(f"{_text(event)} would have been {said}")
+
+
+def _text(event: AnyEvent) -> str:
+    return msgspec.json.encode(event).decode()

@@ -1,0 +1,52 @@
+"""What the routes are given of the daemon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from litestar.di import NamedDependency
+from litestar.params import SkipValidation
+
+from gm_protocol.messages import Limits
+from gmd.arbiter import Arbiter
+from gmd.metrics import Metrics
+
+
+class Port(Protocol):
+    """A port's connections."""
+
+    @property
+    def connections(self) -> int:
+        """How many are open, those that are about to be closed among them."""
+
+    @property
+    def turned_away(self) -> int:
+        """How many were refused because there were too many."""
+
+
+class GamePort(Port, Protocol):
+    """The port of the game protocol."""
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are open."""
+
+    @property
+    def stopping(self) -> bool:
+        """Whether sessions are only being brought to their ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """The daemon, as a route sees it."""
+
+    arbiter: Arbiter
+    limits: Limits
+    metrics: Metrics
+    game_port: GamePort
+    http_port: Port
+
+
+#: The type of a handler's parameter ``backend``.
+FromDaemon = NamedDependency[SkipValidation[Backend]]

@@ -1,0 +1,111 @@
+"""The daemon's counts as Prometheus' metrics, made when they are asked for."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry, Metric, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, InfoMetricFamily
+from prometheus_client.registry import Collector
+
+from gm_protocol.messages import REQUESTS
+from gmd import __version__
+from gmd.metrics import Histogram
+
+from .backend import Backend
+
+#: The code of requests that were answered without an error.
+OK = "ok"
+
+
+def make_registry(backend: Backend) -> CollectorRegistry:
+    """A registry of one daemon's metrics, and of its process'."""
+    registry = CollectorRegistry()
+    registry.register(DaemonCollector(backend))
+    ProcessCollector(namespace="gmd", registry=registry)
+    return registry
+
+
+class DaemonCollector(Collector):
+    """Every metric of the daemon's own. The README has a table of them."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def collect(self) -> Iterable[Metric]:
+        yield from self._requests()
+        yield from self._connections()
+        yield from self._games()
+        yield from self._event_log()
+        yield _histogram(
+            "gmd_event_loop_lag_seconds",
+            "How late the event loop woke a task that slept, looked at once a second.",
+            self._backend.metrics.loop_lag,
+        )
+        yield InfoMetricFamily(
+            "gmd_build",
+            "What this is.",
+            {"version": __version__, "python": platform.python_version()},
+        )
+
+    def _requests(self) -> Iterator[Metric]:
+        counts = self._backend.metrics
+        requests = CounterMetricFamily(
+            "gmd_requests",
+            'Requests by kind and code; the code is "ok" where there was no error.',
+            labels=("kind", "code"),
+        )
+        for kind, request in REQUESTS.items():
+            requests.add_metric((kind, OK), counts.answered.get(request, 0))
+        for (kind, code), count in counts.refused.items():
+            requests.add_metric((kind, code), count)
+        yield requests
+        yield _histogram(
+            "gmd_request_duration_seconds",
+            "From the arrival of a request's last byte (of a wait: from what woke it) to the sending of its reply.",
+            counts.latency,
+        )
+
+    def _connections(self) -> Iterator[Metric]:
+        counts = self._backend.metrics
+        connections = GaugeMetricFamily(
+            "gmd_connections", "Connections open, those about to be closed among them.", labels=("port",)
+        )
+        turned_away = CounterMetricFamily(
+            "gmd_connections_refused", "Connections refused because there were too many.", labels=("port",)
+        )
+        for name, port in (("game", self._backend.game_port), ("http", self._backend.http_port)):
+            connections.add_metric((name,), port.connections)
+            turned_away.add_metric((name,), port.turned_away)
+        yield connections
+        yield turned_away
+        yield GaugeMetricFamily("gmd_sessions", "Game sessions open.", self._backend.game_port.sessions)
+        ended = CounterMetricFamily(
+            "gmd_sessions_ended", "Game sessions ended, by protocol version and reason.", labels=("protocol", "reason")
+        )
+        for (version, reason), count in counts.sessions.items():
+            ended.add_metric((str(version), reason), count)
+        yield ended
+        yield CounterMetricFamily("gmd_received_bytes", "Bytes received by game sessions.", counts.bytes_in)
+        yield CounterMetricFamily("gmd_sent_bytes", "Bytes sent by game sessions.", counts.bytes_out)
+
+    def _games(self) -> Iterator[Metric]:
+        arbiter = self._backend.arbiter
+        yield GaugeMetricFamily("gmd_games_live", "Games that are not over.", arbiter.live_games)
+        yield GaugeMetricFamily("gmd_games_in_memory", "Games held in memory.", arbiter.games_in_memory)
+
+    def _event_log(self) -> Iterator[Metric]:
+        counts = self._backend.metrics
+        writable = self._backend.arbiter.log.failure is None
+        yield GaugeMetricFamily("gmd_log_writable", "Whether the event log can be written: 1 or 0.", int(writable))
+        yield _histogram("gmd_log_commit_games", "Games in each commit to the event log.", counts.commit_games)
+        yield _histogram("gmd_log_commit_duration_seconds", "How long each commit took.", counts.commit_seconds)
+        yield CounterMetricFamily("gmd_log_commit_failures", "Commits that failed.", counts.commits_failed)
+
+
+def _histogram(name: str, documentation: str, values: Histogram) -> Metric:
+    bounds = [*map(str, values.bounds), "+Inf"]
+    buckets = list(zip(bounds, accumulate(values.counts), strict=True))
+    return HistogramMetricFamily(name, documentation, buckets, values.total)

@@ -1,0 +1,40 @@
+"""``/healthz``: whether this daemon should be sent work."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from litestar import Response, get
+from litestar.openapi import ResponseSpec
+from litestar.status_codes import HTTP_200_OK, HTTP_503_SERVICE_UNAVAILABLE
+from msgspec import Struct
+
+from gmd.http.backend import Backend, FromDaemon
+
+
+class Health(Struct, frozen=True):
+    """``reason`` is for people: null while the status is "ok"."""
+
+    status: Literal["ok", "log_failing", "stopping"]
+    reason: str | None = None
+
+
+@get(
+    "/healthz",
+    summary="Whether the daemon takes requests and can keep what they do",
+    responses={HTTP_503_SERVICE_UNAVAILABLE: ResponseSpec(Health, description="Send it no work; reason says why.")},
+)
+async def healthz(backend: FromDaemon) -> Response[Health]:
+    """200 while games can be played; 503 while the event log cannot be written or the daemon is stopping."""
+    health = health_of(backend)
+    status = HTTP_200_OK if health.status == "ok" else HTTP_503_SERVICE_UNAVAILABLE
+    return Response(health, status_code=status, headers={"cache-control": "no-store"})
+
+
+def health_of(backend: Backend) -> Health:
+    """How the daemon is."""
+    if backend.game_port.stopping:
+        return Health("stopping", "the daemon is finishing the requests in hand, and takes no more")
+    if (failure := backend.arbiter.log.failure) is not None:
+        return Health("log_failing", f"the event log cannot be written: {failure}")
+    return Health("ok")

@@ -1,0 +1,38 @@
+"""Retention: finished games are removed once they are old enough."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import structlog
+import trio
+
+from gm_protocol.errors import GmError
+from gmd.arbiter import Arbiter
+
+logger = structlog.get_logger(__name__)
+
+SECONDS_A_DAY = 86_400.0
+#: Seconds between two looks for games that have become old enough: next to days that is soon.
+PERIOD_SECONDS = 3_600.0
+#: Rest after each step, in seconds: longer than the step takes, so that games being played have most of the log's time.
+REST_SECONDS = 0.05
+
+
+async def prune_finished(arbiter: Arbiter, keep_days: float) -> None:
+    """Remove the games that ended so many days ago or before, now and from time to time, until cancelled."""
+    while True:
+        with suppress(GmError):  # the log has said why; in an hour it may do better
+            await _prune_all(arbiter, keep_days * SECONDS_A_DAY)
+        await trio.sleep(PERIOD_SECONDS)
+
+
+async def _prune_all(arbiter: Arbiter, seconds: float) -> None:
+    count = 0
+    while pruned := await arbiter.log.prune(seconds):
+        for game in pruned:
+            arbiter.forget(game)
+        count += len(pruned)
+        await trio.sleep(REST_SECONDS)
+    if count:
+        logger.info("finished games pruned", games=count)

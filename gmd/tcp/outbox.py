@@ -1,0 +1,176 @@
+"""Replies on their way out of a session: in order, and none before what it shows is durable."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
+
+import trio
+
+from gm_protocol.errors import GmError
+from gm_protocol.framing import encode_frame
+from gm_protocol.messages import AnyRequest
+from gmd.handlers import dispatch
+from gmd.handlers.call import Call
+from gmd.log.interface import Commit
+
+#: Bytes sent between two looks at the clock: a peer has so many seconds to take this much.
+SEND_SIZE = 65_536
+
+
+class Held(NamedTuple):
+    """A reply, by its place in a lot, that may not leave before a commit is durable."""
+
+    place: int
+    request: AnyRequest
+    commit: Commit
+    #: Why the request was refused, if it was.
+    code: str | None
+
+
+class _Lot:
+    """Replies that leave together."""
+
+    __slots__ = ("arrived", "awaited", "held", "replies")
+
+    def __init__(self, replies: list[bytes], held: Sequence[Held], arrived: float | None) -> None:
+        self.replies = replies
+        self.held = held
+        #: When the last byte of their requests was read, in trio's time; None where they answer none.
+        self.arrived = arrived
+        #: How many commits are still to be settled.
+        self.awaited = 0
+
+
+class Outbox:
+    """Sends replies as soon as they may leave. Where the peer has room for them, that wakes no task.
+
+    :ivar sent_at: when replies last left, in trio's time.
+    :ivar replies: how many were let go.
+    :ivar bytes_out: how many bytes were sent.
+    """
+
+    def __init__(self, stream: trio.abc.Stream, seconds: float, wake: Callable[[], None], call: Call) -> None:
+        """:param seconds: how long a peer may take for what is sent.
+        :param wake: called where something is to be sent that takes waiting: then somebody is to call :meth:`send`.
+        :param call: the session's, where its requests are counted.
+        """
+        self._stream = stream
+        self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
+        self._seconds = seconds
+        self._wake = wake
+        self._call = call
+        self.replies = 0
+        self.bytes_out = 0
+        self._lots: deque[_Lot] = deque()
+        self._unsent: list[bytes] = []
+        self._sending = False
+        self._settled = trio.Event()
+        self.sent_at = trio.current_time()
+
+    def __len__(self) -> int:
+        """How many lots are held."""
+        return len(self._lots)
+
+    @property
+    def blocked(self) -> bool:
+        """Whether something is to be sent that takes waiting."""
+        return bool(self._unsent)
+
+    def put_last_words(self, error: bytes) -> None:
+        """Send an error that answers no request, behind everything else."""
+        self._put(_Lot([error], (), None))
+
+    def put(self, replies: list[bytes], held: Sequence[Held] = ()) -> None:
+        """Send replies together, each a frame, once what they tell is durable, or an error for what never will be."""
+        if replies:
+            self._put(_Lot(replies, held, self._call.arrived))
+
+    def _put(self, lot: _Lot) -> None:
+        self._lots.append(lot)
+        if lot.held:
+            commits = {each.commit for each in lot.held}
+            lot.awaited = len(commits)
+            for commit in commits:
+                commit.then(partial(self._settle, lot, commit))
+        elif len(self._lots) == 1:
+            self._send_free()
+
+    async def send(self) -> None:
+        """Send what the peer had no room for.
+
+        :raises trio.BrokenResourceError: the peer is gone.
+        :raises trio.TooSlowError: the peer reads nothing.
+        """
+        self._sending = True
+        while self._unsent:
+            data, self._unsent = memoryview(b"".join(self._unsent)), []
+            for start in range(0, len(data), SEND_SIZE):
+                with trio.fail_after(self._seconds):
+                    await self._stream.send_all(data[start : start + SEND_SIZE])
+                self._note_sent(len(data[start : start + SEND_SIZE]))
+        self._sending = False
+        self.sent_at = trio.current_time()
+
+    async def drain(self) -> None:
+        """Send everything; raises what :meth:`send` does."""
+        while self._lots or self._unsent:
+            if self._unsent:
+                await self.send()
+            else:
+                self._settled = trio.Event()
+                await self._settled.wait()
+
+    def close(self) -> None:
+        """Send nothing more: the stream is somebody else's, or nobody's."""
+        self._lots.clear()
+        self._socket = None
+
+    def _settle(self, lot: _Lot, commit: Commit, error: GmError | None) -> None:
+        """A commit is durable or has failed."""
+        for place, request, waited_for, code in lot.held:
+            if waited_for is not commit:
+                continue
+            if error is not None:
+                lot.replies[place] = dispatch.fail(request, error, self._call)
+            else:
+                dispatch.count(request, code, self._call)
+        lot.awaited -= 1
+        if not lot.awaited and self._lots and self._lots[0] is lot:
+            self._send_free()
+            self._settled.set()
+
+    def _send_free(self) -> None:
+        """Send all that may leave."""
+        free: list[bytes] = []
+        now = trio.current_time()
+        while self._lots and not self._lots[0].awaited:
+            lot = self._lots.popleft()
+            free += map(encode_frame, lot.replies)
+            if lot.arrived is not None:
+                self.replies += len(lot.replies)
+                self._call.metrics.latency.observe(now - lot.arrived, len(lot.replies))
+        self._unsent += free
+        if not self._sending:
+            self._send_now()
+
+    def _send_now(self) -> None:
+        """Send as much as the peer has room for; the rest takes waiting, and finds out if it is gone."""
+        data = b"".join(self._unsent)
+        sent = 0
+        if self._socket is not None:
+            with suppress(OSError):
+                sent = os.write(self._socket.fileno(), data)
+                self._note_sent(sent)
+        self.sent_at = trio.current_time()
+        self._unsent = [] if sent == len(data) else [data[sent:]]
+        if self._unsent:
+            self._wake()
+
+    def _note_sent(self, count: int) -> None:
+        self.bytes_out += count
+        self._call.metrics.bytes_out += count

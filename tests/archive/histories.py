@@ -1,0 +1,48 @@
+"""Whole games as the rules make them: any variant, clock and ending, forfeits and games out of PGNs among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chess
+from hypothesis import strategies as st
+
+from gm_protocol.messages import NewGame
+from gmd.games.chess import ChessGame
+from gmd.games.events import AnyEvent
+from gmd.games.game import Command, End, Hear, Play
+from tests.games.test_replay import asked, command_of, new_game, options
+
+KNIGHTS = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"]
+thoughts = st.sampled_from([0.0, 0.1 + 0.2, 1.5, 30.0, 1000.0])
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
+    """A game and its events."""
+    request: NewGame = draw(options)
+    loaded = [] if request.variant == "chess960" else KNIGHTS[: draw(st.integers(0, 6))]
+    game, events = new_game(request, loaded)
+    if request.clock is not None and draw(st.booleans()):
+        for seat in (True, False):
+            _do(game, events, Hear(seat), 0.0)
+    for what, thought in draw(st.lists(st.tuples(asked, thoughts), max_size=30)):
+        _do(game, events, _command(what, game), thought)
+    return game, events
+
+
+def _command(what: Any, game: ChessGame) -> Command:
+    """What is asked; a move, mostly by the side whose turn it is. Some texts are too long to be kept."""
+    command = command_of(what, game)
+    if isinstance(command, End) and (color := command.termination.rpartition("_")[2]) in chess.COLOR_NAMES:
+        return End(color == "white", command.termination, command.ply)  # whose it is to ask for
+    if isinstance(command, Play) and command.text == "nonsense":
+        return Play(command.seat, "nonsense " * 5, command.ply, command.offer_draw)
+    return command
+
+
+def _do(game: ChessGame, events: list[AnyEvent], command: Command, thought: float) -> None:
+    """Let a command happen as an arbiter does: a clock that does not run has nothing to charge."""
+    for event in game.decide(command, thought if game.ticking else 0.0).events:
+        game.apply(event)
+        events.append(event)

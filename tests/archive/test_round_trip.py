@@ -1,0 +1,113 @@
+"""Out of a log, into another and out again: byte for byte the same, and nothing damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gmd.archive.files import read_games
+from gmd.archive.games import BadGame
+from gmd.archive.importing import Importer
+from gmd.archive.lines import write_line
+from gmd.archive.pgn import Seats, write_pgn_game
+from gmd.games.chess import ChessGame
+from gmd.games.events import AnyEvent
+from gmd.games.replay import replay
+from gmd.log.checking import problem_of
+from gmd.log.interface import TokenUse
+from gmd.log.migrations import migrate
+from gmd.log.reading import GameFilter, LogReader
+from gmd.log.sqlite import SqliteStore, open_engine
+from gmd.log.store import GameAppend
+from tests.archive.histories import histories
+from tests.helpers_proof import proof_size
+
+History = tuple[ChessGame, list[AnyEvent]]
+
+
+class Log:
+    """A log in a directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.engine = open_engine(directory / "games.sqlite", {"synchronous": "OFF"})
+        migrate(self.engine)
+        self.store = SqliteStore(self.engine)
+
+    def lines(self) -> bytes:
+        return b"".join(map(write_line, LogReader(self.engine).games(GameFilter())))
+
+    def problems(self) -> list[str]:
+        return [problem for stored in LogReader(self.engine).everything() if (problem := problem_of(stored))]
+
+
+def played(store: SqliteStore, game_id: int, history: History) -> None:
+    """Write a game as a daemon does: append by append, each with how the game stood then."""
+    _, events = history
+    again = ChessGame(events[0])  # type: ignore[arg-type]
+    token = TokenUse(1, b"%d" % game_id, b"content") if game_id % 2 else None
+    written = 0
+    for seq, event in enumerate(events):
+        if seq:
+            again.apply(event)
+        # Both seats' players may be one, who is heard in both at once: these events are never apart in a log.
+        if event.__class__ is not events[min(seq + 1, len(events) - 1)].__class__ or seq == len(events) - 1:
+            some = events[written : seq + 1]
+            append = GameAppend(game_id, written, some, again.standing(), None if written else token)
+            store.write([append], [])
+            written = seq + 1
+
+
+@settings(max_examples=proof_size(small=15, full=1_000))
+@given(st.lists(histories(), max_size=6), st.sets(st.integers(1, 30), min_size=6, max_size=6))
+def test_what_is_exported_imports_to_the_same_and_nothing_is_damaged(games: Sequence[History], ids: set[int]) -> None:
+    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+        first, second = Log(Path(one)), Log(Path(other))
+        for game_id, history in zip(sorted(ids), games, strict=False):
+            played(first.store, game_id, history)
+        assert first.problems() == []
+        file = Path(one) / "games.jsonl"
+        file.write_bytes(first.lines())
+        for found in ["imported"] * len(games), ["there"] * len(games):
+            assert imported(second.store, file) == found
+        assert second.lines() == first.lines()
+        assert second.problems() == []
+        for game_id in ids:
+            token = (1, b"%d" % game_id)
+            assert second.store.made_under(*token) == first.store.made_under(*token)
+        for log in (first, second):
+            log.engine.dispose()
+
+
+def imported(store: SqliteStore, file: Path) -> list[object]:
+    """What becomes of each game of a file."""
+    importer = Importer(store, 100)
+    found: list[object] = []
+    for where, game in read_games(file, "jsonl", Seats(), lambda _: None):
+        assert not isinstance(game, BadGame), (where, game)
+        found.append(importer.add(game))
+    importer.flush()
+    return found
+
+
+@settings(max_examples=proof_size(small=25, full=2_000))
+@given(histories())
+def test_a_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> None:
+    with TemporaryDirectory() as directory:
+        log = Log(Path(directory))
+        played(log.store, 1, history)
+        (stored,) = LogReader(log.engine).games(GameFilter())
+        file = Path(directory) / "games.pgn"
+        file.write_bytes(write_pgn_game(stored) * 2)
+        games = list(read_games(file, "pgn", Seats(), lambda _: None))
+        log.engine.dispose()
+    assert [where for where, _ in games] == [f"{file}, game {number}" for number in (1, 2)]
+    for _, game in games:
+        assert not isinstance(game, BadGame), game
+        again = replay(1, game.append.events)
+        assert again.moves == history[0].moves
+        assert again.players == history[0].players
+        assert again.options.fen == history[0].options.fen

@@ -1,0 +1,117 @@
+"""The subcommands that work on a data directory: the real program, on a real one."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import trio
+from click.testing import CliRunner
+
+from gmd.cli import main
+from tests.helpers import Client, Json
+from tests.serving import environment, served
+
+#: Seconds a command may take on a busy machine.
+PATIENCE_SECONDS = 60
+
+
+class Ran(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+def gmd(*arguments: object) -> Ran:
+    """Run a subcommand to its end, in this process, which has imported it already. Neither output is a terminal."""
+    ran = CliRunner().invoke(main, [str(argument) for argument in arguments], env={"GMD_DATA": ":memory:"})
+    if ran.exception is not None and not isinstance(ran.exception, SystemExit):
+        raise ran.exception
+    return Ran(ran.exit_code, ran.stdout, ran.stderr)
+
+
+def gmd_process(*arguments: object) -> Ran:
+    """The same, as an operator runs it."""
+    command = [sys.executable, "-m", "gmd", *map(str, arguments)]
+    ran = subprocess.run(
+        command, env=environment(), capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
+    assert "Traceback" not in ran.stderr, ran.stderr
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+
+def lines_of(path: Path) -> list[Json]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def change(data: Path, *statements: str) -> None:
+    """Change a log behind its back."""
+    with database(data) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+@contextmanager
+def database(data: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(data / "games.sqlite")
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@asynccontextmanager
+async def client_of(data: Path) -> AsyncIterator[Client]:
+    """A client of a daemon on a data directory."""
+    with served("--data", str(data)) as daemon:
+        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await client.ask("hello")
+        yield client
+        await client.aclose()
+        assert daemon.stop(15) == 0
+
+
+async def end(client: Client, game_id: int, termination: str, player: int) -> None:
+    reply = await client.ask("end_game", game_id=game_id, player=player, termination=termination)
+    assert reply["error"] is None, reply
+
+
+#: The games that :func:`fill` makes, by their ids.
+GAMES = (1, 2, 3, 4, 5)
+
+
+async def fill(data: Path) -> None:
+    """Five games: 1 is mate, 2 live with a clock, 3 resigned chess960, 4 a draw from a PGN, 5 lost on an offer."""
+    async with client_of(data) as client:
+        await client.new_game(1, 2, token="first")
+        await client.play(1, "f3", "e5", "g4", "Qh4#")
+        await client.new_game(1, 1, clock={"initial": 100, "increment": 1})
+        await client.play(2, "e4", "e5", white=1, black=1)
+        await client.new_game(3, 2, variant="chess960", position=17)
+        await end(client, 3, "resignation_black", 2)
+        pgn = '[Result "1/2-1/2"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2'
+        await client.new_game(1, 2, pgn=pgn, draws="automatic")
+        await client.new_game(4, 5, illegal_move="lose")
+        reply = await client.ask("move", game_id=5, player=4, move="Qh5 is what I want", offer_draw=True)
+        assert reply["error"] is None, reply
+
+
+def filled(directory: Path) -> Path:
+    """A data directory with the games of :func:`fill`."""
+    trio.run(fill, directory)
+    return directory
+
+
+def without(what: Json, *names: str) -> dict[str, Any]:
+    return {name: value for name, value in what.items() if name not in names}
+
+
+def joined(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

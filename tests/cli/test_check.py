@@ -1,0 +1,259 @@
+"""``gmd check``: a whole log is whole, and every kind of damage is found, said and counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from gmd.log.checking import problem_of
+from gmd.log.opening import open_reader
+from gmd.log.reading import LogReader
+from tests.cli.commands import change, client_of, database, gmd, gmd_process, joined
+from tests.helpers import Client
+from tests.serving import served
+
+FIRST = "This is the first damage; --all looks for more."
+
+
+def test_a_log_as_a_daemon_leaves_it_is_whole(played_data: Path) -> None:
+    before = (played_data / "games.sqlite").read_bytes()
+    assert gmd_process("check", "--data", played_data) == (0, "5 games with 16 events: nothing is damaged.\n", "")
+    assert (played_data / "games.sqlite").read_bytes() == before
+
+
+#: Statements that damage a log, and what is said of it.
+DAMAGES: dict[str, tuple[str, str]] = {
+    "an illegal move": (
+        """UPDATE events SET event = '{"event":"moved","move":"e2e5"}' WHERE game_id = 1 AND seq = 1""",
+        "game 1, event 1: it does not apply: move: 'e2e5' is not legal for white in "
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+    ),
+    "a gap": ("DELETE FROM events WHERE game_id = 1 AND seq = 2", "game 1, event 2: it is missing; the next one is 3"),
+    "no beginning": (
+        "DELETE FROM events WHERE game_id = 1 AND seq = 0",
+        "game 1, event 0: it is missing; the next one is 1",
+    ),
+    "no end": (
+        "DELETE FROM events WHERE game_id = 1 AND seq = 4",
+        "game 1: its row says that status is 'over'; its events say 'live'",
+    ),
+    "no events": ("DELETE FROM events WHERE game_id = 1", "game 1, event 0: it does not apply: the game has no events"),
+    "no JSON": (
+        "UPDATE events SET event = '{' WHERE game_id = 1 AND seq = 3",
+        "game 1, event 3: it cannot be read: Input data was truncated: '{'",
+    ),
+    "no text": (
+        "UPDATE events SET event = x'ff00' WHERE game_id = 1 AND seq = 3",
+        "game 1, event 3: it cannot be read: JSON is malformed: invalid character (byte 0): b'\\xff\\x00'",
+    ),
+    "no event": (
+        """UPDATE events SET event = '{"event":"castled"}' WHERE game_id = 1 AND seq = 3""",
+        "game 1, event 3: it cannot be read: Invalid value 'castled' - at `$.event`: '{\"event\":\"castled\"}'",
+    ),
+    "no game": ("DELETE FROM games WHERE game_id = 3", "game 3: events or a token of a game that is not there"),
+    "no game at the end": (
+        "INSERT INTO events VALUES (77, 5, '{}')",
+        "game 77: events or a token of a game that is not there",
+    ),
+    "no game at the beginning": (
+        "INSERT INTO events VALUES (-1, 5, '{}')",
+        "game -1: events or a token of a game that is not there",
+    ),
+    "no game of a token": (
+        "UPDATE tokens SET game_id = 60",
+        "game 60: events or a token of a game that is not there",
+    ),
+    "side to move": (
+        "UPDATE games SET turn = 'black' WHERE game_id = 3",
+        "game 3: its row says that turn is 'black'; its events say 'white'",
+    ),
+    "seconds left": (
+        "UPDATE games SET seconds_left = seconds_left + 1 WHERE game_id = 2",
+        "game 2: its row says that seconds_left is ",
+    ),
+    "no seconds left": (
+        "UPDATE games SET seconds_left = NULL WHERE game_id = 2",
+        "game 2: its row says that seconds_left is None; its events say ",
+    ),
+    "termination": (
+        "UPDATE games SET termination = 'draw_agreed' WHERE game_id = 4",
+        "game 4: its row says that termination is 'draw_agreed'; its events say 'draw_repetition'",
+    ),
+    "plies": (
+        "UPDATE games SET ply_index = 7 WHERE game_id = 4",
+        "game 4: its row says that ply_index is 7; its events say 8",
+    ),
+    "count": (
+        "UPDATE games SET events = 3 WHERE game_id = 5",
+        "game 5: its row says that events is 3; its events say 2",
+    ),
+    "player": (
+        "UPDATE games SET player_black = 9 WHERE game_id = 5",
+        "game 5: its row says that player_black is 9; its events say 5",
+    ),
+    "variant": (
+        "UPDATE games SET variant = 'standard' WHERE game_id = 3",
+        "game 3: its row says that variant is 'standard'; its events say 'chess960'",
+    ),
+    "clocked": (
+        "UPDATE games SET clocked = 0 WHERE game_id = 2",
+        "game 2: its row says that clocked is False; its events say True",
+    ),
+    "an end of a live game": (
+        "UPDATE games SET ended = 5.0 WHERE game_id = 2",
+        "game 2: its row says that it ended at 5.0; its events say that it is live",
+    ),
+    "no time of an end": (
+        "UPDATE games SET ended = NULL WHERE game_id = 1",
+        "game 1: its row says that it ended at None; its events say that it is over",
+    ),
+    "told the end of a live game": (
+        "UPDATE games SET white_open = 0 WHERE game_id = 2",
+        "game 2: its row says that a player has been told the end; its events say that it is live",
+    ),
+}
+
+
+def problems(data: Path) -> list[str]:
+    """What is said of a log, without a process of its own for it."""
+    with open_reader(str(data)) as engine:
+        return [problem for stored in LogReader(engine).everything() if (problem := problem_of(stored))]
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_found_and_said(name: str, data: Path) -> None:
+    statement, said = DAMAGES[name]
+    change(data, statement)
+    (problem,) = problems(data)
+    assert problem[: len(said)] == said
+
+
+def test_the_first_damage_ends_the_check(data: Path) -> None:
+    change(data, DAMAGES["plies"][0], DAMAGES["an illegal move"][0])
+    assert gmd("check", "--data", data) == (1, joined([DAMAGES["an illegal move"][1], FIRST]), "")
+
+
+def test_with_all_every_damaged_game_is_said_and_counted(data: Path) -> None:
+    change(
+        data, DAMAGES["gap" if "gap" in DAMAGES else "a gap"][0], DAMAGES["plies"][0], DAMAGES["no game at the end"][0]
+    )
+    assert gmd("check", "--data", data, "--all") == (
+        1,
+        joined(
+            [
+                "game 1, event 2: it is missing; the next one is 3",
+                "game 4: its row says that ply_index is 7; its events say 8",
+                "game 77: events or a token of a game that is not there",
+                "3 damaged games, of 5 games.",
+            ]
+        ),
+        "",
+    )
+
+
+def test_more_games_than_are_read_at_once(data: Path, tmp_path: Path) -> None:
+    """And damage in the last of them."""
+    exported = tmp_path / "games.jsonl"
+    assert gmd("export", "--data", data, "--format", "jsonl", "--game", 1, "--output", exported).status == 0
+    line = exported.read_text()
+    exported.write_text("".join(line.replace('"game_id":1,', f'"game_id":{number},') for number in range(100, 200)))
+    assert gmd("import", "--data", data, exported).status == 0
+    assert gmd("check", "--data", data).out == "105 games with 516 events: nothing is damaged.\n"
+    change(data, "UPDATE games SET ply_index = 5 WHERE game_id = 199", "DELETE FROM games WHERE game_id = 150")
+    assert gmd("check", "--data", data, "--all").out.splitlines() == [
+        "game 150: events or a token of a game that is not there",
+        "game 199: its row says that ply_index is 5; its events say 4",
+        "2 damaged games, of 104 games.",
+    ]
+
+
+def test_a_damaged_file_is_damage_and_what_can_be_read_is(data: Path) -> None:
+    with database(data) as connection:
+        size, root = connection.execute(
+            "SELECT page_size, rootpage FROM pragma_page_size, sqlite_schema WHERE name = 'games_by_status'"
+        ).fetchone()
+    file = data / "games.sqlite"
+    content = bytearray(file.read_bytes())
+    content[(root - 1) * size + 8 : root * size] = bytes(size - 8)
+    file.write_bytes(content)
+    status, out, err = gmd("check", "--data", data)
+    assert (status, err) == (1, "")
+    assert out.startswith("file: ")
+    assert out.splitlines()[-1] == FIRST
+    assert gmd("check", "--data", data, "--all").status == 1
+
+
+def test_a_page_of_events_that_is_gone_is_damage(data: Path) -> None:
+    with database(data) as connection:
+        size, root = connection.execute(
+            "SELECT page_size, rootpage FROM pragma_page_size, sqlite_schema WHERE name = 'events'"
+        ).fetchone()
+    file = data / "games.sqlite"
+    content = bytearray(file.read_bytes())
+    content[(root - 1) * size : root * size] = b"\xff" * size
+    file.write_bytes(content)
+    status, out, err = gmd("check", "--data", data, "--all")
+    assert (status, err) == (1, "")
+    assert (
+        out.splitlines()[-1] == "file: nothing can be read behind the first 0 games: database disk image is malformed"
+    )
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path, data: Path) -> None:
+    file = tmp_path / "games.sqlite"
+    missing = gmd("check", "--data", tmp_path)
+    assert missing == (2, "", f"Error: data: there is no log of games: {file} does not exist\n")
+    file.write_bytes(b"my novel" * 1_000)
+    novel = gmd("check", "--data", tmp_path)
+    assert novel == (2, "", f"Error: data: {file} cannot be read as a log of games: file is not a database\n")
+    file.write_bytes(b"")
+    assert gmd("check", "--data", tmp_path) == (2, "", f"Error: data: {file} has no games in it, nor tables for them\n")
+    memory = gmd("check", "--data", ":memory:")
+    assert (memory.status, memory.err.splitlines()[-1]) == (
+        2,
+        "Error: data: :memory: keeps nothing; name a directory with --data",
+    )
+
+
+@pytest.mark.parametrize("revision", ["0001", "9999"])
+def test_a_log_of_another_schema_is_left_as_it_is(revision: str, data: Path) -> None:
+    change(data, f"UPDATE alembic_version SET version_num = '{revision}'")
+    status, out, err = gmd("check", "--data", data)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"Error: data: {data}/games.sqlite is at revision {revision} of its schema, and this program")
+    with database(data) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (revision,)
+
+
+async def test_a_log_is_checked_while_a_daemon_writes_it(tmp_path: Path) -> None:
+    async with client_of(tmp_path) as client:
+        await client.new_game()
+        await client.play(1, "e4", "e5")
+        checked = gmd("check", "--data", tmp_path)
+        assert checked == (0, "1 game with 3 events: nothing is damaged.\n", "")
+        await client.play(1, "Nf3")
+        assert gmd("check", "--data", tmp_path).out == "1 game with 4 events: nothing is damaged.\n"
+    assert (tmp_path / "games.sqlite-wal").exists() is False
+
+
+async def test_a_log_is_checked_as_a_killed_daemon_left_it(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)) as daemon:
+        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await client.ask("hello")
+        await client.new_game()
+        daemon.stop(9)
+        await client.aclose()
+    assert (tmp_path / "games.sqlite-wal").stat().st_size
+    assert gmd("check", "--data", tmp_path).out == "1 game with 1 event: nothing is damaged.\n"
+
+
+def test_the_settings_of_the_daemon_say_which_log(played_data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "gmd.toml"
+    file.write_text(f'data = "{played_data}"\nport = 7200\n', "utf-8")
+    environment_wins = gmd("check", "--config", file)
+    assert environment_wins.err.splitlines()[-1].startswith("Error: data: :memory: keeps nothing")
+    assert gmd("check", "--config", file, "--data", played_data).status == 0
+    file.write_text("prot = 7200\n", "utf-8")
+    assert gmd("check", "--config", file).status == 2

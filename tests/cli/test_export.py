@@ -1,0 +1,183 @@
+"""``gmd export``: which games, in which form, and what is said of those that are left out."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import chess.pgn
+import pytest
+
+from tests.cli.commands import change, client_of, gmd, gmd_process, lines_of
+from tests.serving import environment
+
+
+def exported(data: Path, *arguments: object) -> list[int]:
+    """The ids of the games in the order in which they are written."""
+    ran = gmd("export", "--data", data, "--format", "jsonl", *arguments)
+    assert ran.status == 0, ran.err
+    return [json.loads(line)["game_id"] for line in ran.out.splitlines()]
+
+
+async def test_pgn_is_what_history_gives(tmp_path: Path) -> None:
+    async with client_of(tmp_path) as client:
+        for variant in ("standard", "chess960", "crazyhouse"):
+            game_id = (await client.new_game(variant=variant))["game_id"]
+            await client.ask("move", game_id=game_id, player=1, move="e4")
+            await client.ask("end_game", game_id=game_id, player=1, termination="resignation_white")
+        histories = [(await client.ask("history", game_id=game_id))["pgn"] for game_id in (1, 2, 3)]
+        ran = gmd("export", "--data", tmp_path)
+    assert ran == (0, "".join(f"{pgn}\n" for pgn in histories), "")
+    file = io.StringIO(ran.out)
+    games = [chess.pgn.read_game(file) for _ in range(4)]
+    assert [game and (game.headers["Result"], game.errors) for game in games] == [("0-1", [])] * 3 + [None]
+
+
+def test_a_line_has_a_whole_game(played_data: Path) -> None:
+    ran = gmd("export", "--data", played_data, "--format", "jsonl", "--game", 5)
+    assert (ran.status, ran.err) == (0, "")
+    line = json.loads(ran.out)
+    for time in (line.pop("ended"), line["events"][0].pop("created")):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", time)
+    assert line == {
+        "game_id": 5,
+        "termination": "forfeit_white",
+        "result": "0-1",
+        "events": [
+            {
+                "event": "created",
+                "player_white": 4,
+                "player_black": 5,
+                "options": {
+                    "variant": "standard",
+                    "fen": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                    "position": None,
+                    "draws": "claimed",
+                    "max_moves": None,
+                    "clock": None,
+                    "illegal_move": "lose",
+                },
+            },
+            {
+                "event": "ended",
+                "termination": "forfeit_white",
+                "seconds": 0.0,
+                "seat": "white",
+                "asked": "sha256:1a0c4dee8f86e1093f61861c6a70ce9982ad4904e875419d5bfa9f508c9a4ed3",
+                "offer_draw": True,
+            },
+        ],
+    }
+
+
+def test_live_games_are_left_out_unless_they_are_asked_for(played_data: Path) -> None:
+    ran = gmd_process("export", "--data", played_data, "--format", "jsonl")
+    assert [json.loads(line)["game_id"] for line in ran.out.splitlines()] == [1, 3, 4, 5]
+    assert ran.err == "left out: 1 live game; --status all writes them too\n"
+    assert exported(played_data, "--status", "all") == [1, 2, 3, 4, 5]
+    assert exported(played_data, "--status", "live") == [2]
+    assert exported(played_data, "--game", 3, "--game", 2) == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["--player", 2], [1, 3, 4]),
+        (["--player", 3, "--player", 4], [3, 5]),
+        (["--variant", "chess960"], [3]),
+        (["--variant", "chess960", "--variant", "crazyhouse", "--player", 1], []),
+        (["--result", "1/2-1/2"], [4]),
+        (["--result", "1/2-1/2", "--result", "1-0"], [3, 4]),
+        (["--result", "*", "--status", "all"], [2]),
+        (["--since", "2000-01-01", "--until", "2001-01-01"], [1]),
+        (["--since", "2001-01-01T00:00:00Z"], [3, 4, 5]),
+        (["--until", "2000-06-01T12:00:01"], [1]),
+        (["--until", "2000-06-01T12:00:00"], []),
+    ],
+    ids=str,
+)
+def test_games_are_chosen(arguments: list[object], found: list[int], data: Path) -> None:
+    change(data, "UPDATE games SET created = '2000-06-01T12:00:00Z' WHERE game_id = 1")
+    assert exported(data, *arguments) == found
+
+
+def test_a_game_that_is_not_there_is_said(played_data: Path) -> None:
+    ran = gmd("export", "--data", played_data, "--format", "jsonl", "--game", 1, "--game", 9, "--game", 8)
+    assert (ran.status, ran.err) == (0, "not there, or not as asked for: game 9, 8\n")
+
+
+def test_a_file_appears_once_it_is_whole(played_data: Path, tmp_path: Path) -> None:
+    output = tmp_path / "games.jsonl"
+    output.write_text("old")
+    command = ["export", "--data", played_data, "--format", "jsonl", "--output", output]
+    assert gmd(*command).out == ""
+    assert [line["game_id"] for line in lines_of(output)] == [1, 3, 4, 5]
+    assert [path.name for path in tmp_path.iterdir()] == ["games.jsonl"]
+    ran = gmd(*command[:-1], tmp_path / "none" / "games.jsonl")
+    message = f"Error: output: {tmp_path}/none/games.jsonl cannot be written: No such file or directory\n"
+    assert (ran.status, ran.out, ran.err) == (2, "", message)
+
+
+@pytest.mark.parametrize("written", ["jsonl", "pgn"])
+def test_a_damaged_game_is_left_out_and_said(written: str, data: Path) -> None:
+    change(data, "UPDATE events SET event = '{' WHERE game_id = 3 AND seq = 1")
+    status, out, err = gmd("export", "--data", data, "--format", written)
+    assert status == 1
+    assert len(re.findall(r'"game_id":|\[Event ', out)) == 3
+    assert err.splitlines()[0] == ("game 3 is left out: event 1: it cannot be read: Input data was truncated: '{'")
+
+
+def test_standard_output_that_is_full_is_said(played_data: Path) -> None:
+    command = [sys.executable, "-m", "gmd", "export", "--data", str(played_data)]
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(command, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ran.returncode == 2
+    assert ran.stderr.splitlines()[0] == "Error: standard output cannot be written: No space left on device"
+
+
+def test_nobody_reads_to_the_end(played_data: Path) -> None:
+    """As with ``gmd export | head -1``."""
+    command = [sys.executable, "-m", "gmd", "export", "--data", str(played_data)]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.wait(60) == 1
+        assert b"Traceback" not in process.stderr.read()
+
+
+def on_terminal(*arguments: object, output: int | None = None) -> str:
+    """What a command writes to a terminal that is its standard error, and its output unless that is a file."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "gmd", *map(str, arguments)]
+    process = subprocess.Popen(
+        command, env={**environment(), "TERM": "xterm"}, stdout=theirs if output is None else output, stderr=theirs
+    )
+    os.close(theirs)
+    said = b""
+    try:
+        while some := os.read(ours, 4096):
+            said += some
+    except OSError:  # how a terminal says that nobody writes to it any more
+        pass
+    os.close(ours)
+    assert process.wait(60) == 0
+    return said.decode()
+
+
+def test_progress_is_shown_on_a_terminal_and_not_in_the_midst_of_games(played_data: Path, tmp_path: Path) -> None:
+    with (tmp_path / "games.pgn").open("wb") as file:
+        said = on_terminal("export", "--data", played_data, output=file.fileno())
+    assert "Writing games" in said
+    assert "100%" in said
+    assert (tmp_path / "games.pgn").read_text() == gmd("export", "--data", played_data).out
+    assert "Writing games" not in on_terminal("export", "--data", played_data)
+    said = on_terminal("check", "--data", played_data)
+    assert "Replaying games" in said
+    assert "5 games with 16 events: nothing is damaged." in said

@@ -1,0 +1,220 @@
+"""``gmd import``: the same games again, and what cannot be taken in is said and the rest is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.commands import Ran, client_of, gmd, gmd_process, joined, lines_of
+from tests.games.test_real_games import PGN
+from tests.helpers import Json
+from tests.serving import served
+
+
+@pytest.fixture
+def exported(played_data: Path, tmp_path: Path) -> Path:
+    """All games of the played data, as lines."""
+    file = tmp_path / "games.jsonl"
+    ran = gmd("export", "--data", played_data, "--format", "jsonl", "--status", "all", "--output", file)
+    assert ran == (0, "", "")
+    return file
+
+
+def export_again(data: Path) -> str:
+    return gmd("export", "--data", data, "--format", "jsonl", "--status", "all").out
+
+
+def write(file: Path, lines: list[Json]) -> Path:
+    file.write_text(joined([json.dumps(line) for line in lines]))
+    return file
+
+
+def test_into_an_empty_directory_and_out_again_it_is_the_same(exported: Path, tmp_path: Path) -> None:
+    data = tmp_path / "new"
+    assert gmd_process("import", "--data", data, exported) == (0, "Imported 5 games\n", "")
+    assert export_again(data) == exported.read_text()
+    assert gmd("check", "--data", data).status == 0
+    assert gmd("import", "--data", data, exported) == (0, "Imported 0 games, 5 were there\n", "")
+    assert export_again(data) == exported.read_text()
+
+
+async def test_a_daemon_goes_on_where_the_other_was(exported: Path, tmp_path: Path) -> None:
+    data = tmp_path / "new"
+    gmd("import", "--data", data, exported)
+    async with client_of(data) as client:
+        assert (await client.ask("state", game_id=1))["state"]["termination"] == "victory_black"
+        # The same request as in the other log, with its token: it is the same game.
+        assert (await client.new_game(1, 2, token="first"))["game_id"] == 1
+        assert (await client.play(2, "Nf3", white=1, black=1))["ply_index"] == 3
+        # Of ends that are not a day old a player is told once more: who was told is not in the file.
+        waiting = [(await client.ask("wait", any=True, player=1, timeout=0))["game_id"] for _ in range(3)]
+        assert waiting == [1, 4, 2]
+        assert (await client.new_game())["game_id"] == 6
+
+
+def test_other_games_of_the_same_ids_are_conflicts_or_get_new_ids(exported: Path, tmp_path: Path) -> None:
+    data = tmp_path / "new"
+    lines = lines_of(exported)
+    first, second, third = lines[0], lines[2], lines[3]
+    mine = write(tmp_path / "mine.jsonl", [{**second, "game_id": 1}, {**third, "game_id": 7}])
+    assert gmd("import", "--data", data, mine).out == "Imported 2 games\n"
+    assert gmd("import", "--data", data, exported) == (
+        1,
+        "Imported 4 games, 1 could not be\n",
+        f"{exported}, line 1: game 1 is there already, and another; --new-ids gives this one an id of its own\n",
+    )
+    more = write(tmp_path / "more.jsonl", [first, second, {**first, "game_id": 8}, {**first, "game_id": 7}])
+    assert gmd("import", "--data", data, more, "--new-ids") == (
+        0,
+        joined(
+            [
+                f"{more}, line 1: game 1 is now game 9",
+                f"{more}, line 4: game 7 is now game 10",
+                "Imported 3 games, 1 was there",
+            ]
+        ),
+        "",
+    )
+    assert gmd("check", "--data", data).out.startswith("9 games ")
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "no JSON": ("{", "this is no game: Input data was truncated"),
+    "no game": ("[]", "this is no game: Expected `object`, got `array`"),
+    "no UTF-8": (b'{"game_id": "\xff"}', "this is no game: "),
+    "misspelt": ({"gameid": 5}, "this is no game: Object contains unknown field `gameid`"),
+    "id": ({"game_id": 2**52 + 1}, "this is no game: Expected `int` <= 4503599627370496 - at `$.game_id`"),
+    "no id": ({"game_id": 0}, "this is no game: Expected `int` >= 1 - at `$.game_id`"),
+    "events": ({"events": [{"event": "castled"}]}, "this is no game: Invalid value 'castled' - at `$.events[0].event`"),
+    "rules": ({"events": "swapped"}, "event 1 does not apply: move: 'e7e5' is not legal for white in "),
+    "termination": (
+        {"termination": "victory_white"},
+        "termination: 'victory_white'; its events say 'victory_black'",
+    ),
+    "result": ({"result": "1-0"}, "result: '1-0' does not go with 'victory_black'"),
+    "no end": ({"ended": None}, "ended: None does not go with 'victory_black'"),
+    "end": ({"ended": "2026-02-30T00:00:00Z"}, "ended: '2026-02-30T00:00:00Z' is no time such as 2026-11-21T04:41:00Z"),
+    "token": (
+        {"token": {"key": "", "content": ""}},
+        "this is no game: Expected `bytes` of length >= 32 - at `$.token.key`",
+    ),
+}
+
+
+def test_a_bad_line_is_said_and_the_others_are_imported(exported: Path, tmp_path: Path) -> None:
+    good = lines_of(exported)[0]
+    texts: list[bytes] = []
+    for number, (bad, _) in enumerate(BAD.values(), 100):
+        if isinstance(bad, dict):
+            changed = {**good, **bad}
+            if bad.get("events") == "swapped":
+                events = good["events"]
+                changed["events"] = [events[0], events[2], events[1], *events[3:]]
+            bad = json.dumps(changed)
+        texts += [bad.encode() if isinstance(bad, str) else bad, json.dumps({**good, "game_id": number}).encode(), b""]
+    file = tmp_path / "bad.jsonl"
+    file.write_bytes(b"\n".join(texts))
+    status, out, err = gmd("import", "--data", tmp_path / "new", file)
+    assert (status, out) == (1, f"Imported {len(BAD)} games, {len(BAD)} could not be\n")
+    said = err.splitlines()
+    for number, (line, (_, why)) in enumerate(zip(said, BAD.values(), strict=True)):
+        expected = f"{file}, line {3 * number + 1}: {why}"
+        assert line[: len(expected)] == expected
+    assert gmd("check", "--data", tmp_path / "new").status == 0
+
+
+def import_pgn(data: Path, *files: object) -> Ran:
+    return gmd("import", "--data", data, *files)
+
+
+async def test_pgn_files_of_the_world_become_games_to_play_on(tmp_path: Path) -> None:
+    files = sorted(PGN.glob("*.pgn"))
+    seats = ["--white", 1, "--black", 2]
+    assert import_pgn(tmp_path, *seats, *files) == (0, "Imported 8 games\n", "")
+    assert gmd("check", "--data", tmp_path).status == 0
+    async with client_of(tmp_path) as client:
+        rows = (await client.ask("games"))["games"]
+        assert [row["ply_index"] for row in reversed(rows)] == [80, 89, 89, 95, 111, 98, 37, 87]
+        assert {(row["player_white"], row["player_black"], row["status"]) for row in rows} == {(1, 2, "live")}
+        loaded = await client.new_game(pgn=files[0].read_text())
+        theirs, ours = loaded["state"], (await client.ask("state", game_id=1))["state"]
+        assert ours | {"game_id": theirs["game_id"]} == theirs
+
+
+def test_pgn_games_are_as_their_text_says(tmp_path: Path) -> None:
+    file = tmp_path / "games.txt"
+    file.write_text(
+        joined(
+            [
+                '[White "5"]\n[Black "-6"]\n[Result "0-1"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n',
+                '[White "7"]\n[Black "Anna \xe9"]\n[Variant "Crazyhouse"]\n\n1. e4 *\n',
+                '[White "7"]\n[Black "8"]\n\n1. e4 e5 2. Ke3 *\n',
+                '[Black "8"]\n\n1. d4 *\n',
+                f'[White "{2**52}"]\n[Black "8"]\n\n1. d4 *\n',
+                '[White "7"]\n[Black "8"]\n[SetUp "1"]\n[FEN "7k/5Q2/8/8/8/8/8/K7 b - - 0 1"]\n\n1/2-1/2\n',
+            ]
+        ),
+        "latin-1",
+    )
+    named = import_pgn(tmp_path / "data", file, "--black", 3)
+    assert (named.status, named.err.splitlines()[-1]) == (
+        2,
+        f"Error: {file}: its name ends neither in .pgn nor in .jsonl; say --format",
+    )
+    assert import_pgn(tmp_path / "data", file, "--format", "pgn", "--black", 3) == (
+        1,
+        "Imported 3 games, 3 could not be\n",
+        joined(
+            [
+                f"{file}, game 3: pgn: at 2. (ply 2): move: 'Ke3' is not legal for white in "
+                "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -",
+                f"{file}, game 4: White: '?' is no player's id; --white ID says whose seat it is to be",
+                f"{file}, game 5: White: 4503599627370496 is no id that a player without registration may have",
+            ]
+        ),
+    )
+    lines = [json.loads(line) for line in export_again(tmp_path / "data").splitlines()]
+    assert [(line["game_id"], line["termination"], "ended" in line) for line in lines] == [
+        (1, "victory_black", True),
+        (2, "available_move", False),
+        (3, "stalemate", True),
+    ]
+    created = [line["events"][0] for line in lines]
+    assert [(one["player_white"], one["player_black"], one["result_header"]) for one in created] == [
+        (5, -6, "0-1"),
+        (7, 3, "*"),
+        (7, 8, "*"),
+    ]
+    assert created[1]["options"]["variant"] == "crazyhouse"
+
+
+def test_beside_a_daemon_nothing_is_imported(exported: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with served("--data", str(data)) as daemon:
+        ran = gmd("import", "--data", data, exported)
+        assert ran == (
+            2,
+            "",
+            f"Error: data: {data} is in use by another gmd: process {daemon.process.pid}\n",
+        )
+    assert gmd("import", "--data", data, exported).out == "Imported 5 games\n"
+
+
+def test_what_is_no_file_is_said_before_anything_is_imported(exported: Path, tmp_path: Path) -> None:
+    for name, why in (("none.jsonl", "does not exist"), ("", "is no regular file")):
+        ran = gmd("import", "--data", tmp_path / "data", exported, tmp_path / name)
+        assert (ran.status, ran.err) == (2, f"Error: {tmp_path / name}: {why}\n")
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_line_without_end_is_passed_over(exported: Path, tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    file.write_bytes(b" " * (40 * 2**20) + b"\n" + exported.read_bytes())
+    assert gmd("import", "--data", tmp_path / "data", file) == (
+        1,
+        "Imported 5 games, 1 could not be\n",
+        f"{file}, line 1: this is no game: the line is longer than {16 * 2**20} bytes\n",
+    )

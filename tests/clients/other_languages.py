@@ -1,0 +1,115 @@
+"""The clients for C and Node as programs that tests run: built, started, and spoken to line by line."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import IO
+
+import trio
+
+from tests.clients.running import PATIENCE
+from tests.tools import require_tool
+
+ROOT = Path(__file__).parents[2]
+C = ROOT / "clients" / "c"
+NODE = ROOT / "clients" / "node"
+
+#: What the C client promises to compile with, without a word.
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+#: Ends a program at its first step into memory that is not its own, or into what C leaves undefined.
+SANITIZED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+def compile_c(output: Path, *sources: Path, flags: Sequence[str] = SANITIZED, compiler: str = "gcc") -> Path:
+    """Compile sources together with the client."""
+    command = [require_tool(compiler), *STRICT, *flags, f"-I{C}", C / "gm.c", *sources, "-o", output]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return output
+
+
+def examples_of(readme: Path, language: str) -> list[str]:
+    """The code blocks of a language in a README."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", readme.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+class Driver:
+    """A program that answers each line with one line."""
+
+    def __init__(self, stdin: IO[str], stdout: IO[str]) -> None:
+        self._stdin, self._stdout = stdin, stdout
+
+    def ask(self, *words: str) -> str:
+        """One command and its answer."""
+        self._stdin.write(" ".join(words) + "\n")
+        self._stdin.flush()
+        answer = self._stdout.readline()
+        assert answer.endswith("\n"), f"the driver ended at {words}"
+        return answer[:-1]
+
+
+@contextmanager
+def driving(*command: str | Path) -> Iterator[Driver]:
+    """A driver, which must end well when its input does."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            yield Driver(process.stdin, process.stdout)
+        finally:
+            _, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, err) == (0, "")
+
+
+class Bot:
+    """A program that plays one game.
+
+    :ivar output: what it has printed, once it has ended.
+    """
+
+    def __init__(self, process: trio.Process) -> None:
+        self._process = process
+        self._printed = b""
+        self.output = ""
+
+    async def game_id(self) -> int:
+        """The game it has begun, from its first line."""
+        while b"\n" not in self._printed:
+            await self._read()
+        return int(self._printed.split()[1])
+
+    async def end(self) -> None:
+        """Wait for its end, which must be a good one."""
+        while await self._read():
+            pass
+        await self._process.wait()
+        self.output = self._printed.decode()
+        assert self._process.returncode == 0, self.output
+
+    async def _read(self) -> bytes:
+        assert self._process.stdout is not None
+        chunk = await self._process.stdout.receive_some()
+        self._printed += chunk
+        assert chunk or self._printed.count(b"\n") > 1, f"the bot ended early: {self._printed!r}"
+        return bytes(chunk)
+
+
+@asynccontextmanager
+async def playing(*command: str | Path, env: dict[str, str] | None = None) -> AsyncIterator[Bot]:
+    """A bot, killed if it has not ended by itself. Its errors are in its output."""
+    pipe = subprocess.PIPE
+    words = [str(word) for word in command]
+    process = await trio.lowlevel.open_process(words, stdin=None, stdout=pipe, stderr=subprocess.STDOUT, env=env)
+    assert process.stdout is not None
+    async with process.stdout:
+        try:
+            yield Bot(process)
+        finally:
+            process.kill()  # does nothing to a process that has ended
+            with trio.CancelScope(shield=True):
+                await process.wait()

@@ -1,0 +1,335 @@
+"""The client for C: how it compiles, what it does with sockets, its JSON beside Python's, its sessions, its README."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.clients.other_languages import STRICT, C, Driver, compile_c, driving, examples_of
+from tests.clients.running import OK, PATIENCE
+from tests.clients.scripted import Peer, serving
+from tests.helpers_proof import proof_size
+from tests.serving import Served
+from tests.tools import require_tool
+
+HERE = Path(__file__).parent
+BOT = C / "examples" / "random_bot.c"
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("source", [C / "gm.c", BOT], ids=["gm.c", "random_bot.c"])
+@pytest.mark.parametrize("optimized", ["-O0", "-O2"])
+def test_it_compiles_without_a_word(compiler: str, source: Path, optimized: str, tmp_path: Path) -> None:
+    command = [require_tool(compiler), *STRICT, "-Wshadow", "-Wconversion", optimized, f"-I{C}", "-c", source]
+    done = subprocess.run([*command, "-o", tmp_path / "x.o"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("standard", ["-std=gnu17", "-D_GNU_SOURCE"])
+def test_it_compiles_as_part_of_a_project_with_other_ways(standard: str, tmp_path: Path) -> None:
+    command = [require_tool("gcc"), *STRICT, standard, "-c", C / "gm.c", "-o", tmp_path / "gm.o"]
+    assert subprocess.run(command, capture_output=True).stderr == b""
+
+
+def test_its_header_is_one_of_cpp_too(tmp_path: Path) -> None:
+    (tmp_path / "x.cpp").write_text('#include "gm.h"\nint main() { gm_connection c; gm_init(&c); return c.fd + 1; }\n')
+    compile_c(tmp_path / "gm.o", flags=["-c"])
+    command = [require_tool("g++"), "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{C}", "x.cpp", "gm.o", "-o", "x"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).stderr == b""
+    assert subprocess.run([tmp_path / "x"]).returncode == 0
+
+
+def test_it_has_no_variable_that_outlives_a_call(tmp_path: Path) -> None:
+    """Neither data nor bss: only functions, and constants."""
+    compiled = compile_c(tmp_path / "gm.o", flags=["-c", "-O2"])
+    listed = subprocess.run([require_tool("nm"), compiled], capture_output=True, text=True, check=True).stdout
+    symbols = [line.split()[-2:] for line in listed.splitlines()]
+    assert {kind for kind, _ in symbols} <= set("TtrRU")
+    used = {name for kind, name in symbols if kind == "U"}
+    assert used.isdisjoint({"malloc", "calloc", "realloc", "free", "strdup", "signal", "sigaction", "printf", "exit"})
+
+
+@pytest.mark.parametrize("watched", ["sanitizers", "valgrind"])
+def test_slow_cut_and_closed_sockets(watched: str, tmp_path: Path) -> None:
+    if watched == "sanitizers":
+        command = [compile_c(tmp_path / "checks", HERE / "c" / "checks.c")]
+    else:
+        valgrind = require_tool("valgrind")
+        program = compile_c(tmp_path / "checks", HERE / "c" / "checks.c", flags=["-g"])
+        command = [valgrind, "--quiet", "--leak-check=full", "--track-fds=no", "--error-exitcode=9", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=4 * PATIENCE)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.splitlines()[-1] == "lengths out of range"
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    with driving(compile_c(tmp_path_factory.mktemp("c") / "driver", HERE / "c" / "driver.c")) as running:
+        yield running
+
+
+# JSON. Python's, without what it takes beyond JSON, is the oracle.
+
+
+def digits(text: str | bytes) -> str:
+    data = text if isinstance(text, bytes) else text.encode()
+    return data.hex() or "."
+
+
+def is_json(data: bytes) -> bool:
+    def refuse(name: str) -> Any:
+        raise ValueError(name)
+
+    try:
+        json.loads(data.decode().rstrip("\0"), parse_constant=refuse, parse_int=str)
+    except ValueError:
+        return False
+    return True
+
+
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    # No lone surrogates: they have a test of their own.
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('ab."é\\'), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def spelt(value: Any, ascii_only: bool, spaced: bool) -> str:
+    return json.dumps(value, ensure_ascii=ascii_only, indent=1 if spaced else None)
+
+
+@pytest.mark.proof
+@given(values, st.booleans(), st.booleans())
+@settings(max_examples=proof_size(300, 20000))
+def test_every_member_is_found_as_python_finds_it(driver: Driver, value: Any, ascii_only: bool, spaced: bool) -> None:
+    text = digits(spelt({"v": value, "a": {"b": value}}, ascii_only, spaced))
+    for path in ("v", "a.b"):
+        found, string, integer = driver.ask("find", text, digits(path)).split()
+        assert json.loads(bytes.fromhex(found)) == value
+        if isinstance(value, str) and "\0" not in value:
+            assert bytes.fromhex(string.replace(".", "")).decode() == value
+        elif not isinstance(value, str):
+            assert string == "-"
+        in_range = type(value) is int and -(2**63) <= value < 2**63
+        assert integer == (str(value) if in_range else "-")
+
+
+@given(st.lists(values, max_size=6), st.booleans())
+def test_every_element_comes_in_order(driver: Driver, elements: list[Any], spaced: bool) -> None:
+    count, *texts = driver.ask("items", digits(spelt(elements, True, spaced))).split()
+    assert int(count) == len(elements)
+    assert [json.loads(bytes.fromhex(text)) for text in texts] == elements
+
+
+def mutated(text: bytes, changes: list[tuple[int, int]]) -> bytes:
+    """A text with some bytes changed, put in, or taken out."""
+    data = bytearray(text)
+    for place, what in changes:
+        at = place % (len(data) + 1)
+        if what < 256:
+            data[at:at] = bytes([what])
+        elif what < 512:
+            data[at : at + 1] = bytes([what - 256])
+        else:
+            del data[at : at + 1]
+    return bytes(data)
+
+
+changes = st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([*b'{}[],:"\\u0019.eE-+ \0ntf', *range(256, 513)])))
+
+
+@pytest.mark.proof
+@given(values, changes)
+@settings(max_examples=proof_size(500, 50000))
+def test_what_is_json_is_what_python_says(driver: Driver, value: Any, changes: list[tuple[int, int]]) -> None:
+    data = mutated(spelt({"v": value}, True, False).encode(), changes)
+    answer = driver.ask("parse", digits(data))
+    if b"\xef\xbb\xbf" not in data and all(byte < 128 for byte in data):
+        assert (answer == "ok") == is_json(data)
+    driver.ask("find", digits(data), digits("v"))
+    driver.ask("items", digits(data))
+
+
+@pytest.mark.parametrize("depth", [1, 64, 65, 100_000])
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_nesting_has_a_bound(driver: Driver, depth: int, opening: str) -> None:
+    closing = "]" if opening == "[" else "}"
+    answer = driver.ask("parse", digits(opening * depth + "1" + closing * depth))
+    assert answer == ("ok" if depth <= 64 else "the text is not JSON")
+
+
+@pytest.mark.parametrize(
+    ("text", "string"),
+    [
+        (r'"\ud83d\ude00"', "😀"),
+        (r'"\ud83d"', "\ufffd"),
+        (r'"\ud83dx"', "\ufffdx"),
+        (r'"\ud83d\n"', "\ufffd\n"),
+        (r'"\ude00"', "\ufffd"),
+        (r'"\ud83d\ud83d\ude00"', "\ufffd😀"),
+        (r'"a\u0000b"', "a\ufffdb"),
+        (r'"\u0041\u00e9\u20ac\uffff\/\"\\"', 'Aé€\uffff/"\\'),
+    ],
+)
+def test_escapes(driver: Driver, text: str, string: str) -> None:
+    _, found, _ = driver.ask("find", digits('{"v":' + text + "}"), digits("v")).split()
+    assert bytes.fromhex(found).decode() == string
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "answer"),
+    [
+        ('{"a":1,"b":2,"a":3}', "a", f"{digits('3')} - 3"),
+        (r'{"\u0061":1}', "a", f"{digits('1')} - 1"),
+        ('{"a":{"b":{"c":null}}}', "a.b.c", f"{digits('null')} - -"),
+        ('{"a":-0}', "a", f"{digits('-0')} - 0"),
+        ('{"a":1}', "b", "there is no such member or element"),
+        ('{"aa":1}', "a", "there is no such member or element"),
+        ('{"a":1}', "aa", "there is no such member or element"),
+        ("{}", "a", "there is no such member or element"),
+        ('{"a":1}', "a.b", "the value is of another type or out of range"),
+        ("[1]", "a", "the value is of another type or out of range"),
+        ('{"a":1} x', "a", "the text is not JSON"),
+        ('{"a":1}\0\0', "a", f"{digits('1')} - 1"),
+    ],
+)
+def test_what_find_says(driver: Driver, text: str, path: str, answer: str) -> None:
+    assert driver.ask("find", digits(text), digits(path)) == answer
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.integers(0, 200))
+def test_a_quoted_text_is_that_text_or_nothing(driver: Driver, text: str, size: int) -> None:
+    needed, written = driver.ask("quote", str(size), digits(text)).split()
+    if int(needed) < size:
+        assert json.loads(bytes.fromhex(written)) == text
+        assert len(bytes.fromhex(written)) == int(needed)
+    else:
+        assert written == "."
+
+
+# Connections and sessions.
+
+
+def test_addresses_are_tried_one_after_the_other(driver: Driver, daemon_process: Served) -> None:
+    """The daemon listens on 127.0.0.1 only; "localhost" may be ::1 first."""
+    assert driver.ask("open", "0", "localhost", str(daemon_process.port)) == "ok"
+    assert bytes.fromhex(driver.ask("ask", "0", digits('{"kind":"ping"}'))) == OK
+    driver.ask("close", "0")
+
+
+def test_connections_that_cannot_be_are_explained(driver: Driver) -> None:
+    assert driver.ask("open", "0", "256.256.256.256", "7100").startswith("the host was not found: ")
+    with serving(lambda peer, requests: None) as server:
+        port = str(server.port)
+    assert driver.ask("open", "0", "127.0.0.1", port) == "a system call failed: Connection refused"
+    assert driver.ask("ask", "0", digits("{}")) == "the server has closed the connection, or there is none"
+
+
+def lose(peer: Peer, requests: list[bytes]) -> None:
+    """Say hello, read a request, and break off inside the reply."""
+    requests.append(peer.read() or b"")
+    peer.write(OK)
+    requests.append(peer.read() or b"")
+    peer.connection.sendall(b"\0\0\0\x0e{")
+
+
+def test_a_session_connects_anew_and_asks_again(driver: Driver) -> None:
+    def then_answer(peer: Peer, requests: list[bytes]) -> None:
+        if len(server.sessions) < 3:
+            return lose(peer, requests)
+        if len(server.sessions) == 3:
+            peer.read()
+            return peer.write(b'{"error":"stopping","code":"shutting_down"}')
+        while (request := peer.read()) is not None:
+            requests.append(request)
+            peer.write(OK)
+        return None
+
+    with serving(then_answer) as server:
+        assert driver.ask("session", str(server.port), "20000") == "ok"
+        assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == OK
+        driver.ask("session", "1", "0")  # which closes that one
+    both = [b'{"kind":"hello"}', b'{"kind":"ping"}']
+    assert server.sessions == [both, both, [], both]
+
+
+def test_a_session_asks_again_what_a_stopping_server_left_undone(driver: Driver) -> None:
+    def stop_once(peer: Peer, requests: list[bytes]) -> None:
+        stopping = len(server.sessions) == 1
+        while (request := peer.read()) is not None:
+            requests.append(request)
+            if stopping and b"ping" in request:
+                return peer.write(b'{"error":"stopping","code":"shutting_down"}')
+            peer.write(OK)
+        return None
+
+    with serving(stop_once) as server:
+        assert driver.ask("session", str(server.port), "20000") == "ok"
+        assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == OK
+        driver.ask("session", "1", "0")
+    assert [len(session) for session in server.sessions] == [2, 2]
+
+
+def test_a_session_whose_hello_is_refused_gives_the_reason(driver: Driver) -> None:
+    refusal = b'{"error":"the key was revoked","code":"unauthorized"}'
+
+    def refuse_later(peer: Peer, requests: list[bytes]) -> None:
+        peer.read()
+        peer.write(OK if len(server.sessions) == 1 else refusal)
+
+    with serving(refuse_later) as server:
+        assert driver.ask("session", str(server.port), "20000") == "ok"
+        assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == refusal
+
+
+def test_a_session_s_patience_ends(driver: Driver) -> None:
+    with serving(lose) as server:
+        assert driver.ask("session", str(server.port), "300") == "ok"
+        said = driver.ask("session_ask", digits('{"kind":"ping"}'))
+    assert said == "the server has closed the connection, or there is none"
+    assert 1 < len(server.sessions) < 10
+
+
+def test_no_gm_server_is_found_out(driver: Driver) -> None:
+    with serving(lambda peer, requests: peer.connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as server:
+        assert driver.ask("session", str(server.port), "20000") == "what came is no reply of a gm server"
+
+
+# The README.
+
+
+def test_its_readme_s_example_plays(daemon_process: Served, tmp_path: Path) -> None:
+    (source,) = examples_of(C / "README.md", "c")
+    (tmp_path / "bot.c").write_text(source.replace('"7100"', f'"{daemon_process.port}"'))
+    bot = compile_c(tmp_path / "bot", tmp_path / "bot.c")
+    done = subprocess.run([bot], capture_output=True, text=True, timeout=4 * PATIENCE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"(1-0|0-1|1/2-1/2) [a-z_]+\n", done.stdout)
+
+
+def test_its_readme_s_commands_run(daemon_process: Served, tmp_path: Path) -> None:
+    for tool in ("gcc", "jq"):
+        require_tool(tool)
+    (commands,) = examples_of(C / "README.md", "sh")
+    script = commands.replace("7100", str(daemon_process.port)).replace("./random_bot", f"{tmp_path}/random_bot")
+    script = script.replace("-o random_bot", f"-o {tmp_path}/random_bot")
+    script = script.replace("cc -std", "gcc -std")
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["sh", "-euc", script], cwd=C, env=env, capture_output=True, text=True, timeout=4 * PATIENCE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", done.stdout, re.MULTILINE)) == 2

@@ -1,0 +1,220 @@
+"""The client for Node: its own tests, its package, its types, TLS, its README."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tests.clients.other_languages import NODE, ROOT, examples_of
+from tests.clients.running import PATIENCE
+from tests.serving import Served
+from tests.tools import require_tool
+
+PACKAGE = json.loads((NODE / "package.json").read_text("utf-8"))
+
+
+def run(*command: str | Path, cwd: Path = NODE, env: dict[str, str] | None = None) -> str:
+    """Run a program, which must end well and complain of nothing; what it prints."""
+    merged = {**os.environ, "NO_COLOR": "1", **(env or {})}
+    done = subprocess.run(command, cwd=cwd, env=merged, capture_output=True, text=True, timeout=4 * PATIENCE)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("tests", sorted((NODE / "test").glob("*.test.js")), ids=lambda path: path.name)
+def test_its_own_tests_pass(tests: Path) -> None:
+    report = run(require_tool("node"), "--test-reporter=tap", tests)
+    counts = {name: int(count) for name, count in re.findall(r"^# (pass|fail|skipped|todo) (\d+)$", report, re.M)}
+    assert counts["pass"] > 5
+    assert counts["fail"] == counts["skipped"] == counts["todo"] == 0
+
+
+# The package.
+
+
+def test_it_depends_on_nothing() -> None:
+    assert not [name for name in PACKAGE if "ependencies" in name]
+    sources = [path.read_text("utf-8") for path in [NODE / "index.js", *(NODE / "lib").glob("*.js")]]
+    imported = {name for source in sources for name in re.findall(r'^(?:import|export) .* from "(.*)";$', source, re.M)}
+    assert {name for name in imported if not name.startswith(("./", "../"))} == {"node:crypto", "node:net", "node:tls"}
+
+
+def test_its_version_is_the_one_it_gives_the_server() -> None:
+    assert f'"gm-client/{PACKAGE["version"]}"' in (NODE / "lib" / "client.js").read_text("utf-8")
+
+
+def test_what_npm_would_pack_is_the_client_and_no_more(tmp_path: Path) -> None:
+    npm = require_tool("npm")
+    report = subprocess.run(
+        [npm, "pack", "--dry-run", "--json", "--offline", f"--cache={tmp_path}"],
+        cwd=NODE,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (packed,) = json.loads(report.stdout)
+    sources = {f"lib/{path.name}" for path in (NODE / "lib").iterdir()}
+    others = {"package.json", "README.md", "index.js", "index.d.ts", "examples/random_bot.js"}
+    assert {file["path"] for file in packed["files"]} == sources | others
+
+
+# The types.
+
+TYPED = """
+import { Client, ConnectionLost, GmError, Turn, connect } from "gm-client";
+
+const client: Client = await connect({ port: 7100, player: 4503599627370497n, key: "k", tls: { ca: "..." } });
+const { game_id, options } = await client.new_game({ player_white: 1, player_black: null, variant: "rbc" });
+for await (const turn of client.turns({ game_id, over: (state) => console.log(state.result) })) {
+  if (turn.sense_actions) {
+    const { sense_result } = await turn.sense(turn.sense_actions[0] ?? null);
+    for (const [square, piece] of sense_result) square.concat(piece ?? "");
+  }
+  const { taken_move } = await turn.move(null);
+  taken_move?.slice(2);
+}
+const piece: string | null | undefined = (await client.state({ game_id })).state.board?.[0]?.[0];
+const ply: number = (await client.move({ game_id, move: "e4", ply: 0 })).state.ply_index;
+try {
+  await client.end_game({ game_id, termination: "draw_agreed" });
+} catch (error) {
+  if (error instanceof GmError) error.code.length;
+  if (error instanceof ConnectionLost) error.sent;
+}
+// @ts-expect-error A misspelt kind.
+client.movee({ game_id });
+// @ts-expect-error A field is missing.
+client.move({ game_id });
+// @ts-expect-error A field is misspelt.
+client.new_game({ player_white: 1, player_black: 2, varaint: "rbc" });
+// @ts-expect-error Nobody ends a game like that.
+client.end_game({ game_id, termination: "victory_white" });
+// @ts-expect-error Turns are given, not made.
+new Turn();
+export { options, piece, ply };
+"""
+
+
+def test_its_types_are_right(tmp_path: Path) -> None:
+    compiler = require_tool("tsc")
+    (tmp_path / "typed.mts").write_text(TYPED)
+    install(tmp_path)
+    strict = ["--strict", "--noEmit", "--target", "es2022", "--module", "node16", "--moduleResolution", "node16"]
+    declared = ["--lib", "es2022,dom", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"]
+    assert run(compiler, *strict, *declared, "typed.mts", cwd=tmp_path) == ""
+
+
+def names_in(text: str, pattern: str) -> set[str]:
+    return set(re.findall(pattern, text, re.MULTILINE))
+
+
+def test_what_is_declared_is_there_and_what_is_there_is_declared() -> None:
+    declarations = (NODE / "index.d.ts").read_text("utf-8")
+    client = re.search(r"^export class Client {$.*?^}$", declarations, re.MULTILINE | re.DOTALL)
+    turn = re.search(r"^export class Turn {$.*?^}$", declarations, re.MULTILINE | re.DOTALL)
+    assert client is not None
+    assert turn is not None
+    script = """
+        const all = await import("./index.js");
+        const own = (type) => Object.getOwnPropertyNames(type.prototype).filter((name) => name !== "constructor");
+        const client = Object.keys(new all.Client());
+        const turn = Object.keys(new all.Turn({}, { state: {} }));
+        const { Client, Turn } = all;
+        console.log(JSON.stringify([Object.keys(all), [...own(Client), ...client], [...own(Turn), ...turn]]));
+    """
+    exported, of_client, of_turn = json.loads(run(require_tool("node"), "--input-type=module", "--eval", script))
+    assert set(exported) == names_in(declarations, r"^export (?:class|function|const) (\w+)")
+    member = r"^  (?:readonly )?(?!constructor|private)(\w+)[(:]"
+    assert set(of_client) == names_in(client[0], member)
+    assert set(of_turn) == names_in(turn[0], member)
+
+
+# All games of a player at once.
+
+ALL_GAMES = """
+import { connect } from "./index.js";
+
+const [port, count] = process.argv.slice(1).map(Number);
+const players = [701, 702];
+const clients = await Promise.all(players.map((player) => connect({ port, player })));
+for (let i = 0; i < count; i++) {
+  await clients[0].new_game({ player_white: players[i % 2], player_black: players[1 - (i % 2)], max_moves: 15 });
+}
+
+async function playAll(client) {
+  const ended = [];
+  const over = (state) => {
+    if (ended.push(state.ply_index) === count) client.close();
+  };
+  try {
+    for await (const turn of client.turns({ brief: true, over })) await turn.move(turn.move_actions[0]);
+  } catch (error) {
+    if (error.message !== "the client was closed") throw error;
+  }
+  return ended;
+}
+
+console.log(JSON.stringify(await Promise.all(clients.map(playAll))));
+"""
+
+
+def test_all_games_of_two_players_are_played_by_one_loop_each(daemon_process: Served) -> None:
+    command = [require_tool("node"), "--input-type=module", "--eval", ALL_GAMES, str(daemon_process.port), "6"]
+    assert json.loads(run(*command)) == [[30] * 6, [30] * 6]
+
+
+# TLS is tested with the bots; here is what it says of a server without.
+
+
+def test_tls_towards_a_server_without_is_an_error_at_once(daemon_process: Served) -> None:
+    bot = [require_tool("node"), "examples/random_bot.js", "--tls", "--port", str(daemon_process.port)]
+    done = subprocess.run([*bot, "--player", "1", "--opponent", "2"], cwd=NODE, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"ConnectionLost: cannot connect to 127.0.0.1:{daemon_process.port}: " in done.stderr
+
+
+# The README.
+
+
+def install(folder: Path) -> None:
+    """Make the client importable by its name from a folder."""
+    (folder / "node_modules").mkdir()
+    (folder / "node_modules" / PACKAGE["name"]).symlink_to(NODE)
+
+
+def examples(language: str, port: int) -> Iterable[str]:
+    return (text.replace("7100", str(port)) for text in examples_of(NODE / "README.md", language))
+
+
+def test_its_readme_s_programs_run(daemon_process: Served, tmp_path: Path) -> None:
+    node = require_tool("node")
+    install(tmp_path)
+    printed = []
+    for number, source in enumerate(examples("js", daemon_process.port)):
+        (tmp_path / f"{number}.mjs").write_text(source)
+        printed.append(run(node, f"{number}.mjs", cwd=tmp_path))
+    against_itself, at_once = printed
+    assert re.fullmatch(r"(1-0|0-1|1/2-1/2) [a-z_]+ 1\..*\n", against_itself)
+    assert at_once == "20 e2e4\ntrue illegal_move\n"
+
+
+def test_its_readme_s_commands_run(daemon_process: Served) -> None:
+    for tool in ("node", "jq"):
+        require_tool(tool)
+    (commands,) = examples("sh", daemon_process.port)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    printed = run("sh", "-euc", commands, env={"PATH": path})
+    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 2
+
+
+def test_the_readme_of_the_project_leads_here() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert "clients/node" in text
+    assert "clients/c" in text

@@ -1,0 +1,291 @@
+"""The random bots for C and Node in whole games: against each other, over connections that break, while the daemon
+restarts, and through TLS. From the same seeds, both make the same moves."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from gm_protocol.messages import REQUESTS
+from tests.clients.other_languages import NODE, Bot, C, compile_c, playing
+from tests.helpers import Client, Json
+from tests.serving import Served, served
+from tests.tools import require_tool
+
+#: Seconds after which a game of these tests is taken to hang.
+PATIENCE = 120
+
+VARIANTS = ["standard", "crazyhouse", *(["rbc"] if "sense" in REQUESTS else [])]
+
+LANGUAGES = ["c", "node"]
+
+#: The command of a language's bot.
+Bots = Callable[[str], list[str | Path]]
+
+
+@pytest.fixture(scope="module")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Bots:
+    """How to start each bot. The one in C watches its own memory."""
+    folder = tmp_path_factory.mktemp("bots")
+
+    def command(language: str) -> list[str | Path]:
+        if language == "node":
+            return [require_tool("node"), NODE / "examples" / "random_bot.js"]
+        program = folder / "random_bot"
+        return [program if program.exists() else compile_c(program, C / "examples" / "random_bot.c")]
+
+    return command
+
+
+@asynccontextmanager
+async def client_of(port: int) -> AsyncIterator[Client]:
+    """A session of ours with the daemon."""
+    client = Client(await trio.open_tcp_stream("127.0.0.1", port))
+    try:
+        await client.ask("hello")
+        yield client
+    finally:
+        await client.aclose()
+
+
+async def newest_game(port: int) -> int:
+    """The id of the game that was made last, or 0."""
+    async with client_of(port) as client:
+        games = (await client.ask("games", limit=1))["games"]
+    return games[0]["game_id"] if games else 0
+
+
+async def history(port: int, game_id: int) -> Json:
+    async with client_of(port) as client:
+        return await client.ask("history", game_id=game_id)
+
+
+async def play(
+    white: list[str | Path], black: list[str | Path], port: int, variant: str, white_port: int = 0, black_port: int = 0
+) -> tuple[Json, list[str]]:
+    """A new game between two bots; its history, and what each of them said of it in the end.
+
+    :param white_port: where White connects, if that is not the daemon itself; and so for Black.
+    """
+    with trio.fail_after(PATIENCE):
+        newest = await newest_game(port)
+        options = ["--seed", "5", "--player", "1", "--opponent", "2", "--variant", variant]
+        async with playing(*white, *options, "--port", str(white_port or port)) as first:
+            game_id = await first.game_id()
+            assert game_id == newest + 1  # and not one that was made before
+            other = ["--seed", "6", "--player", "2", "--game", str(game_id), "--port", str(black_port or port)]
+            async with playing(*black, *other) as second, trio.open_nursery() as nursery:
+                nursery.start_soon(first.end)
+                nursery.start_soon(second.end)
+        return await history(port, game_id), [bot.output.splitlines()[-1] for bot in (first, second)]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_whatever_the_language_it_is_the_same_game(bots: Bots, variant: str, daemon_process: Served) -> None:
+    games = []
+    for white, black in [("c", "c"), ("node", "node"), ("c", "node"), ("node", "c")]:
+        game, said = await play(bots(white), bots(black), daemon_process.port, variant)
+        assert said[0] == said[1]
+        assert said[0].split()[0] in {"1-0", "0-1", "1/2-1/2"}
+        games.append(game["moves"])
+    assert len(games[0]) > 10
+    assert all(moves == games[0] for moves in games)
+
+
+# Connections that break.
+
+
+class Cutter:
+    """A way to the daemon whose connections break after a while, wherever that is.
+
+    :ivar cuts: how many it has cut.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self.cuts = 0
+        self._connections = 0
+
+    async def serve(self, port: int, client: trio.SocketStream) -> None:
+        """Carry one connection, until either side ends it, or it has carried so many bytes in one direction."""
+        self._connections += 1
+        # The first ones last: a bot that cannot connect at all gives up, as it should.
+        least = 2000 if self._connections <= 2 else 0
+        daemon = await trio.open_tcp_stream("127.0.0.1", port)
+        async with client, daemon, trio.open_nursery() as nursery:
+            for source, target in ((client, daemon), (daemon, client)):
+                budget = least + self._random.randrange(6000)
+                nursery.start_soon(self._carry, source, target, budget, nursery.cancel_scope)
+
+    async def _carry(
+        self, source: trio.SocketStream, target: trio.SocketStream, budget: int, both: trio.CancelScope
+    ) -> None:
+        try:
+            while budget > 0 and (data := await source.receive_some(min(budget, 1000))):
+                await target.send_all(data)
+                budget -= len(data)
+        except trio.BrokenResourceError:
+            pass
+        self.cuts += budget <= 0
+        both.cancel()
+
+
+@asynccontextmanager
+async def listening(serve: Callable[[trio.SocketStream], Any]) -> AsyncIterator[int]:
+    """A port where a function serves each connection."""
+    async with trio.open_nursery() as nursery:
+        (listener,) = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
+        yield listener.socket.getsockname()[1]
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_connections_that_break_do_not_show(bots: Bots, language: str, daemon_process: Served) -> None:
+    port = daemon_process.port
+    undisturbed, ends = await play(bots(language), bots(language), port, "standard")
+    cutters = Cutter(1), Cutter(2)
+    async with (
+        listening(partial(cutters[0].serve, port)) as white_port,
+        listening(partial(cutters[1].serve, port)) as black_port,
+    ):
+        game, said = await play(bots(language), bots(language), port, "standard", white_port, black_port)
+    assert (game["moves"], said) == (undisturbed["moves"], ends)
+    assert all(cutter.cuts > 10 for cutter in cutters)
+
+
+# A daemon that restarts.
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_daemon_that_restarts_does_not_show(bots: Bots, language: str, tmp_path: Path) -> None:
+    """Once it is killed, once it is stopped; the bot waits for its turn meanwhile."""
+    data = ["--data", str(tmp_path / "data")]
+    with served(*data) as daemon:
+        port = daemon.port
+        options = ["--port", str(port), "--player", "1", "--opponent", "2", "--variant", "standard"]
+        with trio.fail_after(PATIENCE):
+            async with playing(*bots(language), *options) as bot:
+                game_id = await bot.game_id()
+                await answer(port, game_id, first_ply=1)
+                daemon.process.kill()
+                daemon.process.wait()
+                await go_on(data, port, game_id, bot)
+
+
+async def go_on(data: list[str], port: int, game_id: int, bot: Bot) -> None:
+    with served(*data, "--port", str(port)) as daemon:
+        await answer(port, game_id, first_ply=3)
+        assert daemon.stop(signal.SIGTERM) == 0
+    with served(*data, "--port", str(port)):
+        await answer(port, game_id, first_ply=5)
+        async with client_of(port) as client:
+            await client.ask("end_game", game_id=game_id, player=2, termination="resignation_black")
+        await bot.end()
+        assert bot.output == f"game {game_id}\n1-0 resignation_black\n"
+        assert len((await history(port, game_id))["moves"]) in {6, 7}
+
+
+async def answer(port: int, game_id: int, first_ply: int) -> None:
+    """Make Black's move at a ply, once it is its turn."""
+    async with client_of(port) as client:
+        reply = await client.ask("wait", game_id=game_id, player=2, actions=True, brief=True)
+        assert reply["state"]["ply_index"] == first_ply
+        await client.ask("move", game_id=game_id, player=2, move=reply["move_actions"][0], ply=first_ply)
+
+
+# TLS.
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate for localhost that vouches for itself, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    paths = folder / "certificate.pem", folder / "key.pem"
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    command = [require_tool("openssl"), "req", *kind, *names, "-out", paths[0], "-keyout", paths[1]]
+    subprocess.run(command, capture_output=True, check=True)
+    return paths
+
+
+@asynccontextmanager
+async def behind_tls(port: int, certificate: tuple[Path, Path]) -> AsyncIterator[int]:
+    """A port where TLS is taken off what goes to the daemon."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*certificate)
+
+    async def serve(connection: trio.SocketStream) -> None:
+        secure = trio.SSLStream(connection, context, server_side=True, https_compatible=True)
+        plain = await trio.open_tcp_stream("127.0.0.1", port)
+        async with connection, plain, trio.open_nursery() as nursery:
+            nursery.start_soon(carry, secure, plain, nursery.cancel_scope)
+            nursery.start_soon(carry, plain, secure, nursery.cancel_scope)
+
+    async with listening(serve) as secure_port:
+        yield secure_port
+
+
+async def carry(source: trio.abc.Stream, target: trio.abc.Stream, both: trio.CancelScope) -> None:
+    try:
+        while data := await source.receive_some():
+            await target.send_all(data)
+    except trio.BrokenResourceError:
+        pass
+    both.cancel()
+
+
+async def test_node_plays_through_tls(bots: Bots, daemon_process: Served, certificate: tuple[Path, Path]) -> None:
+    trusting = {**os.environ, "NODE_EXTRA_CA_CERTS": str(certificate[0])}
+    async with behind_tls(daemon_process.port, certificate) as port:
+        with trio.fail_after(PATIENCE):
+            options = ["--host", "localhost", "--port", str(port), "--tls", "--player", "1", "--variant", "standard"]
+            async with playing(*bots("node"), *options, "--opponent", "2", env=trusting) as bot:
+                await answer(daemon_process.port, game_id := await bot.game_id(), first_ply=1)
+                async with client_of(daemon_process.port) as client:
+                    await client.ask("end_game", game_id=game_id, player=2, termination="resignation_black")
+                await bot.end()
+    assert bot.output == f"game {game_id}\n1-0 resignation_black\n"
+
+
+async def test_a_certificate_that_nobody_trusts_is_an_error(
+    bots: Bots, daemon_process: Served, certificate: tuple[Path, Path]
+) -> None:
+    async with behind_tls(daemon_process.port, certificate) as port:
+        options = ["--host", "localhost", "--port", str(port), "--tls", "--player", "1", "--opponent", "2"]
+        done = await trio.run_process([*bots("node"), *options], capture_stderr=True, check=False)
+    assert done.returncode == 1
+    assert b"cannot connect to localhost" in done.stderr
+    assert b"self-signed certificate" in done.stderr
+
+
+# What they say of a wrong use.
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("arguments", [[], ["--player", "1"], ["--player", "1", "--game", "1", "--opponent", "2"]])
+def test_what_is_missing_is_named(bots: Bots, language: str, arguments: list[str]) -> None:
+    done = subprocess.run([*bots(language), *arguments], capture_output=True, text=True)
+    expected = "random_bot: give --player ID, and either --opponent ID or --game ID\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_daemon_that_is_not_there_is_named(bots: Bots, language: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+    arguments = ["--player", "1", "--opponent", "2", "--port", port]
+    done = subprocess.run([*bots(language), *arguments], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "refused" in done.stderr.lower()

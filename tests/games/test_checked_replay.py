@@ -1,0 +1,133 @@
+"""Replay that trusts nothing: all that the rules make is taken, and nothing that they could not have made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from msgspec import structs
+
+from gm_protocol.messages import ClockOption
+from gmd.games.chess import ChessGame
+from gmd.games.events import AnyEvent, Created, Ended, Heard, Loaded, Moved
+from gmd.games.replay import DoesNotApply, replay
+from tests.archive.histories import histories
+from tests.games.test_replay import everything
+from tests.helpers_proof import proof_size
+from tests.log.test_contract import CREATED
+
+UNCLOCKED = structs.replace(CREATED, options=structs.replace(CREATED.options, clock=None))
+BOTH = [Heard("white"), Heard("black")]
+MATE = [Moved("f2f3"), Moved("e7e5"), Moved("g2g4"), Moved("d8h4")]
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=150, full=20_000))
+@given(histories())
+def test_every_history_of_a_game_applies(history: tuple[ChessGame, list[AnyEvent]]) -> None:
+    game, events = history
+    written = msgspec.json.decode(msgspec.json.encode(events), type=list[AnyEvent])
+    assert everything(replay(0, written)) == everything(game)
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=60, full=5_000))
+@given(histories())
+def test_a_history_without_one_of_its_moves_is_refused_or_another_game(
+    history: tuple[ChessGame, list[AnyEvent]],
+) -> None:
+    """Never the same game, and never an exception of another kind."""
+    game, events = history
+    for seq, event in enumerate(events):
+        if not isinstance(event, Moved | Created):
+            continue
+        shorter = events[:seq] + events[seq + 1 :]
+        try:
+            moves, refused = replay(0, shorter).moves, None
+        except DoesNotApply as error:
+            moves, refused = [], error.seq
+        assert moves != game.moves if refused is None else refused >= seq
+
+
+def options(**changed: Any) -> Created:
+    return structs.replace(UNCLOCKED, options=structs.replace(UNCLOCKED.options, **changed))
+
+
+REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
+    "nothing": ([], 0, "the game has no events"),
+    "no creation": ([Moved("e2e4")], 0, 'a game begins with its creation, not with {"event":"moved","move":"e2e4"}'),
+    "two creations": ([UNCLOCKED, UNCLOCKED], 1, "the game was created before"),
+    "created when": (
+        [structs.replace(UNCLOCKED, created="yesterday")],
+        0,
+        "created: 'yesterday' is no time such as 2026-11-21T04:41:00Z",
+    ),
+    "position": ([options(fen="8/8/8/8/8/8/8/8 w - - 0 1")], 0, "fen: '8/8/8/8/8/8/8/8 w - - 0 1' is no standard"),
+    "fen": ([options(variant="chess960", position=518, fen="8/8/8/8/8/8/8/8 w - - 0 1")], 0, "options.fen: '8/8/8"),
+    "clock": ([options(clock=ClockOption(initial=-1.0))], 0, "clock.initial: -1.0 is not from more than 0"),
+    "half a clock": ([options(clock=ClockOption(initial=5.0))], 0, "options.clock: ClockOption(initial=5.0, "),
+    "illegal": ([UNCLOCKED, Moved("e2e4"), Moved("e2e4")], 2, "move: 'e2e4' is not legal for black in"),
+    "SAN": ([UNCLOCKED, Moved("Nf3")], 1, '{"event":"moved","move":"Nf3"} would have been {"event":"moved","move":"g1'),
+    "after mate": ([UNCLOCKED, *MATE, Moved("a2a3")], 5, "game 7 is over: victory_black"),
+    "resigned twice": (
+        [UNCLOCKED, *[Ended("resignation_white", 0.0, "white", "resignation_white")] * 2],
+        2,
+        "game 7 is over: resignation_white",
+    ),
+    "late loading": ([UNCLOCKED, Moved("e2e4"), Loaded(["e7e5"])], 2, "moves are loaded when a game is created"),
+    "loading SAN": ([UNCLOCKED, Loaded(["e4"])], 1, "move: 'e4' would be kept as 'e2e4'"),
+    "loading nonsense": ([UNCLOCKED, Loaded(["e2e4", "x"])], 1, "move: 'x' is neither SAN (Nf3) nor UCI (g1f3)"),
+    "too much loading": ([UNCLOCKED, Loaded(["g1f3"] * 12_001)], 1, "more than 12000 moves are loaded"),
+    "heard without clock": ([UNCLOCKED, Heard("white")], 1, "nobody waits to hear from white"),
+    "heard twice": ([CREATED, Heard("black"), Heard("black")], 2, "nobody waits to hear from black"),
+    "charged for nothing": ([UNCLOCKED, Moved("e2e4", 1.5)], 1, "seconds: 1.5 are charged while no clock runs"),
+    "charged too early": ([CREATED, Heard("white"), Moved("e2e4", 1.5)], 2, "seconds: 1.5 are charged while no clock"),
+    "given time": ([CREATED, *BOTH, Moved("e2e4", -1.5)], 3, "seconds: -1.5 are charged, which are less than none"),
+    "over time": ([CREATED, *BOTH, Moved("e2e4", 60.0)], 3, "game 7 is over: timeout_white"),
+    "flag not fallen": ([CREATED, *BOTH, Ended("timeout_white", 30.0)], 3, '{"event":"ended","termination":"timeout_'),
+    "wrong flag": ([CREATED, *BOTH, Ended("timeout_black", 60.0)], 3, '{"event":"ended","termination":"timeout_black"'),
+    "no flag": ([UNCLOCKED, Ended("timeout_white")], 1, '{"event":"ended","termination":"timeout_white"} would have'),
+    "nobody resigns": ([UNCLOCKED, Ended("resignation_white")], 1, "termination: 'resignation_white' is asked for by"),
+    "resigns for another": (
+        [UNCLOCKED, Ended("resignation_white", 0.0, "black", "resignation_white")],
+        1,
+        "termination: 'resignation_white' is not black's to bring about",
+    ),
+    "in other words": (
+        [UNCLOCKED, Ended("resignation_white", 0.0, "white", "please")],
+        1,
+        '{"event":"ended","termination":"resignation_white","seconds":0.0,"seat":"white","asked":"please"} would have',
+    ),
+    "no offer": ([UNCLOCKED, Ended("draw_agreed", 0.0, "white", "draw_agreed")], 1, "termination: 'draw_agreed': no"),
+    "no draw": (
+        [UNCLOCKED, Ended("taken_draw_white", 0.0, "white", "taken_draw_white")],
+        1,
+        "termination: 'taken_draw_white': no draw can be taken now: the position has occurred 1 times",
+    ),
+    "mate by word": (
+        [UNCLOCKED, Ended("victory_white", 0.0, "white", "victory_white")],
+        1,
+        "termination: 'victory_white' is the end of no game but by a move",
+    ),
+    "forfeit where it is none": (
+        [UNCLOCKED, Ended("forfeit_white", 0.0, "white", "e5")],
+        1,
+        "move: 'e5' is not legal for white in",
+    ),
+    "forfeit by a legal move": (
+        [options(illegal_move="lose"), Ended("forfeit_white", 0.0, "white", "e4")],
+        1,
+        '{"event":"ended","termination":"forfeit_white","seconds":0.0,"seat":"white","asked":"e4"} would have been {"e',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_rules_could_not_have_made_is_refused(name: str) -> None:
+    events, seq, why = REFUSED[name]
+    with pytest.raises(DoesNotApply) as caught:
+        replay(7, events)
+    assert (caught.value.seq, str(caught.value)[: len(why)]) == (seq, why)

@@ -1,0 +1,118 @@
+"""Files of many games: each is found, whatever the others look like."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gm_protocol.errors import BadPgn
+from gmd.games.notation import PgnText, read_pgn
+from gmd.games.pgn_file import MAX_GAME_CHARS, split_pgn
+from tests.games.test_real_games import GAMES, SIX_GAMES, split
+from tests.helpers_proof import proof_size
+
+
+def games_of(text: str) -> list[str]:
+    return list(split_pgn(text.splitlines(keepends=True)))
+
+
+def read(text: str) -> PgnText:
+    steps = read_pgn(text, 1_000)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            found: PgnText = stop.value
+            return found
+
+
+def test_a_real_file_holds_the_games_it_holds() -> None:
+    assert [game.strip() for game in games_of(SIX_GAMES)] == [game.strip() for game in split(SIX_GAMES)]
+
+
+def test_real_games_come_out_of_any_file_they_were_put_into() -> None:
+    text = "\n\n".join(GAMES.values())
+    assert [read(game) for game in games_of(text)] == [read(game) for game in GAMES.values()]
+
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    "nothing": ("\n  \n% a line for programs\n; a comment\n", []),
+    "headers alone": ('[White "1"]\n', ['[White "1"]\n']),
+    "two without headers": ("1. e4 1-0\n1. d4 0-1\n", ["1. e4 1-0\n", "1. d4 0-1\n"]),
+    "two in a line": ("1. e4 1-0 1. d4 0-1", ["1. e4 1-0 1. ", "d4 0-1"]),
+    "empty lines between moves": ("1. e4\n\n1... e5 *\n\n1. d4 *", ["1. e4\n\n1... e5 *\n\n1. ", "d4 *"]),
+    "a result as all moves": ('[White "1"]\n\n*\n\n[White "2"]\n\n*\n', ['[White "1"]\n\n*\n\n', '[White "2"]\n\n*\n']),
+    "no empty line between": (
+        '[White "1"]\n1. e4\n[White "2"]\n1. d4\n',
+        ['[White "1"]\n1. e4\n', '[White "2"]\n1. d4\n'],
+    ),
+    "headers in a comment": (
+        '1. e4 { said:\n[White "1"] 1-0\n} e5 *\n[White "2"]\n*',
+        ['1. e4 { said:\n[White "1"] 1-0\n} e5 *\n', '[White "2"]\n*'],
+    ),
+    "a result in a variation": ("1. e4 (1. d4 1-0 c5) e5 *", ["1. e4 (1. d4 1-0 c5) e5 *"]),
+    "a comment that is not closed": (
+        '[Event "a"]\n\n1. e4 { oh *\n\n[Event "b"]\n\n1. d4 *\n',
+        ['[Event "a"]\n\n1. e4 { oh *\n\n', '[Event "b"]\n\n1. d4 *\n'],
+    ),
+    "a variation that is not closed": (
+        '[Event "a"]\n\n1. e4 (1. d4 *\n\n[Event "b"]\n\n1. d4 *\n',
+        ['[Event "a"]\n\n1. e4 (1. d4 *\n\n', '[Event "b"]\n\n1. d4 *\n'],
+    ),
+    "a variation closed twice": ("1. e4 ) *\n1. d4 *", ["1. e4 ) *\n1. ", "d4 *"]),
+    "nonsense": ('[Event "a"]\n\n~~~\n\n[Event "b"]\n\n*\n', ['[Event "a"]\n\n~~~\n\n', '[Event "b"]\n\n*\n']),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_where_a_game_ends(name: str) -> None:
+    text, games = CASES[name]
+    found = games_of(text)
+    assert "".join(found) == ("" if not games else text)
+    assert [game.replace("1. ", "").split() for game in found] == [game.replace("1. ", "").split() for game in games]
+
+
+def test_a_game_that_is_too_long_is_cut_and_the_next_one_is_not() -> None:
+    long = "1. e4 {" + "x" * 1_000 + "}\n"
+    found = games_of(long * (MAX_GAME_CHARS // 500) + '*\n\n[Event "b"]\n\n1. d4 *\n')
+    assert MAX_GAME_CHARS < len(found[0]) < MAX_GAME_CHARS + 2_000
+    assert found[1:] == ['[Event "b"]\n\n1. d4 *\n']
+
+
+pieces = st.sampled_from(
+    [
+        "e4 ",
+        "1. ",
+        "1-0 ",
+        "* ",
+        "(",
+        ") ",
+        "{a}",
+        "{\n",
+        "}",
+        '[White "1"]\n',
+        '[Round "b{"]\n',
+        "\n\n",
+        "; 1-0 {\n",
+    ]
+)
+
+
+@settings(max_examples=proof_size(small=200, full=20_000))
+@given(st.lists(pieces, max_size=25).map("".join))
+def test_no_game_of_a_file_is_refused_for_holding_several(text: str) -> None:
+    """And what could be read at once as a single game is one."""
+    found = games_of(text)
+    assert [refusal for game in found if "games; send one" in (refusal := refused(game))] == []
+    if found and not refused(text):
+        assert [read(game) for game in found] == [read(text)]
+
+
+def refused(text: str) -> str:
+    """What is said against a text; empty if nothing is."""
+    try:
+        read(text)
+    except BadPgn as error:
+        return str(error)
+    return ""

@@ -1,0 +1,69 @@
+"""HTTP clients for tests: httpx for what any client does, bare sockets for what only a hostile one does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import trio
+from prometheus_client.parser import text_string_to_metric_families
+
+from gmd.daemon import Daemon
+from tests.helpers import running_daemon
+
+#: What a sample is found by: its name and its labels.
+Sample = tuple[str, frozenset[tuple[str, str]]]
+
+
+@asynccontextmanager
+async def http_daemon(**settings: Any) -> AsyncIterator[tuple[Daemon, httpx.AsyncClient]]:
+    """A daemon that serves HTTP, and a client of it."""
+    async with (
+        running_daemon(http=True, http_port=0, **settings) as daemon,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{daemon.http_port}", trust_env=False) as client,
+    ):
+        yield daemon, client
+
+
+class Scrape:
+    """What ``/metrics`` said at one time."""
+
+    def __init__(self, text: str) -> None:
+        self.types: dict[str, str] = {}
+        self._samples: dict[Sample, float] = {}
+        for family in text_string_to_metric_families(text):
+            self.types[family.name] = family.type
+            for sample in family.samples:
+                self._samples[sample.name, frozenset(sample.labels.items())] = sample.value
+
+    def value(self, name: str, **labels: str) -> float | None:
+        """A sample's value; None where there is none."""
+        return self._samples.get((name, frozenset(labels.items())))
+
+    def labelled(self, name: str) -> dict[tuple[str, ...], float]:
+        """The samples of a name that are not 0, by the values of their labels, in the order of these' names."""
+        return {
+            tuple(value for _, value in sorted(labels)): count
+            for (found, labels), count in self._samples.items()
+            if found == name and count
+        }
+
+
+async def scrape(client: httpx.AsyncClient) -> Scrape:
+    """The metrics now."""
+    response = await client.get("/metrics")
+    assert response.status_code == 200
+    return Scrape(response.text)
+
+
+async def open_http(daemon: Daemon) -> trio.SocketStream:
+    """A bare connection to a daemon's HTTP port."""
+    assert daemon.http_port is not None
+    return await trio.open_tcp_stream("127.0.0.1", daemon.http_port)
+
+
+async def read_to_end(stream: trio.abc.ReceiveStream) -> bytes:
+    """Everything until the other side closes."""
+    return b"".join([bytes(data) async for data in stream])

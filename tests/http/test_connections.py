@@ -1,0 +1,270 @@
+"""HTTP connections that are slow, idle, greedy or hostile: each costs little, and the others nothing."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any
+
+import pytest
+import structlog
+import trio
+import trio.testing
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from gmd.daemon import Daemon
+from tests.helpers import running_daemon, troubles
+from tests.helpers_proof import proof_size
+from tests.http.helpers import open_http, read_to_end
+
+GET = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
+POST = b"POST /healthz HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n"
+CHUNKED = b"POST /healthz HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
+#: The largest body, and what is said of a larger one.
+LIMIT = 4096
+TOO_LARGE = b'{"error":"the body is larger than 4096 bytes","code":"bad_request"}'
+
+
+def daemon(**others: Any) -> AbstractAsyncContextManager[Daemon]:
+    return running_daemon(http=True, http_port=0, max_message=LIMIT, **others)
+
+
+def status(response: bytes) -> int:
+    return int(response.split(b" ", 2)[1])
+
+
+async def exchange(running: Daemon, request: bytes) -> bytes:
+    """What comes of some bytes, up to the end of the connection."""
+    async with await open_http(running) as stream, trio.open_nursery() as nursery:
+
+        async def send() -> None:
+            await stream.send_all(request)
+
+        nursery.start_soon(send)
+        response = await read_to_end(stream)
+        nursery.cancel_scope.cancel()
+    return response
+
+
+async def is_well(running: Daemon) -> bool:
+    return status(await exchange(running, GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))) == 200
+
+
+async def none_open(running: Daemon) -> None:
+    """Return once the daemon has no HTTP connection."""
+    assert running.http is not None
+    while running.http.connections:
+        await trio.testing.wait_all_tasks_blocked()
+
+
+async def test_a_silent_connection_is_closed(autojump_clock: MockClock) -> None:
+    async with daemon(frame_timeout=30) as running, await open_http(running) as stream:
+        assert await stream.receive_some() == b""
+        assert 29.9 < trio.current_time() < 31
+
+
+async def test_a_head_that_trickles_is_not_waited_for(autojump_clock: MockClock) -> None:
+    async with daemon(frame_timeout=30) as running, await open_http(running) as stream, trio.open_nursery() as nursery:
+
+        async def trickle() -> None:
+            for byte in GET:
+                await stream.send_all(bytes([byte]))
+                await trio.sleep(5)
+
+        nursery.start_soon(trickle)
+        assert await stream.receive_some() == b""
+        assert 29.9 < trio.current_time() < 31
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_connection_is_kept_for_the_next_request_and_then_closed(autojump_clock: MockClock) -> None:
+    async with daemon(frame_timeout=30) as running, await open_http(running) as stream:
+        for _ in range(3):
+            await stream.send_all(GET)
+            response = b""
+            while not response.endswith(b"}"):
+                response += await stream.receive_some()
+            assert status(response) == 200
+            await trio.sleep(25)
+        assert await stream.receive_some() == b""
+
+
+async def test_a_body_that_does_not_come_is_refused(autojump_clock: MockClock) -> None:
+    async with daemon(frame_timeout=30) as running, await open_http(running) as stream:
+        await stream.send_all(POST % 10 + b"12345")
+        response = await read_to_end(stream)
+        assert status(response) == 408
+        assert response.endswith(b'{"error":"the whole body did not arrive within 30 seconds","code":"bad_request"}')
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param(POST % (LIMIT + 1) + b"x" * (LIMIT + 1), id="a byte too long"),
+        pytest.param(POST % 10**9 + b"x" * 10**6, id="and more to come"),
+        pytest.param(CHUNKED + b"1000\r\n" + b"x" * LIMIT + b"\r\n1\r\nx\r\n", id="in chunks"),
+        pytest.param(CHUNKED + b"1\r\nx\r\n" * 10**5, id="in little chunks"),
+    ],
+)
+async def test_a_body_too_large_is_refused_and_its_sender_can_read_that(request_: bytes) -> None:
+    async with daemon() as running:
+        response = await exchange(running, request_)
+        assert status(response) == 413
+        assert response.endswith(TOO_LARGE)
+        assert await is_well(running)
+
+
+async def test_the_largest_body_is_taken() -> None:
+    async with daemon() as running:
+        assert status(await exchange(running, POST % LIMIT + b"x" * LIMIT + GET + b"\r\n")) == 405
+
+
+async def test_a_head_too_large_is_refused() -> None:
+    async with daemon() as running:
+        assert status(await exchange(running, b"GET / HTTP/1.1\r\nHost: " + b"x" * 20_000)) == 431
+
+
+async def test_a_client_that_takes_no_response_is_cut_off(autojump_clock: MockClock) -> None:
+    async with daemon(frame_timeout=30) as running, await open_http(running) as stream, trio.open_nursery() as nursery:
+
+        async def ask() -> None:
+            with suppress(trio.BrokenResourceError):
+                while True:
+                    await stream.send_all(GET.replace(b"healthz", b"metrics"))
+
+        nursery.start_soon(ask)
+        await trio.sleep(28)
+        assert await is_well(running)
+        await trio.sleep(0.5)
+        assert running.http is not None
+        assert running.http.connections == 1
+        await trio.sleep(4)  # it is cut off after 30 seconds, and lingers for two
+        assert running.http.connections == 0
+        nursery.cancel_scope.cancel()
+
+
+async def test_beyond_the_limit_clients_are_turned_away_until_there_is_room() -> None:
+    async with daemon(http_max_connections=2) as running:
+        assert running.http is not None
+        first, second = [await open_http(running) for _ in range(2)]
+        while running.http.connections < 2:
+            await trio.testing.wait_all_tasks_blocked()
+        response = await exchange(running, GET)
+        assert status(response) == 503
+        assert b"\r\nretry-after: 5\r\n" in response
+        assert running.http.turned_away == 1
+        await first.aclose()
+        await second.aclose()
+        await none_open(running)
+        assert await is_well(running)
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0" * 9, 404, id="HTTP/2"),
+        pytest.param(
+            GET[:-2]
+            + b"Connection: upgrade, http2-settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
+            200,
+            id="HTTP/2 wished for",
+        ),
+        pytest.param(
+            GET[:-2] + b"Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+            403,
+            id="a websocket",
+        ),
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400, id="TLS"),
+        pytest.param(b'\0\0\0\x0f{"kind":"ping"}\r\n\r\n', 400, id="the game protocol"),
+        pytest.param(b"GET http://elsewhere/healthz HTTP/1.0\r\n\r\n", 404, id="a proxy's request"),
+        pytest.param(b"DELETE /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405, id="a wrong method"),
+    ],
+)
+async def test_what_is_not_for_us_is_refused(request_: bytes, expected: int) -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with daemon() as running:
+            assert status(await exchange(running, request_)) == expected
+            assert await is_well(running)
+    assert troubles(logged) == []
+
+
+pieces = st.sampled_from(
+    [
+        GET,
+        POST % 5 + b"hello",
+        POST % 10**6,
+        CHUNKED,
+        b"5\r\nhello\r\n",
+        b"0\r\n\r\n",
+        b"\r\n",
+        b"Content-Length: 5\r\n",
+        b"Content-Length: -1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"GET /metrics HTTP/1.0\r\n\r\n",
+        b"GET /%ff%00%2e%2e/%0a HTTP/1.1\r\nHost: \xff\r\nAccept: text/plain;version=\xe9\r\n\r\n",
+        b"GET /schema?a=%ff&&&=;b HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n",
+        b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"CONNECT here:80 HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ]
+) | st.binary(max_size=40)
+
+
+async def whatever_comes(streams: list[bytes]) -> list[dict[str, object]]:
+    with structlog.testing.capture_logs() as logged:
+        async with daemon(frame_timeout=5) as running:
+            for data in streams:
+                async with await open_http(running) as stream:
+                    try:
+                        await stream.send_all(data)
+                        await stream.send_eof()
+                        await read_to_end(stream)
+                    except trio.BrokenResourceError:
+                        pass  # it has not waited for the rest of it
+            assert await is_well(running)
+            await trio.sleep(10)
+            assert running.http is not None
+            assert running.http.connections == 0
+    return troubles(logged)
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(40, 5_000))
+@given(st.lists(st.lists(pieces, max_size=6).map(b"".join), min_size=1, max_size=5))
+def test_any_bytes_are_answered_or_cut_off_and_trouble_nobody(streams: list[bytes]) -> None:
+    assert trio.run(whatever_comes, streams, clock=MockClock(autojump_threshold=0)) == []
+
+
+async def test_a_fault_of_ours_is_a_500_and_in_the_log_without_what_was_sent() -> None:
+    class Broken:
+        @property
+        def failure(self) -> str:
+            raise ZeroDivisionError("broken")
+
+    async with daemon() as running:
+        log, running.arbiter.log = running.arbiter.log, Broken()  # type: ignore[assignment]
+        with structlog.testing.capture_logs() as logged:
+            request = (
+                GET.replace(b"/healthz", b"/healthz?key=secret")[:-2] + b"X-Key: secret\r\nConnection: close\r\n\r\n"
+            )
+            response = await exchange(running, request)
+        running.arbiter.log = log
+        assert status(response) == 500
+        assert response.endswith(b'{"error":"the server failed on this request; its log says why","code":"internal"}')
+        (line,) = troubles(logged)
+        assert isinstance(line.pop("exc_info"), ZeroDivisionError)
+        assert line == {"event": "http request failed", "log_level": "error", "method": "GET", "route": "/healthz"}
+
+
+async def test_at_the_end_idle_connections_are_closed_at_once_and_others_soon() -> None:
+    async with daemon() as running:
+        idle, half = await open_http(running), await open_http(running)
+        await half.send_all(POST % 10)
+        assert running.http is not None
+        while running.http.connections < 2:
+            await trio.testing.wait_all_tasks_blocked()
+    for stream in (idle, half):
+        assert await stream.receive_some() == b""
+        await stream.aclose()

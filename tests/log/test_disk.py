@@ -1,0 +1,172 @@
+"""A disk that fails under a running daemon, call by call: nothing is acknowledged or shown that is not on it."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from signal import SIGKILL, SIGTERM
+
+import pytest
+import trio
+
+from tests.helpers import Client, Json
+from tests.serving import Served, served
+from tests.tools import require_tool
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="libraries are preloaded in another way here")
+
+FAILED: Json = {
+    "state": None,
+    "code": "internal",
+    "error": "game 1: the event log cannot be written; nothing was done",
+}
+
+
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a daemon is made to load so that its disk can fail."""
+    source, library = Path(__file__).with_name("faulty_disk.c"), tmp_path_factory.mktemp("disk") / "faulty_disk.so"
+    compiler = require_tool("gcc")
+    subprocess.run([compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+class Disk:
+    """The disk of a daemon."""
+
+    def __init__(self, directory: Path, library: Path) -> None:
+        self._order = directory / "faults"
+        self.data = directory / "data"
+        self.env = {"LD_PRELOAD": str(library), "FAULTS": str(self._order)}
+
+    @contextmanager
+    def failing(self, what: str, number: int) -> Iterator[None]:
+        """Every "sync", "write" or "read" fails with an errno."""
+        prepared = self._order.with_suffix(".new")
+        prepared.write_text(f"{what} {number}\n", "ascii")
+        prepared.rename(self._order)
+        try:
+            yield
+        finally:
+            self._order.unlink()
+
+
+@pytest.fixture
+def disk(preloaded: Path, tmp_path: Path) -> Disk:
+    return Disk(tmp_path, preloaded)
+
+
+@contextmanager
+def daemon_on(disk: Disk) -> Iterator[Served]:
+    with served("--data", str(disk.data), env=disk.env) as daemon:
+        yield daemon
+
+
+@asynccontextmanager
+async def client_of(daemon: Served) -> AsyncIterator[Client]:
+    client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+    await client.ask("hello")
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+def said_by(daemon: Served) -> str:
+    """All that a daemon has said, which has ended."""
+    assert daemon.process.stdout is not None
+    assert daemon.process.stderr is not None
+    return daemon.process.stdout.read() + daemon.process.stderr.read()
+
+
+async def move(client: Client, ply: int, text: str) -> Json:
+    return await client.ask("move", game_id=1, player=1 + ply % 2, move=text, ply=ply, brief=True)
+
+
+async def moves_of(client: Client) -> list[str]:
+    moves: list[str] = (await client.ask("history", game_id=1))["moves"]
+    return moves
+
+
+@pytest.mark.parametrize(
+    ("what", "number", "reason"),
+    [
+        ("sync", errno.EIO, "disk I/O error"),
+        ("write", errno.EIO, "disk I/O error"),
+        ("write", errno.ENOSPC, "database or disk is full"),
+        ("write", errno.EROFS, "disk I/O error"),
+    ],
+    ids=["fsync fails", "writing fails", "disk full", "read-only"],
+)
+async def test_what_the_disk_does_not_take_is_refused_and_shown_to_nobody(
+    what: str, number: int, reason: str, disk: Disk
+) -> None:
+    with daemon_on(disk) as daemon:
+        async with client_of(daemon) as client, client_of(daemon) as waiter:
+            await client.new_game()
+            assert (await move(client, 0, "e4"))["error"] is None
+            before = await client.ask("state", game_id=1)
+            await waiter.send({"kind": "wait", "game_id": 1, "player": 1, "brief": True})
+            for _ in range(5):  # by then it waits
+                await client.ask("ping")
+            with disk.failing(what, number):
+                for text in ("e5", "c5"):
+                    assert await move(client, 1, text) == FAILED
+                made = await client.ask("new_game", player_white=1, player_black=2, token="t")
+                assert (made["code"], made["game_id"], made["state"]) == ("internal", None, None)
+                assert await client.ask("state", game_id=1) == before
+                assert (await client.ask("ping"))["error"] is None
+            assert (await move(client, 1, "e6"))["error"] is None
+            assert (await waiter.receive())["state"]["last_move"] == "e7e6"
+            made = await client.ask("new_game", player_white=1, player_black=2, token="t")
+            assert [row["game_id"] for row in (await client.ask("games"))["games"]] == [made["game_id"], 1]
+        assert daemon.stop(SIGTERM) == 0
+        said = said_by(daemon)
+    assert "the event log cannot be written" in said
+    assert reason in said
+    assert "the event log can be written again" in said
+    with daemon_on(disk) as daemon:
+        async with client_of(daemon) as client:
+            assert await moves_of(client) == ["e2e4", "e7e6"]
+
+
+async def test_a_daemon_killed_while_its_disk_fails_has_lost_nothing(disk: Disk) -> None:
+    """What was refused may be there: it was written, and whether it would last nobody could say."""
+    with daemon_on(disk) as daemon:
+        async with client_of(daemon) as client:
+            await client.new_game()
+            for ply, text in enumerate(("e4", "e5", "Nf3")):
+                assert (await move(client, ply, text))["error"] is None
+            with disk.failing("sync", errno.EIO):
+                assert await move(client, 3, "Nc6") == FAILED
+                daemon.process.send_signal(SIGKILL)
+                daemon.process.wait()
+    with daemon_on(disk) as daemon:
+        async with client_of(daemon) as client:
+            moves = await moves_of(client)
+            assert moves[:3] == ["e2e4", "e7e5", "g1f3"]
+            assert moves[3:] in ([], ["b8c6"])
+            assert (await move(client, 3, "Nc6"))["state"]["ply_index"] == 4  # sent again, in either case
+
+
+async def test_a_game_that_cannot_be_read_is_read_when_it_can(disk: Disk) -> None:
+    with daemon_on(disk) as daemon:
+        async with client_of(daemon) as client:
+            await client.new_game()
+            await move(client, 0, "e4")
+        assert daemon.stop(SIGTERM) == 0
+    with daemon_on(disk) as daemon:
+        async with client_of(daemon) as client:
+            with disk.failing("read", errno.EIO):
+                assert await client.ask("state", game_id=1) == {
+                    "code": "internal",
+                    "error": "game 1: the event log cannot be read; nothing was done",
+                }
+            assert await moves_of(client) == ["e2e4"]
+        assert daemon.stop(SIGTERM) == 0
+        said = said_by(daemon)
+    assert "the event log cannot be read" in said

@@ -1,0 +1,267 @@
+"""The daemon's own log: a line a session, a line a refusal for those who look closer, and never a secret."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import structlog
+
+from gm_protocol.framing import encode_frame
+from gmd.cli.logs import Sink
+from tests.helpers import Json, memory_daemon
+from tests.serving import Served, served
+
+SECRET = "Xyzzy-9f8e7d6c"
+
+#: Requests of every kind with a secret wherever a client may have put one, most of them refused.
+WITH_SECRETS: list[Json] = [
+    {"kind": "hello", "player": 2**52, "key": SECRET, "password": SECRET, "client": SECRET},
+    {"kind": "hello", "player": 7, "key": SECRET, "protocol": SECRET},
+    {"kind": "hello", "player": 7, "key": SECRET},
+    {"kind": SECRET, "key": SECRET},
+    {"kind": "new_game", "player_white": 1, "player_black": 2, "token": SECRET, "key": SECRET},
+    {"kind": "new_game", "player_white": 1, "player_black": 2, "token": SECRET, "variant": SECRET},
+    {"kind": "new_game", "player_white": 1, "player_black": 2, "token": SECRET, SECRET: 1},
+    {"kind": "game_from_pgn", "player_white": 1, "player_black": 2, "pgn": f"1. {SECRET}", "token": SECRET},
+    {"kind": "move", "game_id": 1, "player": 1, "move": SECRET, "key": SECRET},
+    {"kind": "move", "game_id": SECRET, "player": 1, "move": "e4", "key": SECRET},
+    {"kind": "state", "game_id": 77, "id": SECRET, "key": SECRET},
+    {"kind": "wait", "game_ids": [77], "id": SECRET, "key": SECRET},
+    {"kind": "games", "status": SECRET, "key": SECRET},
+    {"kind": "register", "name": "x", "password": SECRET, "token": SECRET},
+]
+
+
+@contextmanager
+def logging_daemon(*arguments: str) -> Iterator[tuple[Served, list[Json]]]:
+    """A daemon that logs JSON; the list has its log, an object a line, once it has ended."""
+    logged: list[Json] = []
+    with served("--log-format", "json", *arguments) as daemon:
+        yield daemon, logged
+        assert daemon.stop(signal.SIGTERM) == 0
+        assert daemon.process.stderr is not None
+        logged += [json.loads(line) for line in daemon.process.stderr.read().splitlines()]
+
+
+def talk(daemon: Served, *bodies: bytes) -> tuple[int, bytes]:
+    """Send some frames' bodies and no more; the client's port, and all that is answered."""
+    with socket.create_connection((daemon.host, daemon.port)) as connection:
+        connection.sendall(b"".join(map(encode_frame, bodies)))
+        connection.shutdown(socket.SHUT_WR)
+        return connection.getsockname()[1], b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def without_time(line: Json) -> Json:
+    """A line without what differs from run to run; it must be there."""
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", line["timestamp"])
+    return {name: value for name, value in line.items() if name not in ("timestamp", "seconds")}
+
+
+def test_a_session_that_ends_is_a_line_with_its_counts() -> None:
+    with logging_daemon() as (daemon, logged):
+        bodies = [b'{"kind":"hello","player":7}', b'{"kind":"ping"}', b'{"kind":"state","game_id":1}']
+        port, replies = talk(daemon, *bodies)
+    ended, stopping = logged
+    assert 0 <= ended["seconds"] < 60
+    assert without_time(ended) == {
+        "level": "info",
+        "event": "session ended",
+        "reason": "client_closed",
+        "peer": f"127.0.0.1:{port}",
+        "player": 7,
+        "protocol": 2,
+        "requests": 3,
+        "refusals": 1,
+        "bytes_in": sum(map(len, bodies)) + 12,
+        "bytes_out": len(replies),
+    }
+    assert without_time(stopping) == {
+        "level": "info",
+        "event": "stopping: finishing the requests in hand",
+        "signal": "SIGTERM",
+    }
+
+
+def test_refusals_and_sessions_of_version_1_are_for_those_who_look_closer() -> None:
+    with logging_daemon("--log-level", "debug") as (daemon, logged):
+        talk(daemon, b'{"kind":"hello","player":7}', b'{"kind":"state","game_id":9}', b'{"kind":"what"}')
+        talk(daemon, b'{"kind":"ping"}')
+    lines = [(line["level"], line["event"], line.get("code"), line.get("reason")) for line in logged]
+    assert lines == [
+        ("debug", "request refused", "no_such_game", None),
+        ("debug", "request refused", "unknown_kind", None),
+        ("info", "session ended", None, "client_closed"),
+        ("debug", "session ended", None, "answered"),
+        ("info", "stopping: finishing the requests in hand", None, None),
+    ]
+    assert without_time(logged[0]) == {
+        "level": "debug",
+        "event": "request refused",
+        "kind": "state",
+        "code": "no_such_game",
+        "game_id": 9,
+        "player": 7,
+    }
+
+
+def test_above_its_level_it_says_nothing() -> None:
+    with logging_daemon("--log-level", "warning") as (daemon, logged):
+        talk(daemon, b'{"kind":"hello"}', b'{"kind":"state","game_id":9}')
+    assert logged == []
+
+
+def test_a_refusals_line_has_names_for_numbers_and_words_of_ours_alone() -> None:
+    """Whatever a client may send: what is logged of a refusal is drawn from these."""
+    with logging_daemon("--log-level", "debug") as (daemon, logged):
+        for request in WITH_SECRETS:
+            talk(daemon, b'{"kind":"hello"}', json.dumps(request).encode())
+            talk(daemon, json.dumps(request).encode())
+        talk(daemon, SECRET.encode(), b'{"kind":"hello"}')
+        with socket.create_connection((daemon.host, daemon.port)) as connection:
+            connection.sendall(SECRET.encode())
+            connection.recv(65536)
+    refused = [line for line in logged if line["event"] == "request refused"]
+    assert len(refused) >= len(WITH_SECRETS)
+    for line in refused:
+        assert set(line) == {"timestamp", "level", "event", "kind", "code", "game_id", "player"}
+    assert SECRET not in json.dumps(logged)
+
+
+def said_by(code: str, *arguments: str) -> str:
+    """What a Python program of its own says on standard error: a log is configured once in a process' life."""
+    command = [sys.executable, "-c", textwrap.dedent(code), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stderr
+
+
+@pytest.mark.parametrize("log_format", ["console", "json"])
+def test_a_fault_in_a_handler_is_logged_without_the_values_of_variables(log_format: str) -> None:
+    code = """
+        import sys
+        import trio
+        from gmd.cli.logs import configure_logs
+        from tests.helpers import memory_daemon
+
+        async def main():
+            async with memory_daemon() as daemon:
+                def broken(*arguments):
+                    raise ZeroDivisionError
+                daemon.arbiter.open = broken
+                client = await daemon.connect()
+                reply = await client.ask("new_game", player_white=1, player_black=2, token=sys.argv[2])
+                assert reply["code"] == "internal"
+
+        configure_logs(sys.argv[1], "debug")
+        trio.run(main)
+    """
+    text = said_by(code, log_format, SECRET)
+    assert "request failed" in text
+    assert "Traceback" in text
+    assert "ZeroDivisionError" in text
+    assert SECRET not in text
+
+
+def test_what_libraries_log_is_in_the_same_form() -> None:
+    code = """
+        import logging
+        import warnings
+        from gmd.cli.logs import configure_logs
+
+        configure_logs("json", "info")
+        logging.getLogger("trio.serve_listeners").error("accept returned %s", "EMFILE")
+        logging.getLogger("noisy").info("not this")
+        warnings.warn("careful")
+    """
+    error, warning = map(json.loads, said_by(code).splitlines())
+    assert without_time(error) == {
+        "level": "error",
+        "event": "accept returned EMFILE",
+        "logger": "trio.serve_listeners",
+    }
+    assert (warning["level"], warning["logger"]) == ("warning", "py.warnings")
+    assert "UserWarning: careful" in warning["event"]
+
+
+def test_for_people_it_is_a_line_with_words_first() -> None:
+    with served("--log-format", "console") as daemon:
+        talk(daemon, b'{"kind":"hello"}')
+        assert daemon.stop(signal.SIGTERM) == 0
+        assert daemon.process.stderr is not None
+        first, second = daemon.process.stderr.read().splitlines()
+    assert re.match(r"\S+Z \[info     \] session ended +reason=client_closed peer=127\.0\.0\.1:\d+ ", first)
+    assert re.search(r"\[info     \] stopping: finishing the requests in hand +signal=SIGTERM$", second)
+
+
+def test_standard_output_keeps_what_it_had() -> None:
+    with served("--log-level", "debug") as daemon:
+        talk(daemon, b"nonsense")
+        assert daemon.stop(signal.SIGTERM) == 0
+        assert daemon.process.stdout is not None
+        assert daemon.process.stdout.read() == ""
+
+
+def test_a_log_that_nobody_reads_holds_up_nothing_and_says_what_was_lost() -> None:
+    with served("--log-format", "json", "--log-level", "debug") as daemon:
+        bodies = [b'{"kind":"hello"}', *[b'{"kind":"state","game_id":9}'] * 2_000]
+        _, replies = talk(daemon, *bodies)  # their lines are several times what a pipe holds
+        assert replies.count(b"no_such_game") == 2_000
+        stderr = daemon.process.stderr
+        assert stderr is not None
+        os.set_blocking(stderr.fileno(), False)
+        kept = os.read(stderr.fileno(), 1 << 20).count(b"\n")  # a pipe's whole content
+        os.set_blocking(stderr.fileno(), True)
+        assert 0 < kept < 2_000
+        talk(daemon, b"nonsense")
+        assert daemon.stop(signal.SIGTERM) == 0
+        rest = list(map(json.loads, stderr.read().splitlines()))
+    (lost,) = (line for line in rest if line["event"] == "lines of this log could not be written")
+    assert lost["level"] == "warning"
+    # Two thousand refusals and their session's end, another refusal and its session's end, and that it stops.
+    assert kept + lost["lost"] + len(rest) - 1 == 2_004
+
+
+def test_a_daemon_without_standard_error_logs_nowhere(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path), prefix=("sh", "-c", 'exec "$@" 2>&-', "sh")) as daemon:
+        talk(daemon, b'{"kind":"hello"}', b'{"kind":"new_game","player_white":1,"player_black":2}')
+        assert daemon.stop(signal.SIGTERM) == 0
+    assert [file for file in tmp_path.iterdir() if b"session ended" in file.read_bytes()] == []
+
+
+def test_a_line_that_was_torn_ends_before_the_next() -> None:
+    reading, writing = os.pipe()
+    sink = Sink(writing)
+    long = "x" * 1_000_000
+    sink.msg(long)
+    content = os.read(reading, 1 << 20)
+    assert long.encode().startswith(content)
+    sink.msg("next")
+    os.close(writing)
+    assert os.read(reading, 1 << 20).startswith(b"\nnext\n")
+    os.close(reading)
+
+
+def test_a_log_whose_reader_has_gone_holds_up_nothing() -> None:
+    with served("--log-level", "debug") as daemon:
+        assert daemon.process.stderr is not None
+        daemon.process.stderr.close()
+        _, replies = talk(daemon, b'{"kind":"hello"}', b'{"kind":"state","game_id":9}')
+        assert b"no_such_game" in replies
+        daemon.process.stderr = None
+        assert daemon.stop(signal.SIGTERM) == 0
+
+
+async def test_an_embedded_daemon_leaves_structlog_as_it_is() -> None:
+    before = structlog.get_config()
+    async with memory_daemon() as daemon:
+        await daemon.connect()
+    assert structlog.get_config() == before

@@ -1,0 +1,215 @@
+"""``--keep-finished``: what a client sees of games that are removed, and of those that are not."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+import structlog
+import trio
+from trio.testing import MockClock
+
+from gmd.config import ConfigError, load_config
+from gmd.log.interface import UNTOLD_SECONDS, Pruned
+from gmd.log.memory import MemoryLog
+from gmd.retention import PERIOD_SECONDS, SECONDS_A_DAY, prune_finished
+from tests.helpers import Client, MemoryDaemon, memory_daemon
+from tests.serving import served
+
+DAY = SECONDS_A_DAY
+
+
+async def resign(client: Client, game_id: int) -> None:
+    reply = await client.ask("end_game", game_id=game_id, player=1, termination="resignation_white")
+    assert reply["error"] is None
+
+
+async def code_of(client: Client, game_id: int, kind: str = "state") -> str | None:
+    code: str | None = (await client.ask(kind, game_id=game_id)).get("code")
+    return code
+
+
+async def listed(client: Client) -> list[int]:
+    return [row["game_id"] for row in (await client.ask("games"))["games"]]
+
+
+async def test_a_game_goes_once_it_has_been_over_for_so_long_and_a_live_one_never(autojump_clock: MockClock) -> None:
+    async with memory_daemon(idle_timeout=1e7) as daemon, trio.open_nursery() as nursery:
+        nursery.start_soon(prune_finished, daemon.arbiter, 2.0)
+        client = await daemon.connect()
+        for _ in range(3):
+            await client.new_game()
+        await trio.sleep(5 * DAY)
+        await resign(client, 1)
+        await trio.sleep(DAY)
+        await resign(client, 3)
+        await trio.sleep(DAY - 2 * PERIOD_SECONDS)
+        assert await listed(client) == [3, 2, 1]
+        await trio.sleep(4 * PERIOD_SECONDS)
+        assert await listed(client) == [3, 2]
+        for kind in ("state", "history"):
+            assert await code_of(client, 1, kind) == "no_such_game"
+        assert [await code_of(client, game_id) for game_id in (2, 3)] == [None, None]
+        await trio.sleep(100 * DAY)
+        assert await listed(client) == [2]
+        assert (await client.play(2, "e4"))["ply_index"] == 1
+        nursery.cancel_scope.cancel()
+
+
+async def test_at_the_start_what_is_old_goes_at_once(autojump_clock: MockClock) -> None:
+    log = MemoryLog()
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect()
+        for _ in range(2):
+            await client.new_game()
+        await resign(client, 1)
+        await log.prune(10 * DAY)  # which sees that it is over
+    await trio.sleep(3 * DAY)
+    async with memory_daemon(log) as daemon, trio.open_nursery() as nursery:
+        nursery.start_soon(prune_finished, daemon.arbiter, 2.0)
+        client = await daemon.connect()
+        await trio.testing.wait_all_tasks_blocked()
+        assert await listed(client) == [2]
+        nursery.cancel_scope.cancel()
+
+
+async def prune_now(daemon: MemoryDaemon) -> None:
+    for game in await daemon.arbiter.log.prune(0):
+        daemon.arbiter.forget(game)
+
+
+async def test_whoever_waits_for_any_game_is_not_told_of_one_that_is_gone(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        client, black = await daemon.connect(), await daemon.connect(player=2)
+        for _ in range(3):
+            await client.new_game()
+        assert (await black.ask("wait", any=True, timeout=0))["state"] is None  # from now on it is known what is due
+        for game_id in (1, 2):
+            await resign(client, game_id)
+        await prune_now(daemon)
+        assert (await black.ask("wait", any=True, timeout=5))["state"] is None
+        await black.send({"kind": "wait", "any": True})
+        await client.play(3, "e4")
+        assert (await black.receive())["game_id"] == 3
+
+
+class LateLog(MemoryLog):
+    """A log that prunes in the very moment before a game is loaded, or is found by its token."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pruned: list[Pruned] = []
+
+    async def load(self, game_id: int):  # type: ignore[no-untyped-def]
+        self.pruned += await self.prune(0)
+        return await super().load(game_id)
+
+
+async def test_a_game_pruned_while_a_wait_looks_for_it_is_not_waited_for(autojump_clock: MockClock) -> None:
+    log = LateLog()
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect()
+        await client.new_game()
+        await resign(client, 1)
+    async with memory_daemon(log) as daemon:
+        black = await daemon.connect(player=2)
+        assert await black.ask("wait", any=True, timeout=5) == {"state": None, "error": None}
+    assert log.pruned == [Pruned(1, (1, 2))]
+
+
+async def test_a_token_whose_game_is_pruned_while_it_is_looked_for_makes_a_new_game() -> None:
+    log = LateLog()
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect()
+        await client.new_game(token="t")
+        await resign(client, 1)
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect()
+        assert (await client.new_game(token="t"))["game_id"] == 2
+        assert (await client.new_game(token="t"))["game_id"] == 2
+    assert log.pruned == [Pruned(1, (1, 2))]
+
+
+async def test_a_token_of_a_pruned_game_makes_a_new_one_of_another_id() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(token="t")
+        await resign(client, 1)
+        assert (await client.new_game(token="t"))["game_id"] == 1
+        await prune_now(daemon)
+        assert (await client.new_game(token="t", clock={"initial": 5}))["game_id"] == 2
+
+
+def test_nothing_is_pruned_before_its_players_have_had_their_time_to_be_told() -> None:
+    assert load_config({}, {}).keep_finished is None
+    with pytest.raises(ConfigError, match=r"^keep_finished: 0.99 from the command line cannot be used: "):
+        load_config({"keep_finished": 0.99}, {})
+    assert load_config({"keep_finished": 1.0}, {}).keep_finished * SECONDS_A_DAY >= UNTOLD_SECONDS
+
+
+async def test_a_daemon_on_disk_prunes_what_is_old_and_goes_on_counting(tmp_path: Path) -> None:
+    def age(days: float) -> None:
+        connection = sqlite3.connect(tmp_path / "games.sqlite")
+        connection.execute("UPDATE games SET ended = ended - ?", [days * DAY])
+        connection.commit()
+        connection.close()
+
+    with served("--data", str(tmp_path)) as daemon:
+        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await client.ask("hello")
+        for _ in range(3):
+            await client.new_game()
+        await resign(client, 2)
+        await resign(client, 3)
+        await client.aclose()
+        assert daemon.stop(15) == 0
+    age(29.9)
+    with served("--data", str(tmp_path), "--keep-finished", "30") as daemon:
+        assert await first_listing(daemon.port) == [3, 2, 1]
+    age(0.2)
+    with served("--data", str(tmp_path), "--keep-finished", "30") as daemon:
+        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await client.ask("hello")
+        with trio.fail_after(60):
+            while await listed(client) != [1]:
+                pass
+        await client.aclose()
+        assert daemon.stop(15) == 0
+    with served("--data", str(tmp_path)) as daemon:
+        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await client.ask("hello")
+        assert (await client.new_game())["game_id"] == 4
+        await client.aclose()
+
+
+async def first_listing(port: int) -> list[int]:
+    client = Client(await trio.open_tcp_stream("127.0.0.1", port))
+    found = await listed(client)
+    await client.aclose()
+    return found
+
+
+async def test_a_log_that_cannot_be_pruned_is_tried_again(autojump_clock: MockClock) -> None:
+    class FailingLog(MemoryLog):
+        failures = 2
+
+        async def prune(self, seconds: float) -> list[Pruned]:
+            if self.failures:
+                self.failures -= 1
+                from gmd.log.interface import LogFailed
+
+                raise LogFailed("finished games cannot be pruned")
+            return await super().prune(seconds)
+
+    with structlog.testing.capture_logs() as logged:
+        async with memory_daemon(FailingLog(), idle_timeout=1e7) as daemon, trio.open_nursery() as nursery:
+            nursery.start_soon(prune_finished, daemon.arbiter, 1.0)
+            client = await daemon.connect()
+            await client.new_game()
+            await resign(client, 1)
+            await trio.sleep(DAY + 4 * PERIOD_SECONDS)
+            assert await listed(client) == []
+            nursery.cancel_scope.cancel()
+    said = [entry for entry in logged if entry["event"] != "session ended"]
+    assert said == [{"event": "finished games pruned", "games": 1, "log_level": "info"}]
