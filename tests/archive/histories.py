@@ -6,14 +6,22 @@ from typing import Any
 
 import chess
 from hypothesis import strategies as st
+from msgspec import structs
 
 from gm_protocol.messages import NewGame
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
-from gmd.games.game import Command, End, Hear, Play
+from gmd.games.game import Command, End, Hear, Join, Play
 from tests.games.test_replay import asked, command_of, new_game, options
 
 KNIGHTS = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"]
+#: Seats that are open, and seats that are kept for somebody.
+KEPT: list[dict[str, Any]] = [
+    {"player_white": None},
+    {"player_white": None, "player_black": None},
+    {"invited": ["black"]},
+    {"invited": ["white", "black"]},
+]
 thoughts = st.sampled_from([0.0, 0.1 + 0.2, 1.5, 30.0, 1000.0])
 
 
@@ -22,13 +30,27 @@ def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
     """A game and its events."""
     request: NewGame = draw(options)
     loaded = [] if request.variant == "chess960" else KNIGHTS[: draw(st.integers(0, 6))]
-    game, events = new_game(request, loaded)
+    game, events = _with_seats(*new_game(request, loaded), kept=draw(st.sampled_from([{}, {}, *KEPT])))
+    joiner = 1 if request.player_black == 1 else 2
+    joins = [Join(1, "white"), Join(joiner, "black"), Join(7)]
+    for command in [] if game.begun else draw(st.permutations(joins)):
+        _do(game, events, command, 0.0)
     if request.clock is not None and draw(st.booleans()):
         for seat in (True, False):
             _do(game, events, Hear(seat), 0.0)
     for what, thought in draw(st.lists(st.tuples(asked, thoughts), max_size=30)):
         _do(game, events, _command(what, game), thought)
     return game, events
+
+
+def _with_seats(game: ChessGame, events: list[AnyEvent], kept: dict[str, Any]) -> tuple[ChessGame, list[AnyEvent]]:
+    """The same, but that its seats are not all taken."""
+    if not kept:
+        return game, events
+    again = ChessGame(structs.replace(game.created, **kept))
+    for event in events[1:]:
+        again.apply(event)
+    return again, [again.created, *events[1:]]
 
 
 def _command(what: Any, game: ChessGame) -> Command:
