@@ -43,7 +43,7 @@ proof: $(VENV)/.installed-test
 proof-share: $(VENV)/.installed-test
 	@GMD_PROOF=share $(BIN)/pytest -m proof $(ARGS)
 
-bench: $(VENV)/.installed-test
+bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench $(ARGS)
 
 clean:
@@ -55,7 +55,7 @@ $(VENV)/.installed: pyproject.toml $(VENV)/.made
 	@$(INSTALL) .
 	@touch $@
 
-# .installed-test has the extra "test", .installed-lint the extra "lint".
+# .installed-test has the extra "test", and so on.
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.made
 	@echo 'Installing gmd and what "make $*" needs into $(VENV)'
 	@$(INSTALL) '.[$*]'

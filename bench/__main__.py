@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, latency, many, start, throughput, tls
+from . import durable, keys, latency, many, recon, start, throughput, tls
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -14,7 +14,9 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "start": lambda options: start.measure(options.rounds),
     "late": lambda options: latency.late_against_early(games=20),
     "neighbours": lambda options: latency.beside_neighbours(games=20),
+    "recon": lambda options: recon.measure(options.moves // 100, options.rounds),
     "pgn": lambda options: latency.beside_large_pgns(games=50),
+    "keys": lambda options: keys.measure(options.moves, options.rounds),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
 }
 

@@ -7,9 +7,10 @@ import selectors
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 from statistics import median
+from typing import NamedTuple
 
 from . import servers
 from .load import HEADER, HELLO, NEW_GAME, READ_SIZE, Address, move, one_shot
@@ -21,28 +22,51 @@ LONGEST = 5_000
 AT_ONCE: dict[int, float | None] = {1: None, 16: None, 256: 0.95}
 
 
+class Run(NamedTuple):
+    """Moves a second, and the server's processor time for each in microseconds (NaN where that is not known)."""
+
+    rate: float
+    cost: float
+
+
 def measure(moves: int, rounds: int) -> None:
     """Print a line for each number of games: medians, and the median of the ratios pair by pair.
 
     :param moves: moves a run.
     """
-    print(f"{'games at once':24}{'durable/s':>10}{'memory/s':>10}{'ratio':>8}{'aim':>7}")
+    print(
+        f"{'games at once':15}{'durable/s':>10}{'memory/s':>10}{'ratio':>8}{'aim':>7}"
+        f"{'durable us':>12}{'memory us':>11}"
+    )
     for games, aim in AT_ONCE.items():
         pairs = [_pair(games, moves) for _ in range(rounds)]
-        ratio = median(durable / memory for durable, memory in pairs)
-        durable, memory = (median(pair[kind] for pair in pairs) for kind in (0, 1))
-        print(f"{games:<24}{durable:>10,.0f}{memory:>10,.0f}{ratio:>8.2f}{'' if aim is None else f'{aim:>7.2f}'}")
+        ratio = median(durable.rate / memory.rate for durable, memory in pairs)
+        rates, costs = ([[run[what] for run in pair] for pair in pairs] for what in (0, 1))
+        print(
+            f"{games:<15}{_median(rates, 0):>10,.0f}{_median(rates, 1):>10,.0f}{ratio:>8.2f}"
+            f"{'' if aim is None else f'{aim:.2f}':>7}{_median(costs, 0):>12.1f}{_median(costs, 1):>11.1f}"
+        )
+    print("us: the server's processor time of a move, on all cores; a core that nothing else needs writes to the disk")
 
 
-def _pair(games: int, moves: int) -> tuple[float, float]:
-    """Moves a second on disk, and in memory."""
+def _median(pairs: Sequence[Sequence[float]], which: int) -> float:
+    return median(pair[which] for pair in pairs)
+
+
+def _pair(games: int, moves: int) -> tuple[Run, Run]:
+    """The same on disk, and in memory."""
     with tempfile.TemporaryDirectory(prefix="gmd-bench-") as directory:
-        rates = []
-        for data in (directory, ":memory:"):
-            with servers.gmd(data) as server:
-                _play(server.address, games, games * 20)
-                rates.append(_play(server.address, games, min(moves, games * LONGEST)))
-        return rates[0], rates[1]
+        return _run(directory, games, moves), _run(":memory:", games, moves)
+
+
+def _run(data: str, games: int, moves: int) -> Run:
+    moves = min(moves, games * LONGEST)
+    with servers.gmd(data) as server:
+        _play(server.address, games, games * 20)
+        before = server.cpu_seconds()
+        rate = _play(server.address, games, moves)
+        after = server.cpu_seconds()
+    return Run(rate, float("nan") if before is None or after is None else (after - before) / moves * 1e6)
 
 
 def _play(address: Address, games: int, moves: int) -> float:

@@ -11,9 +11,8 @@ import trio
 
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.alarms import Alarms
-from gmd.games.chess import ChessGame
-from gmd.games.events import AnyEvent
-from gmd.games.game import Absent, Command, Flag, Hear, Join, Outcome
+from gmd.games.events import AnyEvent, Sensed
+from gmd.games.game import Absent, Command, Flag, Game, Hear, Join, Outcome
 from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.shelf import Shelf, Table
 from gmd.turns import Turns
@@ -81,7 +80,7 @@ class Arbiter:
         """
         return self._shelf.find(game_id) or await self._shelf.load(game_id)
 
-    def open(self, game: ChessGame, events: Sequence[AnyEvent], token: TokenUse | None) -> Table:
+    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> Table:
         """Take in a new game that its first events have been applied to."""
         game.id = self.log.next_game_id()
         table = Table(game, 0, trio.current_time())
@@ -132,6 +131,7 @@ class Arbiter:
 
     def _append(self, table: Table, events: Sequence[AnyEvent], token: TokenUse | None = None) -> None:
         game = table.game
+        secret = type(events[-1]) is Sensed
         table.since = inf
         try:
             commit = self.log.append(game.id, table.seq, events, game.standing, token)
@@ -143,9 +143,14 @@ class Arbiter:
         if commit.done:
             if table.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
                 self._count(table, over=game.over)
-            self._durable(table)
-        elif commit is not table.commit:
-            table.commit = commit
+            self._sense_durable(table) if secret else self._durable(table)
+            return
+        known = commit is table.commit or commit is table.sensed
+        if secret:
+            table.sensed = commit
+        else:
+            table.commit, table.sensed = commit, None
+        if not known:
             commit.then(partial(self._settled, table, commit))
 
     def _settled(self, table: Table, commit: Commit, error: GmError | None) -> None:
@@ -155,8 +160,11 @@ class Arbiter:
             return
         latest = table.commit is commit
         self._count(table, over=latest and table.game.over)
-        if latest and self._shelf.find(table.game.id) is table:
-            self._durable(table)
+        if self._shelf.find(table.game.id) is table:
+            if latest:
+                self._durable(table)
+            if table.sensed is commit:
+                self._sense_durable(table)
 
     def _durable(self, table: Table) -> None:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
@@ -166,9 +174,14 @@ class Arbiter:
             table.turned = turned
             self.turns.update(game)
         if game.clock is not None:
-            table.since = trio.current_time()
-            self._set_alarm(table)
+            self._start_clock(table)
         self.watchers.ring(game.id, game.named)
+
+    def _sense_durable(self, table: Table) -> None:
+        """A sense cannot be lost any more: the clock runs on. Nobody else is told, nor is it anybody else's turn."""
+        table.sensed = None
+        if table.game.clock is not None:
+            self._start_clock(table)
 
     def _count(self, table: Table, *, over: bool) -> None:
         """A game has become durable as it is, ended or on: keep count of those that are live."""
@@ -188,6 +201,11 @@ class Arbiter:
                 self._wanted.send_nowait(game.id)
 
     # --- Clocks -------------------------------------------------------------------------------------------------
+
+    def _start_clock(self, table: Table) -> None:
+        """The clock of the side to move runs from now."""
+        table.since = trio.current_time()
+        self._set_alarm(table)
 
     def _resume(self, table: Table) -> None:
         """A game has come out of the log: its clock runs as its alarm says, or from now."""
@@ -256,4 +274,4 @@ class Arbiter:
 
     def _is_needed(self, table: Table) -> bool:
         """Whether a game is to stay in memory though nobody has asked for it of late."""
-        return table.commit is not None or self.watchers.watched(table.game.id)
+        return table.commit is not None or table.sensed is not None or self.watchers.watched(table.game.id)

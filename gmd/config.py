@@ -16,6 +16,9 @@ from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
 #: Prefix of the environment variables: ``GMD_PORT`` sets ``port``.
 ENVIRONMENT_PREFIX = "GMD_"
 
+#: Settings whose value nothing may print.
+SECRETS = frozenset({"spectator_key"})
+
 #: Longest time that may be set: some months, so that every time is a number that clients can be told.
 MAX_SECONDS = 10_000_000
 
@@ -93,6 +96,20 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log_level: Annotated[
         LogLevel, Meta(description="What is logged: debug has every refused request, info every session that ended.")
     ] = "info"
+    spectate: Annotated[
+        Literal["live", "after"],
+        Meta(description="When somebody without a seat sees what a game hides: while it is live, or after its end."),
+    ] = "after"
+    spectator_key: (
+        Annotated[
+            str,
+            Meta(
+                description="What a spectator shows to see live games, where not only this machine can reach the "
+                "daemon. Better a variable or in a file: other users can read a command line."
+            ),
+        ]
+        | None
+    ) = None
     # SIGTERM to exit within five seconds: four for what is in hand, the rest to close.
     stop_timeout: Annotated[
         float,
@@ -139,5 +156,6 @@ def _checked(settings: Mapping[str, object], source: str, *, strict: bool = True
             checked[name] = getattr(msgspec.convert({name: value}, Config, strict=strict), name)
         except (msgspec.ValidationError, AttributeError) as error:
             what = str(error).split(" - at ")[0]
-            raise ConfigError(f"{name}: {value!r} from the {source} cannot be used: {what}") from None
+            shown = "what comes" if name in SECRETS else repr(value)
+            raise ConfigError(f"{name}: {shown} from the {source} cannot be used: {what}") from None
     return checked

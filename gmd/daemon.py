@@ -6,7 +6,8 @@ import gc
 import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import structlog
@@ -24,6 +25,7 @@ from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
 from gmd.players.registry import Registry
 from gmd.retention import prune_finished
+from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
 from gmd.tcp.tls import Certificate, certificate_of
@@ -59,6 +61,7 @@ class Daemon:
     :ivar addresses: the (host, port) pairs it listens on.
     :ivar http: its HTTP side; None where it has none.
     :ivar http_addresses: the pairs it serves HTTP on; none where it does not.
+    :ivar spectators: who may watch live games in full.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Daemon:
         metrics: Metrics,
         listeners: Sequence[trio.SocketListener],
         http: HttpService | None,
+        spectators: Spectators,
     ) -> None:
         self.arbiter = arbiter
         self.gate = gate
@@ -78,6 +82,7 @@ class Daemon:
         self.metrics = metrics
         self.http = http
         self.http_addresses = [] if http is None else http.addresses
+        self.spectators = spectators
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -113,30 +118,58 @@ async def open_daemon(
     with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         await arbiter.start()
-        gate = gate_of(config, log)
-        await gate.registry.start()
-        doorkeeper = Doorkeeper(
-            arbiter, limits_of(config), gate, metrics, certificate, registered_only=config.require_registration
-        )
-        async with _http(config, http_sockets, arbiter, metrics, doorkeeper) as http:
-            listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
-                config.port, host=config.host, backlog=BACKLOG
+        async with _listening(config.host, config.port, sockets) as listeners:
+            limits = limits_of(config)
+            gate = gate_of(config, log)
+            await gate.registry.start()
+            spectators = spectators_of(config, local=all(map(_is_local, listeners)))
+            doorkeeper = Doorkeeper(
+                arbiter,
+                limits,
+                gate,
+                metrics,
+                spectators,
+                certificate,
+                registered_only=config.require_registration,
             )
             doors: list[Door] = [(doorkeeper, listeners)]
             if operator is not None:
-                door = Doorkeeper(arbiter, limits_of(config), gate, metrics, authority=Authority.OPERATOR)
-                doors.append((door, [operator]))
-            async with trio.open_nursery() as writing:
-                writing.start_soon(_write, log)
-                try:
-                    async with _serving(arbiter, gate.registry, doors, http, config):
-                        yield Daemon(arbiter, gate, doorkeeper, certificate, metrics, listeners, http)
-                finally:
-                    log.stop()
+                operators = Doorkeeper(arbiter, limits, gate, metrics, spectators, authority=Authority.OPERATOR)
+                doors.append((operators, [operator]))
+            async with (
+                _http(config, http_sockets, arbiter, metrics, doorkeeper) as http,
+                _writing(log),
+                _serving(arbiter, gate.registry, doors, http, config),
+            ):
+                yield Daemon(arbiter, gate, doorkeeper, certificate, metrics, listeners, http, spectators)
 
 
-def _taken_over(sockets: Sequence[socket.socket]) -> list[trio.SocketListener]:
-    return [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+@asynccontextmanager
+async def _listening(
+    host: str, port: int, sockets: Sequence[socket.socket]
+) -> AsyncIterator[Sequence[trio.SocketListener]]:
+    """Listeners on sockets that listen already, or where there are none, on an address; closed at the end.
+
+    :raises OSError: the address cannot be listened on.
+    """
+    listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+    listeners = listeners or await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+    try:
+        yield listeners
+    finally:
+        for listener in listeners:
+            listener.socket.close()
+
+
+@asynccontextmanager
+async def _writing(log: EventLog) -> AsyncIterator[None]:
+    """Keep the log, and at the end have it write what is in hand."""
+    async with trio.open_nursery() as writing:
+        writing.start_soon(_write, log)
+        try:
+            yield
+        finally:
+            log.stop()
 
 
 async def _write(log: EventLog) -> None:
@@ -159,21 +192,16 @@ async def _http(
         return
     from gmd.http.service import HttpService  # it takes longer to import than everything else
 
-    try:
-        listeners = _taken_over(sockets) or await trio.open_tcp_listeners(
-            config.http_port, host=config.http_host, backlog=BACKLOG
-        )
-    except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise HttpAddressError(
-            f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
-            "Name another port with --http-port (0 takes a free one), or do without: --no-http"
-        ) from error
-    try:
+    async with AsyncExitStack() as stack:
+        try:
+            listeners = await stack.enter_async_context(_listening(config.http_host, config.http_port, sockets))
+        except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise HttpAddressError(
+                f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
+                "Name another port with --http-port (0 takes a free one), or do without: --no-http"
+            ) from error
         yield HttpService(listeners, config.http_max_connections, arbiter, limits_of(config), metrics, doorkeeper)
-    finally:
-        for listener in listeners:
-            await listener.aclose()
 
 
 @asynccontextmanager
@@ -215,6 +243,22 @@ def gate_of(config: Config, log: EventLog) -> Gate:
     """Who may act as a registered player; they are kept beside the log. Its registry is still to be started."""
     registry = Registry(players_beside(log), config.max_players)
     return Gate(registry, config.max_failures_per_minute, config.max_registrations_per_hour)
+
+
+def spectators_of(config: Config, *, local: bool) -> Spectators:
+    """Who may watch live games in full.
+
+    :param local: whether nobody but this machine's own users can reach the daemon. Between open ids that is trust
+        enough; where players are registered they are to be kept apart.
+    """
+    return Spectators(
+        live=config.spectate == "live", key=config.spectator_key, trusted=local and not config.require_registration
+    )
+
+
+def _is_local(listener: trio.SocketListener) -> bool:
+    address = listener.socket.getsockname()
+    return listener.socket.family == socket.AF_UNIX or ip_address(address[0]).is_loopback
 
 
 def limits_of(config: Config) -> Limits:

@@ -10,8 +10,10 @@ import chess
 import trio
 
 from gm_protocol.errors import NoSuchGame
-from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent, Created
+from gmd.games.game import Game
+from gmd.games.variants import make_game
+from gmd.games.views import Viewer
 from gmd.keyed import KeyedLocks
 from gmd.log.interface import Commit, EventLog
 
@@ -26,14 +28,16 @@ CROWD = 100_000
 class Table:
     """A game being played, and what this process knows of it beside its events."""
 
-    __slots__ = ("commit", "counted", "game", "opened", "seq", "since", "told", "turned")
+    __slots__ = ("commit", "counted", "game", "opened", "sensed", "seq", "since", "told", "turned")
 
-    def __init__(self, game: ChessGame, seq: int, opened: float) -> None:
+    def __init__(self, game: Game, seq: int, opened: float) -> None:
         self.game = game
         #: How many of its events the log has, or is being given.
         self.seq = seq
-        #: The latest append, until it is durable. No reply that shows the game leaves before it.
+        #: The latest append that all may know of, until it is durable. No reply that shows the game leaves before it.
         self.commit: Commit | None = None
+        #: The append of the side to move's sense behind it, until it is durable: for whoever may know of that.
+        self.sensed: Commit | None = None
         #: When the side to move's clock began to run, in trio's time; never, while the move before is not durable.
         self.since = inf
         #: When the game was made, or its seats were first waited for, in trio's time.
@@ -44,6 +48,15 @@ class Table:
         self.turned: tuple[int, bool, tuple[int | None, int | None]] | None = None
         #: The seats whose players have been shown the end.
         self.told: tuple[chess.Color, ...] = ()
+
+    def commit_for(self, viewer: Viewer) -> Commit | None:
+        """What a reply that shows the game to a viewer must wait for.
+
+        Whoever may not know of a sense may not wait for it either: it would tell by when it gets its reply.
+        """
+        if self.sensed is None or not viewer.knows_of_sense(self.game.turn):
+            return self.commit
+        return self.sensed
 
 
 class Shelf:
@@ -124,10 +137,10 @@ class Shelf:
             self._recent.clear()
 
 
-async def _replayed(game_id: int, events: Sequence[AnyEvent]) -> ChessGame:
+async def _replayed(game_id: int, events: Sequence[AnyEvent]) -> Game:
     created, *others = events
     assert isinstance(created, Created)
-    game = ChessGame(created)
+    game = make_game(created)
     game.id = game_id
     for number, event in enumerate(others, 1):
         game.apply(event)

@@ -15,7 +15,7 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, gate_of, limits_of, open_daemon
+from gmd.daemon import Daemon, gate_of, limits_of, open_daemon, spectators_of
 from gmd.games.events import AnyEvent
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
@@ -166,6 +166,7 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
             arbiter,
             limits_of(config),
             gate,
+            spectators=spectators_of(config, local=True),
             certificate=certificate,
             registered_only=config.require_registration,
         )

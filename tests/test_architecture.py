@@ -24,6 +24,7 @@ PURE = {
     "__future__",
     "abc",
     "array",
+    "bisect",
     "collections",
     "dataclasses",
     "enum",
@@ -33,6 +34,7 @@ PURE = {
     "itertools",
     "json",
     "math",
+    "operator",
     "re",
     "struct",
     "typing",
@@ -98,6 +100,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),
+        ("import gmd.games.recon", {"gmd", "chess"}),
         ("import gmd.config", {"gmd", "gm_protocol", "platformdirs"} | MSGSPEC),
     ],
 )

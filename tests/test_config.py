@@ -35,6 +35,8 @@ OTHER: dict[str, object] = {
     "http_max_connections": 7,
     "log_format": "json",
     "log_level": "debug",
+    "spectate": "live",
+    "spectator_key": "let me see",
     "stop_timeout": 1.5,
 }
 
@@ -145,3 +147,13 @@ def test_a_file_must_be_there(tmp_path: Path) -> None:
 def test_a_config_does_not_change() -> None:
     with pytest.raises(AttributeError):
         Config().port = 5  # type: ignore[misc]
+
+
+def test_no_error_prints_a_secret(tmp_path: Path) -> None:
+    file = tmp_path / "gmd.toml"
+    file.write_text("spectator_key = 5150\n", "utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_config({}, {}, file)
+    assert str(refused.value) == (
+        f"spectator_key: what comes from the file {file} cannot be used: Expected `str | null`, got `int`"
+    )

@@ -25,8 +25,6 @@ DOCUMENT = (Path(__file__).parent.parent / "PROTOCOL").read_text("utf-8")
 
 #: Codes without an example, and why.
 NOT_SHOWN = {
-    "wrong_phase": "chess has no phases",
-    "bad_square": "chess asks for no squares",
     "shutting_down": "an example cannot stop its server",
     "internal": "an example cannot break its server",
 }
@@ -40,7 +38,7 @@ _MESSAGE = re.compile(
 )
 _BYTES = re.compile(r"[0-9a-f]{2}( [0-9a-f]{2})*")
 _KEY = re.compile(r"[\w-]{43}")
-_OPTION = re.compile(r"--(?P<name>[a-z-]+) (?P<value>[0-9]+(?:\.[0-9]+)?)")
+_OPTION = re.compile(r"--(?P<name>[a-z-]+) (?P<value>[0-9]+(?:\.[0-9]+)?|[a-z]+)")
 _STRING_OR_DOTS = re.compile(r'"(?:[^"\\]|\\.)*"|\.\.\.')
 
 
@@ -69,7 +67,12 @@ class Part(NamedTuple):
     @property
     def options(self) -> dict[str, Any]:
         """The settings of the daemon it speaks of."""
-        return {match["name"].replace("-", "_"): json.loads(match["value"]) for match in _OPTION.finditer(self.text)}
+        return {match["name"].replace("-", "_"): _setting(match["value"]) for match in _OPTION.finditer(self.text)}
+
+
+def _setting(text: str) -> Any:
+    """A number, or a word."""
+    return text if text.isalpha() else json.loads(text)
 
 
 def parts() -> Iterator[Part]:

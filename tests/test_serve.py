@@ -264,3 +264,17 @@ async def test_it_listens_on_ipv6_too() -> None:
         client = Client(await trio.open_tcp_stream("::1", daemon.port))
         assert (await client.ask("ping")) == {"error": None}
         await client.aclose()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "everybody who asks without a player: only this machine can reach the daemon"),
+        (("--host", "0.0.0.0"), "nobody: there is no spectator_key"),
+        (("--host", "0.0.0.0", "--spectator-key", "sesame"), "everybody who shows the spectator_key"),
+    ],
+)
+def test_it_says_who_may_watch_live_games(arguments: tuple[str, ...], said: str) -> None:
+    with served("--spectate", "live", *arguments) as daemon:
+        assert f"Live games are shown in full to {said}" in daemon.lines
+        assert "sesame" not in "".join(daemon.lines)

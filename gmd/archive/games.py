@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
+from gmd.games.game import Game
 from gmd.log.store import GameAppend, Restored
 
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
@@ -17,7 +17,7 @@ class BadGame(Exception):
 
 
 def restored(
-    game: ChessGame, events: Sequence[AnyEvent], ended: float | None, token: tuple[bytes, bytes] | None = None
+    game: Game, events: Sequence[AnyEvent], ended: float | None, token: tuple[bytes, bytes] | None = None
 ) -> Restored:
     """A game as a log takes it in; its id is yet to be given where it has none."""
     return Restored(GameAppend(game.id, 0, events, game.standing(), None), ended, token)

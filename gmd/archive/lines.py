@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gm_protocol.state import RESULTS, Result, Termination
-from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
+from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
 from gmd.log.reading import StoredGame
 from gmd.log.store import Restored
@@ -77,7 +77,7 @@ def read_line(text: bytes) -> Restored:
     return restored(game, line.events, _checked_end(line, game), token)
 
 
-def _checked_end(line: GameLine, game: ChessGame) -> float | None:
+def _checked_end(line: GameLine, game: Game) -> float | None:
     """When the game ended."""
     termination = game.now.termination
     if line.termination != termination:

@@ -114,6 +114,8 @@ def _announce(daemon: Daemon, config: Config) -> None:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:
         click.echo(f"Games are kept in {config.data}")
+    if config.spectate == "live":
+        click.echo(f"Live games are shown in full to {daemon.spectators}")
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
     tls = "" if daemon.certificate is None else " --tls --host NAME"
     click.echo(f"Try: {_gmcat()}{tls}{at} '{_FIRST_REQUEST}'")

@@ -14,12 +14,12 @@ from functools import cache
 import chess
 from msgspec import Struct, structs
 
-from gm_protocol.errors import BadPgn, GameIsOver, GmError, NotAvailable, NotYourTurn, Stale
+from gm_protocol.errors import BadPgn, GmError, NotAvailable
 from gm_protocol.state import FIFTY_MOVES, THREEFOLD, Termination
 
-from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
+from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import Facts, Played, facts_of
-from .game import Absent, Command, End, Flag, Game, Hear, Join, Outcome, Play, Snapshot, is_resignation, seat_name
+from .game import Absent, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
 from .material import insufficient_material
 from .position import Position
 from .setup import start_of
@@ -66,9 +66,6 @@ class ChessGame(Game):
         self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, "available_move")
         self._stand(structs.replace(self.now, termination=self._verdict(self.now)))
 
-    def turn_at(self, ply: int) -> chess.Color:
-        return self.start_turn ^ bool(ply & 1)
-
     @property
     def facts(self) -> Facts:
         """The facts of the position on the board."""
@@ -78,10 +75,6 @@ class ChessGame(Game):
     def moves(self) -> list[str]:
         """All moves so far, in UCI."""
         return [decode_move(code) for code in self.codes]
-
-    def fullmove_at(self, ply: int) -> int:
-        """The full-move number at a ply index."""
-        return self.start_fullmove + (ply + (not self.start_turn)) // 2
 
     def draws(self, shown: Snapshot) -> int:
         """The draws the side to move may take there, as the wire's bits."""
@@ -93,6 +86,9 @@ class ChessGame(Game):
 
     def decide(self, command: Command, thought: float) -> Outcome:
         match command:
+            case Sense():
+                message = f"kind: nothing is sensed in {self.options.variant}, where everything is shown; only in rbc"
+                return self.refuse(command, thought) or Outcome(refusal=NotAvailable(message))
             case Play():
                 return self._decide_play(command, thought)
             case End():
@@ -110,10 +106,10 @@ class ChessGame(Game):
         accepted = self._latest[command.seat]
         if accepted is not None and accepted.ply == command.ply and _is_retried_move(accepted, command):
             return Outcome(self.flag(thought), shown=accepted.after)
-        if (refused := self._refuse(command, thought)) is not None:
+        if (refused := self.refuse(command, thought)) is not None:
             return refused
         if command.seat != self.turn:
-            return Outcome(refusal=self._not_your_turn(command.seat))
+            return Outcome(refusal=self.not_your_turn(command.seat))
         try:
             played = facts_of(self.now.position).play(command.text)
         except GmError as error:
@@ -127,11 +123,11 @@ class ChessGame(Game):
         accepted = self._latest[command.seat]
         if accepted is not None and accepted.ply == command.ply and _is_retried_ending(accepted, command):
             return Outcome(self.flag(thought), shown=accepted.after)
-        if (refused := self._refuse(command, thought)) is not None:
+        if (refused := self.refuse(command, thought)) is not None:
             return refused
         if command.termination.startswith("taken_draw"):
             if command.seat != self.turn:
-                return Outcome(refusal=self._not_your_turn(command.seat))
+                return Outcome(refusal=self.not_your_turn(command.seat))
             if not self.draws(self.now):
                 message = (
                     f"termination: {command.termination!r}: no draw can be taken now: the position has occurred "
@@ -143,25 +139,6 @@ class ChessGame(Game):
             return Outcome(refusal=NotAvailable(message))
         ended = Ended(command.termination, thought, seat_name(command.seat), command.termination)
         return Outcome([ended])
-
-    def _refuse(self, command: Play | End, thought: float) -> Outcome | None:
-        """The refusals that move and end_game share, after retries: game over (by now, perhaps), and stale."""
-        if self.over:
-            return Outcome(refusal=self._is_over(self.now.termination))
-        if self.clock is not None and (flagged := self.flag(thought)):
-            return Outcome(flagged, refusal=self._is_over(flagged[0].termination))
-        if not self.begun and not is_resignation(command):
-            return Outcome(refusal=self.not_begun())
-        if command.ply is not None and command.ply != self.now.ply:
-            message = f"ply: {command.ply} is not where game {self.id} is: its ply_index is {self.now.ply}"
-            return Outcome(refusal=Stale(message, expected=self.now.ply))
-        return None
-
-    def _is_over(self, termination: Termination) -> GameIsOver:
-        return GameIsOver(f"game {self.id} is over: {termination}")
-
-    def _not_your_turn(self, seat: chess.Color) -> NotYourTurn:
-        return NotYourTurn(f"player: you hold {seat_name(seat)}'s seat, and it is {seat_name(self.turn)}'s turn")
 
     # --- Applying -----------------------------------------------------------------------------------------------
 
@@ -179,8 +156,8 @@ class ChessGame(Game):
                 for move in event.moves:
                     self._push(self.facts.play(move), draw_offered=False)
                 self.loaded = self.now.ply
-            case Created():
-                raise ValueError(f"game {self.id} was created already")
+            case Created() | Sensed():
+                raise ValueError(f"game {self.id}: no {event} can happen to it")
 
     def _apply_moved(self, event: Moved) -> None:
         seat, before = self.turn, self.now
@@ -256,7 +233,8 @@ class ChessGame(Game):
                 return "draw_fifty_moves"
             if insufficient_material(after.position):
                 return "draw_material"
-        limit = MAX_PLIES if self.options.max_moves is None else min(MAX_PLIES, 2 * self.options.max_moves)
+        max_moves = self.options.max_moves
+        limit = min(MAX_PLIES, 2 * max_moves) if isinstance(max_moves, int) else MAX_PLIES
         return "draw_move_limit" if after.ply >= limit else "available_move"
 
 

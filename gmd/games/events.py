@@ -48,8 +48,18 @@ class Heard(Event, tag="heard"):
     seat: Color
 
 
+class Sensed(Event, tag="sensed", gc=False):
+    """The side to move sensed a square (None: nothing), having thought for ``seconds`` of its clock's time."""
+
+    square: int | None
+    seconds: float = 0.0
+
+
 class Moved(Event, tag="moved", gc=False):
-    """The side to move made a move (UCI), having thought for ``seconds`` of its clock's time."""
+    """The side to move made a move (UCI), having thought for ``seconds`` of its clock's time.
+
+    In reconnaissance blind chess it is the move asked for, 0000 to pass; the position says what became of it.
+    """
 
     move: str
     seconds: float = 0.0
@@ -71,4 +81,9 @@ class Ended(Event, tag="ended"):
     offer_draw: bool = False
 
 
-AnyEvent = Created | Loaded | Joined | Heard | Moved | Ended
+AnyEvent = Created | Loaded | Joined | Heard | Sensed | Moved | Ended
+
+
+def is_secret(event: AnyEvent) -> bool:
+    """Whether only the side to move, and whoever may see everything, may know that it happened."""
+    return type(event) is Sensed

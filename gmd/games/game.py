@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import chess
 from chess import BLACK, WHITE
 from msgspec import Struct
 
-from gm_protocol.errors import GameIsOver, GmError, NotAPlayer, NotAvailable
+from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
 from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import Color, Termination
 
@@ -24,8 +24,16 @@ from .events import AnyEvent, Created, Ended, Heard, Joined
 from .position import Position
 
 
+class Sense(Struct, frozen=True, gc=False):
+    """A seat senses a square, given by name or number; None to pass. ``ply`` is as in :class:`Play`."""
+
+    seat: chess.Color
+    square: str | int | None
+    ply: int | None = None
+
+
 class Play(Struct, frozen=True, gc=False):
-    """A seat moves. ``ply`` is the ply index it believes it acts at, or None."""
+    """A seat moves; in reconnaissance blind chess ``0000`` passes. ``ply`` is where it believes it acts, or None."""
 
     seat: chess.Color
     text: str
@@ -67,7 +75,7 @@ class Absent(Struct, frozen=True, gc=False):
     """The time for both seats to be heard from has passed."""
 
 
-Command = Play | End | Join | Hear | Flag | Absent
+Command = Sense | Play | End | Join | Hear | Flag | Absent
 
 
 class Snapshot(Struct, frozen=True, gc=False):
@@ -134,7 +142,12 @@ def seat_name(seat: chess.Color) -> Color:
 
 
 class Game(ABC):
-    """A game of any variant."""
+    """A game of any variant.
+
+    :cvar open: whether everybody may see everything.
+    """
+
+    open: ClassVar[bool] = True
 
     def __init__(self, created: Created) -> None:
         self.created = created
@@ -156,10 +169,17 @@ class Game(ABC):
         self.now: Snapshot
         self.turn: chess.Color
         self.over = False
+        #: The side to move and the full-move number at the start.
+        self.start_turn: chess.Color
+        self.start_fullmove: int
 
-    @abstractmethod
     def turn_at(self, ply: int) -> chess.Color:
         """The side whose turn it was, or will be, at a ply index."""
+        return self.start_turn ^ bool(ply & 1)
+
+    def fullmove_at(self, ply: int) -> int:
+        """The full-move number at a ply index."""
+        return self.start_fullmove + (ply + (not self.start_turn)) // 2
 
     @abstractmethod
     def decide(self, command: Command, thought: float) -> Outcome:
@@ -209,9 +229,11 @@ class Game(ABC):
     def seat_of(self, player: int, named: Color | None = None, ply: int | None = None) -> chess.Color:
         """The seat a player's request acts for.
 
-        Who holds both acts for the seat it names, else for the side to move (at ``ply``, where it says one).
+        Who holds both acts for the seat it names, else for the side to move (at ``ply``, where it says one). Where
+        something is hidden it must name one: the two may be programs that are not to know of each other.
 
         :raises NotAPlayer: it holds no seat, or not the one it names.
+        :raises BadRequest: it holds both, and must name one.
         """
         black, white = self.players
         if named is None and black != white and player in (black, white):
@@ -225,6 +247,8 @@ class Game(ABC):
             if seat not in seats:
                 raise NotAPlayer(f"seat: player {player} does not hold {named}'s seat in game {self.id}")
             return seat
+        if not self.open:
+            raise BadRequest(f"seat: missing; player {player} holds both seats in game {self.id} and must name one")
         return self.turn if ply is None else self.turn_at(ply)
 
     def may_act(self, seat: chess.Color) -> bool:
@@ -242,7 +266,7 @@ class Game(ABC):
         if self.seats(command.player) if command.seat is None else self._holds(command.player, command.seat):
             return Outcome()
         if self.over:
-            return Outcome(refusal=GameIsOver(f"game {self.id} is over: {self.now.termination}"))
+            return Outcome(refusal=self._is_over(self.now.termination))
         free = [color for color in _COLORS if self._may_take(command.player, color)]
         if command.seat is not None:
             free = [color for color in free if color == command.seat]
@@ -295,6 +319,26 @@ class Game(ABC):
             return Outcome()
         loser = self.turn if not self.heard[self.turn] else not self.turn
         return Outcome([timeout(loser, 0.0)])
+
+    def refuse(self, command: Sense | Play | End, thought: float) -> Outcome | None:
+        """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""
+        if self.over:
+            return Outcome(refusal=self._is_over(self.now.termination))
+        if self.clock is not None and (flagged := self.flag(thought)):
+            return Outcome(flagged, refusal=self._is_over(flagged[0].termination))
+        if not self.begun and not is_resignation(command):
+            return Outcome(refusal=self.not_begun())
+        if command.ply is not None and command.ply != self.now.ply:
+            message = f"ply: {command.ply} is not where game {self.id} is: its ply_index is {self.now.ply}"
+            return Outcome(refusal=Stale(message, expected=self.now.ply))
+        return None
+
+    def _is_over(self, termination: Termination) -> GameIsOver:
+        return GameIsOver(f"game {self.id} is over: {termination}")
+
+    def not_your_turn(self, seat: chess.Color) -> NotYourTurn:
+        """The refusal of what only the side to move may do."""
+        return NotYourTurn(f"player: you hold {seat_name(seat)}'s seat, and it is {seat_name(self.turn)}'s turn")
 
     def flag(self, thought: float) -> list[Ended]:
         """The event of the flag of the side to move having fallen, if it has."""

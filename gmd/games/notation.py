@@ -27,7 +27,8 @@ PGN_COLUMNS = 80
 _TAG = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"([^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"\s*\]')
 #: A tag with quotes that are not escaped, as some programs write it: the value ends with the line's last quote.
 _LOOSE_TAG = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"([^\r\n]*)"[ \t]*\][ \t]*$', re.MULTILINE)
-_LINE = re.compile(rf"\S.{{0,{PGN_COLUMNS - 2}}}(?=\s|$)")
+#: As much of the text as fits in a line. None ends within a command such as [%sense e7], which some readers would miss.
+_LINE = re.compile(rf"\S.{{0,{PGN_COLUMNS - 2}}}(?=\s(?!\S*\])|$)")
 _RESULTS: frozenset[Result] = frozenset(get_args(Result))
 _TOKEN = re.compile(
     r"""

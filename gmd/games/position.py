@@ -213,3 +213,19 @@ def white_of(position: Position) -> chess.Bitboard:
 def family_of(position: Position) -> Family:
     """The rules the position is played by."""
     return Family(position[_FAMILY_OFFSET])
+
+
+def only(position: Position, color: chess.Color) -> Position:
+    """What is left of a position where one side's pieces alone are known: they, their castling rights, their turn."""
+    *pieces, white, promoted, castling, family, _, _ = _CORE.unpack_from(position)
+    own = white if color else ~white
+    back_rank = chess.BB_RANK_1 if color else chess.BB_RANK_8
+    return _CORE.pack(
+        *(squares & own for squares in pieces),
+        white if color else 0,
+        promoted & own,
+        castling & back_rank,
+        family,
+        color,
+        _NO_SQUARE,
+    )

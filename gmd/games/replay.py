@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from typing import get_args
 
 import msgspec
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame, VoluntaryTermination
 
 from .chess import MAX_KEPT_TEXT, MAX_PLIES, ChessGame
-from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
+from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import facts_of
-from .game import Absent, Command, End, Flag, Join, Play
+from .game import Absent, Command, End, Flag, Game, Join, Play, Sense
 from .setup import resolve
+from .variants import make_game
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _VOLUNTARY = frozenset(get_args(VoluntaryTermination))
@@ -37,7 +38,7 @@ class _Wrong(Exception):
     """What is wrong with an event."""
 
 
-def replay(game_id: int, events: Sequence[AnyEvent]) -> ChessGame:
+def replay(game_id: int, events: Sequence[AnyEvent]) -> Game:
     """The game that these events make.
 
     :raises DoesNotApply: the first of them that cannot have happened, or 0 where there are none.
@@ -56,7 +57,7 @@ def replay(game_id: int, events: Sequence[AnyEvent]) -> ChessGame:
     return game
 
 
-def _begun(event: AnyEvent) -> ChessGame:
+def _begun(event: AnyEvent) -> Game:
     """The game that an event creates."""
     if not isinstance(event, Created):
         raise _Wrong(f"a game begins with its creation, not with {_text(event)}")
@@ -71,26 +72,20 @@ def _begun(event: AnyEvent) -> ChessGame:
         has, should = getattr(event.options, name), getattr(resolved, name)
         if has != should:
             raise _Wrong(f"options.{name}: {has!r} of a new game would be {should!r}")
-    return ChessGame(event)
+    return make_game(event)
 
 
 def _resolved(options: GameOptions) -> GameOptions:
     """The options of a new game that is asked for with these."""
-    request = NewGame(
-        player_white=1,
-        player_black=2,
-        variant=options.variant,
-        fen=options.fen if options.position is None else None,
-        position=options.position,
-        draws=options.draws,
-        max_moves=options.max_moves,
-        clock=options.clock,
-        illegal_move=options.illegal_move,
-    )
+    asked = {name: getattr(options, name) for name in GameOptions.__struct_fields__}
+    if isinstance(options.position, int):  # of which the FEN came
+        asked["fen"] = None
+    given = {name: value for name, value in asked.items() if value is not UNSET}
+    request = NewGame(player_white=1, player_black=2, **given)
     return resolve(request, {}, 0, strict=True)
 
 
-def _check(game: ChessGame, event: AnyEvent, before: AnyEvent) -> None:
+def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
     """See to it that an event may come next.
 
     :param before: the event before it.
@@ -103,6 +98,8 @@ def _check(game: ChessGame, event: AnyEvent, before: AnyEvent) -> None:
         case Loaded():
             if not isinstance(before, Created | Loaded):
                 raise _Wrong("moves are loaded when a game is created, and not later")
+            if not isinstance(game, ChessGame):
+                raise _Wrong(f"no game of {game.options.variant} has moves that were loaded")
             _check_loaded(game, event)
         case Joined():
             _check_decided(game, event, Join(event.player, event.seat), 0.0)
@@ -110,6 +107,9 @@ def _check(game: ChessGame, event: AnyEvent, before: AnyEvent) -> None:
             seat = event.seat == "white"
             if game.clock is None or game.over or game.heard[seat] or game.players[seat] is None:
                 raise _Wrong(f"nobody waits to hear from {event.seat}")
+        case Sensed():
+            _check_seconds(game, event.seconds)
+            _check_decided(game, event, Sense(game.turn, event.square), event.seconds)
         case Moved():
             _check_seconds(game, event.seconds)
             _check_decided(game, event, Play(game.turn, event.move, offer_draw=event.offer_draw), event.seconds)
@@ -129,14 +129,14 @@ def _check_loaded(game: ChessGame, event: Loaded) -> None:
         facts = facts_of(played.position)
 
 
-def _check_seconds(game: ChessGame, seconds: float) -> None:
+def _check_seconds(game: Game, seconds: float) -> None:
     if seconds < 0:
         raise _Wrong(f"seconds: {seconds} are charged, which are less than none")
     if seconds and not game.ticking:
         raise _Wrong(f"seconds: {seconds} are charged while no clock runs")
 
 
-def _ending(game: ChessGame, event: Ended) -> Command:
+def _ending(game: Game, event: Ended) -> Command:
     """The command that ended the game."""
     name, _, color = event.termination.rpartition("_")
     if name == "timeout":
@@ -153,7 +153,7 @@ def _ending(game: ChessGame, event: Ended) -> Command:
     return End(seat, event.termination)  # type: ignore[arg-type]  # it is one of them
 
 
-def _check_decided(game: ChessGame, event: Moved | Ended | Joined, command: Command, thought: float) -> None:
+def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: Command, thought: float) -> None:
     """See to it that the game, asked to do what was done, would do just that."""
     outcome = game.decide(command, thought)
     if outcome.refusal is not None:

@@ -12,12 +12,14 @@ from typing import NamedTuple
 import chess
 from chess import Board
 from chess.variant import CrazyhouseBoard
+from msgspec import UNSET
 
 from gm_protocol.errors import BadPgn, BadPosition, BadRequest, quote
-from gm_protocol.messages import DrawRule, GameOptions, NewGame, Variant
+from gm_protocol.messages import ClockOption, DrawRule, GameOptions, NewGame, Variant
 
 from .clock import check_clock
 from .position import Family, Position, pack
+from .recon import ReconBoard
 
 #: Scharnagl's number of the classical start position.
 CLASSICAL = 518
@@ -25,6 +27,15 @@ CLASSICAL = 518
 #: Bounds of a FEN's counters: above anything a game can reach, and small enough to stay integers everywhere.
 MAX_FEN_HALFMOVES = 1_000
 MAX_FEN_FULLMOVES = 100_000
+
+#: What a game of reconnaissance blind chess has where nothing else is asked for, as with reconchess: 15 minutes and 5
+#: seconds a move, and a draw after 100 half-moves without capture or pawn move.
+RECON_CLOCK = ClockOption(initial=900.0, increment=5.0)
+RECON_REVERSIBLE_MOVES = 100
+
+#: What "new_game" takes and a game of reconnaissance blind chess has not: draws would be signals between the players.
+_NOT_FOR_RECON = ("position", "seed", "draws", "max_moves", "illegal_move", "pgn")
+_FOR_RECON_ONLY = ("reversible_moves", "max_turns")
 
 #: Names of the variants in PGN's Variant header, as other programs write them, in lower case.
 _HEADER_VARIANTS: dict[str, Variant] = {
@@ -55,7 +66,11 @@ def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict:
     :raises BadPosition: the FEN does not parse or is no position of the variant.
     :raises BadPgn: the headers name a variant this server does not have.
     """
+    if request.variant == "rbc":
+        return _resolve_recon(request)
     variant = _variant(request, headers)
+    if strict:
+        _refuse(request, _FOR_RECON_ONLY, variant)
     fen = _agreed_fen(request, headers, variant)
     number = None if fen is not None else _start_number(request, variant, drawn, from_pgn=request.pgn is not None)
     if variant == "standard" and strict and (request.position, request.seed) != (None, None):
@@ -70,9 +85,35 @@ def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict:
         position=number,
         draws=request.draws or automatic,
         max_moves=request.max_moves,
-        clock=None if request.clock is None else check_clock(request.clock),
+        clock=check_clock(request.clock) if isinstance(request.clock, ClockOption) else None,
         illegal_move=request.illegal_move or "refuse",
     )
+
+
+def _resolve_recon(request: NewGame) -> GameOptions:
+    _refuse(request, _NOT_FOR_RECON, "rbc")
+    fen = chess.STARTING_FEN if request.fen is None else request.fen
+    try:
+        board = ReconBoard(fen)
+    except (ValueError, IndexError) as error:
+        raise BadPosition(f"fen: {quote(fen)}: {str(error)[:120]}") from None
+    _check_counters(fen, board.halfmoves, board.fullmoves)
+    clock = RECON_CLOCK if request.clock is UNSET else request.clock
+    reversible = RECON_REVERSIBLE_MOVES if request.reversible_moves is UNSET else request.reversible_moves
+    return GameOptions(
+        variant="rbc",
+        fen=board.fen(),
+        clock=None if clock is None else check_clock(clock),
+        reversible_moves=reversible,
+        max_turns=request.max_turns,
+    )
+
+
+def _refuse(request: NewGame, fields: tuple[str, ...], variant: Variant) -> None:
+    for name in fields:
+        value = getattr(request, name)
+        if value is not None and value is not UNSET:
+            raise BadRequest(f"{name}: {quote(value)} does not apply to {variant}")
 
 
 def _variant(request: NewGame, headers: Mapping[str, str]) -> Variant:
@@ -153,11 +194,15 @@ def _board_of(fen: str, variant: Variant) -> Board:
         raise BadPosition(f"fen: {quote(fen)} is no {variant} position: {names}")
     if isinstance(board, CrazyhouseBoard):
         _check_pockets(fen, board)
-    if board.halfmove_clock > MAX_FEN_HALFMOVES or board.fullmove_number > MAX_FEN_FULLMOVES:
-        message = f"its counters may be at most {MAX_FEN_HALFMOVES} half-moves and move {MAX_FEN_FULLMOVES}"
-        raise BadPosition(f"fen: {quote(fen)}: {message}")
+    _check_counters(fen, board.halfmove_clock, board.fullmove_number)
     pack(board)
     return board
+
+
+def _check_counters(fen: str, halfmoves: int, fullmoves: int) -> None:
+    if halfmoves > MAX_FEN_HALFMOVES or fullmoves > MAX_FEN_FULLMOVES:
+        message = f"its counters may be at most {MAX_FEN_HALFMOVES} half-moves and move {MAX_FEN_FULLMOVES}"
+        raise BadPosition(f"fen: {quote(fen)}: {message}")
 
 
 def _castles_as_chess960(fen: str, board: Board) -> bool:

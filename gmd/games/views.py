@@ -1,26 +1,76 @@
-"""What a viewer may see of a game. Nothing else builds a :class:`~gm_protocol.state.GameState`."""
+"""What a viewer may see of a game. Nothing else builds a :class:`~gm_protocol.state.GameState`.
+
+This is what keeps reconnaissance blind chess blind. While a game of it is on, what is made here for a seat is made of
+that seat's own pieces, of what it has been told of its own senses and moves, and of what both players know.
+"""
 
 from __future__ import annotations
 
-import chess
-from msgspec import UNSET
+from enum import Enum
+from typing import Any, NamedTuple, cast
 
-from gm_protocol.state import RESULTS, GameState
+import chess
+import msgspec
+from msgspec import UNSET, Raw
+
+from gm_protocol.errors import NotAvailable
+from gm_protocol.state import RESULTS, ClockState, GameState, LastResult, LastSense
 
 from .chess import ChessGame
 from .facts import facts_of
-from .game import Snapshot, seat_name
+from .game import Game, Snapshot, seat_name
 from .notation import write_pgn
+from .own_pieces import NO_PIECES, own_pieces
+from .rbc import MoveMade, RbcGame, ReconSnapshot, SenseMade
+from .recon.pgn import VARIANT, movetext
 from .setup import is_usual_start
 
 
-def game_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool) -> GameState:
-    """The state of a game of open information: every viewer sees all of it.
+class Viewer(Enum):
+    """Who looks at a game. Where everybody may see everything, it makes no difference."""
+
+    BLACK = 0
+    WHITE = 1
+    #: Somebody without a seat, or who does not say which of its two it looks from.
+    NOBODY = 2
+    #: Somebody who is to see everything.
+    OVERSEER = 3
+
+    @property
+    def seat(self) -> chess.Color | None:
+        """The seat it looks from."""
+        return _SEATS[self.value]
+
+    def knows_of_sense(self, color: chess.Color) -> bool:
+        """Whether it may know that a side has sensed."""
+        return self is Viewer.OVERSEER or self.seat == color
+
+
+_SEATS = (chess.BLACK, chess.WHITE, None, None)
+
+#: Pieces, and nothing, as the wire's ``board`` names them.
+_PIECE_CODES: dict[chess.Piece | None, str | None] = {None: None}
+for _symbol in "PNBRQK":
+    _PIECE_CODES[chess.Piece.from_symbol(_symbol)] = f"w{_symbol.replace('P', 'p')}"
+    _PIECE_CODES[chess.Piece.from_symbol(_symbol.lower())] = f"b{_symbol.replace('P', 'p')}"
+
+
+#: Who holds a seat, by its colour.
+VIEWER_IN = (Viewer.BLACK, Viewer.WHITE)
+#: Looking a member up in its class takes time.
+NOBODY = Viewer.NOBODY
+
+
+def game_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, brief: bool) -> GameState:
+    """The state of a game as a viewer may see it.
 
     :param shown: the moment to show: the present, or an earlier one for a retried request.
     :param thought: seconds the clock of the side to move has been running; the clocks shown are always the present's.
     :param brief: leave out ``board``, ``access_map`` and ``pgn``.
     """
+    if not isinstance(game, ChessGame):
+        return _rbc_state(game, shown, thought, viewer, brief=brief)
+    # A game of open information: every viewer sees all of it.
     facts = facts_of(shown.position)
     options = game.options
     over = shown.termination != "available_move"
@@ -50,33 +100,204 @@ def game_state(game: ChessGame, shown: Snapshot, thought: float, *, brief: bool)
     )
 
 
-def actions(game: ChessGame, seat: chess.Color) -> list[str] | None:
-    """The moves a seat may make now, in UCI; None off its turn, before the game has begun and after its end."""
-    return game.facts.actions if game.may_act(seat) else None
+def _rbc_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, brief: bool) -> GameState:
+    assert isinstance(game, RbcGame)
+    assert isinstance(shown, ReconSnapshot)
+    reveals = viewer is Viewer.OVERSEER or shown.termination != "available_move"
+    state = _revealed_state if reveals else _blind_state
+    return state(game, shown, thought, viewer.seat, brief=brief)
 
 
-_VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse"}
+def _blind_state(
+    game: RbcGame, shown: ReconSnapshot, thought: float, seat: chess.Color | None, *, brief: bool
+) -> GameState:
+    """A game of rbc that is on, as a seat sees it, or somebody without one."""
+    own = NO_PIECES if seat is None else own_pieces(shown.position, seat)
+    to_move = game.turn_at(shown.ply)
+    turn = seat_name(to_move)
+    told = told_to(shown, seat)
+    return GameState(
+        board=UNSET if brief else own.board,
+        available_castles=own.castles,
+        passant_file=-1,
+        access_map=UNSET if brief else own.access_map,
+        ply_index=shown.ply,
+        pgn=UNSET if brief else None,
+        fen=f"{own.placement} {turn[0]} {own.castling} - 0 {game.fullmove_at(shown.ply)}",
+        draws=0,
+        termination=shown.termination,
+        in_check=False,
+        game_id=game.id,
+        variant=game.options.variant,
+        player_white=game.named[chess.WHITE],
+        player_black=game.named[chess.BLACK],
+        start_fen=game.options.fen,
+        turn=turn,
+        phase="open" if not game.begun else shown.phase if seat == to_move else None,
+        result=RESULTS[shown.termination],
+        clock=_own_clock(game, thought, seat),
+        draw_offered=False,
+        last_move=None,
+        opponent_capture=told.capture,
+        last_sense=told.sense,
+        last_result=told.result,
+    )
 
 
-def _player(player: int | None) -> str:
+def _revealed_state(
+    game: RbcGame, shown: ReconSnapshot, thought: float, seat: chess.Color | None, *, brief: bool
+) -> GameState:
+    """A game of rbc with nothing hidden. A king may be missing from the board."""
+    facts = facts_of(shown.position)
+    told = told_to(shown, seat)
+    return GameState(
+        board=UNSET if brief else facts.board,
+        available_castles=facts.castles,
+        passant_file=facts.passant_file,
+        access_map=UNSET if brief else facts.access_map,
+        ply_index=shown.ply,
+        pgn=UNSET if brief else game.movetext,
+        fen=f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
+        draws=0,
+        termination=shown.termination,
+        in_check=facts.check,
+        game_id=game.id,
+        variant=game.options.variant,
+        player_white=game.named[chess.WHITE],
+        player_black=game.named[chess.BLACK],
+        start_fen=game.options.fen,
+        turn=seat_name(facts.turn),
+        phase=shown.phase if game.begun or game.over else "open",
+        result=RESULTS[shown.termination],
+        clock=None if game.clock is None else game.clock.show(game.turn, thought),
+        draw_offered=False,
+        last_move=shown.last_move,
+        opponent_capture=told.capture,
+        last_sense=told.sense,
+        last_result=told.result,
+    )
+
+
+class Told(NamedTuple):
+    """What a seat, and nobody else, has been told of the latest turns."""
+
+    capture: str | None = None
+    sense: LastSense | None = None
+    result: LastResult | None = None
+
+
+def told_to(shown: Snapshot, seat: chess.Color | None) -> Told:
+    """What a seat has been told; somebody without one has been told nothing."""
+    assert isinstance(shown, ReconSnapshot)
+    if seat is None:
+        return Told()
+    sense, result = shown.senses[seat], shown.results[seat]
+    return Told(
+        _name(shown.opponent_capture(seat)),
+        None if sense is None else _last_sense(sense),
+        None if result is None else _last_result(result),
+    )
+
+
+def _last_sense(sense: SenseMade) -> LastSense:
+    seen = [(chess.SQUARE_NAMES[square], _PIECE_CODES[piece]) for square, piece in sense.result]
+    return LastSense(sense.ply, _name(sense.square), seen)
+
+
+def _last_result(result: MoveMade) -> LastResult:
+    return LastResult(result.ply, _uci(result.requested), _uci(result.taken), _name(result.capture_square))
+
+
+def _name(square: chess.Square | None) -> str | None:
+    return None if square is None else chess.SQUARE_NAMES[square]
+
+
+def _uci(move: chess.Move | None) -> str | None:
+    return None if move is None else move.uci()
+
+
+def _own_clock(game: RbcGame, thought: float, seat: chess.Color | None) -> ClockState | None:
+    """The clocks with the others' seconds hidden."""
+    if game.clock is None:
+        return None
+    clock = game.clock.show(game.turn, thought)
+    return ClockState(clock.white if seat == chess.WHITE else None, clock.black if seat == chess.BLACK else None)
+
+
+class Actions(NamedTuple):
+    """What a seat may do now: the squares it may sense, by name, and the moves it may make, or ask for, in UCI."""
+
+    sense: list[str] | None = None
+    move: list[str] | None = None
+
+
+def actions(game: Game, viewer: Viewer) -> Actions:
+    """What a viewer may do in its seat now; nothing off its turn, before the game has begun, and after its end."""
+    if game.over or viewer.seat != game.turn or not game.begun:
+        return Actions()
+    if isinstance(game, ChessGame):
+        return Actions(move=game.facts.actions)
+    assert isinstance(game, RbcGame)
+    sense = list(chess.SQUARE_NAMES) if game.now.phase == "sense" else None
+    return Actions(sense, [move.uci() for move in game.recon.move_actions()])
+
+
+class History(NamedTuple):
+    """The whole of a game."""
+
+    pgn: str
+    #: What moved in each turn, in UCI; in rbc :data:`~gmd.games.rbc.PASS` where nothing did.
+    moves: list[str]
+    #: In rbc the game as reconchess saves it, as the JSON that is.
+    record: dict[str, Any] | None = None
+
+
+def history(game: Game) -> History:
+    """The whole of a game, for everybody.
+
+    :raises NotAvailable: it is on, and hides something.
+    """
+    if isinstance(game, ChessGame):
+        return History(full_pgn(game), game.moves)
+    assert isinstance(game, RbcGame)
+    if not game.over:
+        raise NotAvailable(f"game_id: game {game.id} is on: its history is shown once it is over")
+    record = game.recon.history().to_json(player_text(game.named[chess.WHITE]), player_text(game.named[chess.BLACK]))
+    compact = Raw(msgspec.json.format(record, indent=-1).encode())
+    return History(full_pgn(game), game.taken_moves, cast(dict[str, Any], compact))
+
+
+_VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}
+
+
+def player_text(player: int | None) -> str:
+    """A player as a game's record names it."""
     return "?" if player is None else str(player)
 
 
-def full_pgn(game: ChessGame) -> str:
-    """The whole game as PGN, with the seven tags every PGN has and those its rules need."""
-    created = game.created
-    result = RESULTS[game.now.termination]
+def full_pgn(game: Game) -> str:
+    """The whole game as PGN, with the seven tags every PGN has and those its rules need.
+
+    Of a game that hides something it is the whole truth, too: not for its players while it is on.
+    """
+    result: str = RESULTS[game.now.termination]
+    if isinstance(game, ChessGame):
+        text = game.movetext
+        if result == "*" and game.now.ply == game.loaded:  # a PGN's own result stands until the game is played on
+            result = game.created.result_header or result
+    else:
+        assert isinstance(game, RbcGame)
+        text = movetext(game.recon.history())
     headers = {
         "Event": f"gmd game {game.id}",
         "Site": "?",
-        "Date": created.created[:10].replace("-", "."),
+        "Date": game.created.created[:10].replace("-", "."),
         "Round": "-",
-        "White": _player(game.named[chess.WHITE]),
-        "Black": _player(game.named[chess.BLACK]),
-        # A PGN's own result stands until the game is played on.
-        "Result": created.result_header or result if result == "*" and game.now.ply == game.loaded else result,
+        "White": player_text(game.named[chess.WHITE]),
+        "Black": player_text(game.named[chess.BLACK]),
+        "Result": result,
         "Termination": game.now.termination,
     }
     if not is_usual_start(game.options):
         headers |= {"Variant": _VARIANT_HEADERS[game.options.variant], "SetUp": "1", "FEN": game.options.fen}
-    return write_pgn(headers, game.movetext, headers["Result"])
+    return write_pgn(headers, text, headers["Result"])

@@ -12,9 +12,11 @@ from .show import find
 
 @handles(GetActions)
 async def actions(request: GetActions, call: Call) -> Answer:
-    """Its legal moves on its turn; null off it."""
+    """Its moves on its turn, and in rbc its senses; null off it."""
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
     seat = table.game.seat_of(player, request.seat)
-    moves = views.actions(table.game, seat)
-    return Answer(ActionsReply(id=echo_id(request), sense_actions=None, move_actions=moves), table.commit)
+    call.viewer = views.VIEWER_IN[seat]
+    senses, moves = views.actions(table.game, call.viewer)
+    reply = ActionsReply(id=echo_id(request), sense_actions=senses, move_actions=moves)
+    return Answer(reply, table.commit_for(call.viewer))

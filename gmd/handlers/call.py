@@ -16,10 +16,12 @@ from gm_protocol.codec import kind_of
 from gm_protocol.errors import BadRequest, Unauthorized
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Reply, Request
 from gmd.arbiter import Arbiter
+from gmd.games.views import Viewer
 from gmd.log.interface import Commit
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate, Proof
 from gmd.shelf import Table
+from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
 
@@ -59,18 +61,27 @@ class Call:
     proof: Proof | None = None
     #: The key that came with the request under way.
     key: str | UnsetType | None = field(default=None, repr=False)
+    authority: Authority = Authority.CLIENT
+    spectators: Spectators = field(default_factory=Spectators)
+    #: Whether the session sees everything where it names no player; ``hello`` sets it.
+    oversees: bool = False
     #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
     table: Table | None = None
-    authority: Authority = Authority.CLIENT
+    #: Who looks at it, as far as that is known.
+    viewer: Viewer = Viewer.NOBODY
 
-    def forget(self) -> None:
-        """Be a session of nobody's."""
-        self.player = self.proof = None
+    def __post_init__(self) -> None:
+        self.oversees = self.is_operator or self.spectators.unasked
 
     @property
     def is_operator(self) -> bool:
         """Whether the session is the operator's."""
         return self.authority is Authority.OPERATOR
+
+    def forget(self) -> None:
+        """Be a session of nobody's."""
+        self.player = self.proof = None
+        self.oversees = self.is_operator or self.spectators.unasked
 
 
 class Answer(Struct, frozen=True, gc=False):

@@ -7,6 +7,7 @@ import structlog
 from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
 from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import Request
+from gmd.games.views import NOBODY
 from gmd.log.interface import Commit
 from gmd.metrics import NO_KIND
 
@@ -22,12 +23,13 @@ async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None, st
 
     Whoever sends the reply counts the request (:func:`count`), for it may yet become another: see :func:`fail`.
     """
-    call.table, call.key = None, request.key
+    call.table, call.viewer, call.key = None, NOBODY, request.key
     try:
         answered = await _HANDLERS[type(request)](request, call)
         return encode(answered.reply), answered.commit, None
     except GmError as error:
-        return _refusal(error, request), None if call.table is None else call.table.commit, error.code
+        commit = None if call.table is None else call.table.commit_for(call.viewer)
+        return _refusal(error, request), commit, error.code
     except Exception:
         logger.exception("request failed", kind=kind_of(request), player=call.player)
         failed = Internal("the server failed on this request; its log says why")

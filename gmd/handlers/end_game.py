@@ -9,6 +9,7 @@ from gm_protocol.errors import BadRequest, NotAPlayer
 from gm_protocol.messages import EndGame
 from gm_protocol.state import Color
 from gmd.games.game import End, Game
+from gmd.games.views import VIEWER_IN, Viewer
 from gmd.shelf import Table
 
 from .call import Answer, Call, actor_of, handles, player_of
@@ -24,7 +25,9 @@ async def end_game(request: EndGame, call: Call) -> Answer:
         return await _as_operator(request, call)
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
-    return _end(request, table, player, _seat(table.game, player, request), call)
+    seat = _seat(table.game, player, request)
+    call.viewer = VIEWER_IN[seat]
+    return _end(request, table, player, seat, call)
 
 
 async def _as_operator(request: EndGame, call: Call) -> Answer:
@@ -32,7 +35,9 @@ async def _as_operator(request: EndGame, call: Call) -> Answer:
     color = _color(request) or request.seat
     if color is None:
         raise BadRequest(f"seat: {request.termination!r} needs the one the operator acts for, or its player")
-    answer = _end(request, await find(request.game_id, None, call), None, color == "white", call)
+    table = await find(request.game_id, None, call)
+    call.viewer = Viewer.OVERSEER
+    answer = _end(request, table, None, color == "white", call)
     logger.info("ended by the operator", game_id=request.game_id, termination=request.termination)
     return answer
 
@@ -46,10 +51,11 @@ def _end(request: EndGame, table: Table, player: int | None, seat: chess.Color, 
 
 def _seat(game: Game, player: int, request: EndGame) -> chess.Color:
     """The seat that the termination's colour names; for a draw agreed, the player's own."""
-    seat = game.seat_of(player, request.seat, request.ply)
     color = _color(request)
     if color is None:
-        return seat
+        return game.seat_of(player, request.seat, request.ply)
+    if request.seat is not None or not game.seats(player):
+        game.seat_of(player, request.seat, request.ply)
     named = color == "white"
     if named not in game.seats(player):
         raise NotAPlayer(

@@ -19,10 +19,11 @@ PROTOCOL_VERSION = 2
 
 @handles(Hello)
 async def hello(request: Hello, call: Call) -> Answer:
-    """Set the session's player; a refused hello leaves it without one."""
+    """Set the session's player, and whether it may watch live games in full; a refused hello leaves it without."""
     call.forget()
-    player = await _player(request, call)
-    call.player = player
+    oversees = _may_oversee(request.spectator_key, call) or call.is_operator
+    call.player = await _player(request, call)
+    call.oversees = oversees
     reply = HelloReply(
         id=echo_id(request),
         protocol=min(PROTOCOL_VERSION, request.protocol),
@@ -48,6 +49,18 @@ async def _player(request: Hello, call: Call) -> int | None:
     if account is not None and account.key is not None:
         call.proof = call.gate.proof(account)
     return player
+
+
+def _may_oversee(key: str | None, call: Call) -> bool:
+    """Whether the session may watch live games in full. Its key may be a poor one, and is guessed at no faster
+    than a password.
+    """
+    if key is None:
+        return call.spectators.may_oversee(None)
+    call.gate.failures.take(call.peer)
+    allowed = call.spectators.may_oversee(key)
+    call.gate.failures.give_back(call.peer)
+    return allowed
 
 
 async def _named(request: Hello, player: int | None, call: Call) -> Account:

@@ -6,9 +6,10 @@ from gm_protocol.codec import echo_id
 from gm_protocol.messages import Join, JoinReply
 from gmd.games import game
 from gmd.games.game import seat_name
+from gmd.games.views import Viewer
 
 from .call import Answer, Call, actor_of, handles
-from .show import find, state_of
+from .show import find, state_of, viewer_of
 
 
 @handles(Join)
@@ -20,10 +21,11 @@ async def join(request: Join, call: Call) -> Answer:
     if outcome.refusal is not None:
         raise outcome.refusal
     call.arbiter.hear(table, player, call.arrived)
+    call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.WHITE)
     reply = JoinReply(
         id=echo_id(request),
         seat=request.seat or seat_name(table.game.seats(player)[0]),
         state=state_of(table, player, call, brief=request.brief),
         options=table.game.options,
     )
-    return Answer(reply, table.commit)
+    return Answer(reply, table.commit_for(call.viewer))

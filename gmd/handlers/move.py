@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from gm_protocol.errors import BadRequest
 from gm_protocol.messages import MakeMove
-from gmd.games.game import Play
+from gmd.games.game import Game, Play
+from gmd.games.rbc import PASS
+from gmd.games.views import VIEWER_IN
 
 from .call import Answer, Call, actor_of, handles
-from .show import find, state_answer
+from .show import find, move_answer, state_answer
 
 
 @handles(MakeMove)
@@ -15,7 +18,20 @@ async def move(request: MakeMove, call: Call) -> Answer:
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
     seat = table.game.seat_of(player, request.seat, request.ply)
-    outcome = call.arbiter.act(table, Play(seat, request.move, request.ply, request.offer_draw), call.arrived)
+    call.viewer = VIEWER_IN[seat]
+    text = _pass_in(table.game) if request.move is None else request.move
+    outcome = call.arbiter.act(table, Play(seat, text, request.ply, request.offer_draw), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
-    return state_answer(request, table, player, call, shown=outcome.shown)
+    answer = state_answer if table.game.open else move_answer
+    return answer(request, table, player, call, shown=outcome.shown)
+
+
+def _pass_in(game: Game) -> str:
+    """The text of a pass.
+
+    :raises BadRequest: nobody passes in this game.
+    """
+    if not game.open:
+        return PASS
+    raise BadRequest(f"move: null passes, which {game.options.variant} has no use for; send SAN (Nf3) or UCI (g1f3)")

@@ -18,14 +18,17 @@ from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
 from gm_protocol.state import Color
 from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
+from gmd.games.game import Game
 from gmd.games.notation import PgnText, read_pgn
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
+from gmd.games.views import Viewer
 from gmd.log.interface import TokenUse
 from gmd.players.account import is_registered
 from gmd.shelf import Table
 
 from .call import Answer, Call, authorise, handles, player_of
-from .show import state_of
+from .show import state_of, viewer_of
 
 _T = TypeVar("_T")
 
@@ -55,13 +58,14 @@ async def new_game(request: NewGame, call: Call) -> Answer:
 
 def _answer(request: NewGame, table: Table, player: int | None, call: Call) -> Answer:
     game = table.game
+    call.viewer = viewer_of(game, player, None, call, both=Viewer.WHITE)
     reply = NewGameReply(
         id=echo_id(request),
         game_id=game.id,
         state=state_of(table, player, call, brief=request.brief),
         options=game.options,
     )
-    return Answer(reply, table.commit)
+    return Answer(reply, table.commit_for(call.viewer))
 
 
 def _check_named(request: NewGame, call: Call) -> None:
@@ -91,6 +95,10 @@ def _token_use(request: NewGame, player: int | None) -> TokenUse | None:
     if request.token is None:
         return None
     content = structs.replace(request, id=None, token=None, brief=False, player=UNSET, key=UNSET)
+    if request.variant != "rbc":  # only there it matters whether null was sent, or nothing
+        content = structs.replace(
+            content, clock=None if request.clock is UNSET else request.clock, reversible_moves=UNSET
+        )
     return TokenUse(player, _digest(request.token.encode()), _digest(msgspec.json.encode(content)))
 
 
@@ -113,7 +121,7 @@ async def _made_before(token: TokenUse, name: str | None, call: Call) -> Table |
         return None  # pruned in this very moment, and its token with it
 
 
-async def _build(request: NewGame, player: int | None, call: Call) -> tuple[ChessGame, list[AnyEvent]]:
+async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
     """The game, its events applied, and these events. Nobody else knows of it yet."""
     pgn = PgnText({}, [], None)
     if request.pgn is not None:
@@ -127,7 +135,9 @@ async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Ches
         result_header=pgn.result,
         invited=_invited(request, player),
     )
-    game = ChessGame(created)
+    game = make_game(created)
+    if not isinstance(game, ChessGame):
+        return game, [created]
     return game, [created, *await _in_steps(load_moves(game, pgn.moves))]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from gm_protocol.codec import echo_id
-from gm_protocol.messages import Request, StateReply
+from gm_protocol.messages import MoveReply, Request, SenseReply, StateReply
 from gm_protocol.state import Color, GameState
 from gmd.games import views
-from gmd.games.game import Snapshot
+from gmd.games.game import Game, Snapshot
+from gmd.games.views import VIEWER_IN, Viewer
 from gmd.shelf import Table
 
 from .call import Answer, Call, authorise
@@ -29,14 +30,31 @@ async def find(game_id: int, player: int | None, call: Call) -> Table:
     return table
 
 
+def viewer_of(game: Game, player: int | None, named: Color | None, call: Call, both: Viewer | None = None) -> Viewer:
+    """Who a request looks at a game as.
+
+    :param both: as whom, where the player holds both seats and names neither, and more than one thing is to be seen.
+    :raises NotAPlayer: it does not hold the seat it names.
+    :raises BadRequest: it holds both seats and must name one.
+    """
+    if player is None:
+        return Viewer.OVERSEER if call.oversees else Viewer.NOBODY
+    seats = game.seats(player)
+    if not seats:
+        return Viewer.NOBODY
+    if both is not None and named is None and len(seats) == 2 and not game.open:
+        return both
+    return VIEWER_IN[game.seat_of(player, named)]
+
+
 def state_of(table: Table, player: int | None, call: Call, *, brief: bool, shown: Snapshot | None = None) -> GameState:
-    """The game as the player may see it: now, or as it was when an earlier request of its was accepted."""
+    """The game as the call's viewer may see it: now, or as it was when an earlier request of its was accepted."""
     game = table.game
     if shown is None:
         shown = game.now
         if game.over and player is not None:
             call.arbiter.turns.shown(player, table)
-    return views.game_state(game, shown, call.arbiter.thought(table, call.arrived), brief=brief)
+    return views.game_state(game, shown, call.arbiter.thought(table, call.arrived), call.viewer, brief=brief)
 
 
 def state_answer(
@@ -46,27 +64,46 @@ def state_answer(
     call: Call,
     *,
     shown: Snapshot | None = None,
-    actions_for: list[str] | UnsetType | None = UNSET,
+    with_actions: bool = False,
     name_game: bool = False,
 ) -> Answer:
     """The reply that shows a game's state.
 
-    :param actions_for: moves to add, as the request asked for them.
-    :param name_game: whether the reply says beside the state which game it is.
+    :param with_actions: add what the call's viewer may do now.
+    :param name_game: say beside the state which game it is.
     """
+    senses, moves = views.actions(table.game, call.viewer) if with_actions else (UNSET, UNSET)
     reply = StateReply(
         id=echo_id(request),
         game_id=table.game.id if name_game else UNSET,
         state=state_of(table, player, call, brief=request.brief, shown=shown),
-        sense_actions=UNSET if actions_for is UNSET else None,
-        move_actions=actions_for,
+        sense_actions=senses,
+        move_actions=moves,
     )
-    return Answer(reply, table.commit)
+    return Answer(reply, table.commit_for(call.viewer))
 
 
-def actions_of(table: Table, player: int | None, named: Color | None) -> list[str] | None:
-    """The moves of the player's seat; None off its turn, or where it has none."""
-    game = table.game
-    if player is None or not game.seats(player):
-        return None
-    return views.actions(game, game.seat_of(player, named))
+def sense_answer(request: Request, table: Table, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
+    """The reply to a sense."""
+    told = views.told_to(shown or table.game.now, call.viewer.seat)
+    assert told.sense is not None
+    reply = SenseReply(
+        id=echo_id(request),
+        sense_result=told.sense.sense_result,
+        state=state_of(table, player, call, brief=request.brief, shown=shown),
+    )
+    return Answer(reply, table.commit_for(call.viewer))
+
+
+def move_answer(request: Request, table: Table, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
+    """The reply to a move where something is hidden: it says what came of it."""
+    told = views.told_to(shown or table.game.now, call.viewer.seat)
+    assert told.result is not None
+    reply = MoveReply(
+        id=echo_id(request),
+        requested_move=told.result.requested_move,
+        taken_move=told.result.taken_move,
+        capture_square=told.result.capture_square,
+        state=state_of(table, player, call, brief=request.brief, shown=shown),
+    )
+    return Answer(reply, table.commit_for(call.viewer))

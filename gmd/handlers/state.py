@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
-
 from gm_protocol.messages import GetState
 
 from .call import Answer, Call, handles, player_of
-from .show import actions_of, find, state_answer
+from .show import find, state_answer, viewer_of
 
 
 @handles(GetState)
 async def state(request: GetState, call: Call) -> Answer:
-    """Show it to whoever asks."""
+    """Show it to whoever asks, as far as it may see it."""
     player = player_of(request, call)
     table = await find(request.game_id, player, call)
-    actions = actions_of(table, player, request.seat) if request.actions else UNSET
-    return state_answer(request, table, player, call, actions_for=actions)
+    if request.actions or not table.game.open:
+        call.viewer = viewer_of(table.game, player, request.seat, call)
+    return state_answer(request, table, player, call, with_actions=request.actions)

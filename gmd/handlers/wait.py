@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 
 import trio
-from msgspec import UNSET
 
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NoSuchGame
 from gm_protocol.messages import StateReply, Wait
+from gmd.games.views import Viewer
 from gmd.shelf import Table
 from gmd.watchers import Bell
 
 from .call import Answer, Call, authorise, handles, player_of
-from .show import actions_of, find, state_answer
+from .show import find, state_answer, viewer_of
 
 #: Looks whether there is something to answer, and gives that answer.
 Look = Callable[[], Awaitable[Answer | None]]
@@ -80,8 +80,9 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
 
 
 def _show(request: Wait, table: Table, player: int | None, call: Call) -> Answer:
-    actions = actions_of(table, player, request.seat) if request.actions else UNSET
-    return state_answer(request, table, player, call, actions_for=actions, name_game=request.game_id is None)
+    if request.actions or not table.game.open:
+        call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.NOBODY)
+    return state_answer(request, table, player, call, with_actions=request.actions, name_game=request.game_id is None)
 
 
 async def _as_player(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
@@ -54,14 +55,16 @@ class HttpServer:
         """How many connections are open, those that are about to be closed among them."""
         return len(self._connections) + self._lingering
 
-    async def run(self, app: ASGIFramework, listeners: list[trio.SocketListener], connections: trio.Nursery) -> None:
+    async def run(
+        self, app: ASGIFramework, listeners: Sequence[trio.SocketListener], connections: trio.Nursery
+    ) -> None:
         """Accept until cancelled; the connections live on in their own nursery."""
         intake = ASGIWrapper(Intake(app, self._limits.max_message, self._limits.frame_seconds))
 
         async def handle(stream: trio.SocketStream) -> None:
             await self._handle(stream, intake)
 
-        await trio.serve_listeners(handle, listeners, handler_nursery=connections)
+        await trio.serve_listeners(handle, list(listeners), handler_nursery=connections)
 
     async def stop(self, patience: float) -> None:
         """Let every connection finish the request in hand, for ``patience`` seconds at most."""

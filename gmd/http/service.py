@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import trio
@@ -25,7 +26,7 @@ class HttpService:
 
     def __init__(
         self,
-        listeners: list[trio.SocketListener],
+        listeners: Sequence[trio.SocketListener],
         max_connections: int,
         arbiter: Arbiter,
         limits: Limits,

@@ -18,7 +18,7 @@ import trio
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
-from gmd.games.events import AnyEvent
+from gmd.games.events import AnyEvent, is_secret
 from gmd.games.game import Standing
 from gmd.metrics import Metrics
 
@@ -324,9 +324,13 @@ class BatchingLog:
         return await self._read(partial(self._store.due, player))
 
     async def _all_settled(self) -> None:
-        """Wait for everything appended so far."""
+        """Wait for everything appended so far that changes how a game stands for everybody.
+
+        A listing that waited for a sense would tell that there was one.
+        """
         for batch in (self._writing, self._gathering):
-            for pending in list(batch.values())[-1:]:  # the others are settled with it, or before
+            telling = [pending for pending in batch.values() if not all(map(is_secret, pending.events))]
+            for pending in telling[-1:]:  # the others are settled with it, or before
                 await pending.settled()
 
     async def _read(self, read: Callable[[], _T], game_id: int | None = None) -> _T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gmd.games.chess import ChessGame
+from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
 
 from .reading import StoredGame, Unreadable
@@ -33,7 +33,7 @@ def problem_of(stored: StoredGame | int) -> str | None:
     return _problem_of_end(stored, game)
 
 
-def _row_of(game: ChessGame, count: int) -> dict[str, Any]:
+def _row_of(game: Game, count: int) -> dict[str, Any]:
     """What the row of a game says that its events say too."""
     created, standing = game.created, game.standing()
     return {
@@ -57,7 +57,7 @@ def _same(actual: object, expected: object) -> bool:
     return actual == expected
 
 
-def _problem_of_end(stored: StoredGame, game: ChessGame) -> str | None:
+def _problem_of_end(stored: StoredGame, game: Game) -> str | None:
     """What is wrong with what the row says of a game's end beside what the events say."""
     row, of_game = stored.row, f"game {stored.game_id}: its row says that"
     if (row.ended is not None) != game.over:

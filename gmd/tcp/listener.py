@@ -17,6 +17,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers.call import Authority
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
+from gmd.spectators import Spectators
 
 from .farewell import Farewells
 from .session import ANSWERED, Session
@@ -46,12 +47,14 @@ class Doorkeeper:
         limits: Limits,
         gate: Gate,
         metrics: Metrics | None = None,
+        spectators: Spectators | None = None,
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
         *,
         registered_only: bool = False,
     ) -> None:
         """:param gate: who the registered players are.
+        :param spectators: who may watch live games in full; nobody, if it is not said.
         :param certificate: puts TLS on every connection.
         :param authority: what every session gets.
         :param registered_only: whether open ids are refused.
@@ -62,6 +65,7 @@ class Doorkeeper:
         self._registered_only = registered_only
         self._metrics = metrics or Metrics()
         self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
+        self._spectators = spectators or Spectators()
         self._certificate = certificate
         self._authority = authority
         self._sessions: set[Session] = set()
@@ -142,6 +146,7 @@ class Doorkeeper:
             self._limits,
             self._gate,
             self._metrics,
+            self._spectators,
             self._authority,
             peer=peer,
             registered_only=self._registered_only,

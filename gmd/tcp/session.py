@@ -18,6 +18,7 @@ from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
+from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
 from .outbox import Held, Outbox
@@ -50,6 +51,7 @@ class Session:
         limits: Limits,
         gate: Gate,
         metrics: Metrics,
+        spectators: Spectators,
         authority: Authority = Authority.CLIENT,
         *,
         peer: str = "",
@@ -71,6 +73,7 @@ class Session:
             peer=peer,
             registered_only=registered_only,
             authority=authority,
+            spectators=spectators,
         )
         self.bytes_in = 0
         self.version = 0

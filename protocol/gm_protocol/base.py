@@ -18,7 +18,7 @@ PlayerName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}$(?!\n)")]
 #: A key as it is sent. A true one has 43 characters; what is far longer is none, and not worth a look.
 Key = Annotated[str, Meta(max_length=256)]
 #: Fields whose values are shown nowhere: in no error, no log, no ``repr``.
-SECRET_FIELDS = frozenset({"key", "password"})
+SECRET_FIELDS = frozenset({"key", "password", "spectator_key"})
 
 
 def shown(message: Struct) -> list[tuple[str, Any]]:

@@ -6,9 +6,9 @@ A request is told apart by its ``kind``, which is the struct's tag. UNSET stands
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from .base import FIRST_REGISTERED as FIRST_REGISTERED
 from .base import LAST_REGISTERED as LAST_REGISTERED
@@ -17,13 +17,13 @@ from .base import PlayerId, PlayerName
 from .base import Reply as Reply
 from .base import Request as Request
 from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
-from .state import Color, GameState, Result, Termination
+from .state import Color, GameState, Result, SenseResult, Termination
 
 GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Ply = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Seconds = Annotated[float, Meta(ge=0)]
 
-Variant = Literal["standard", "chess960", "crazyhouse"]
+Variant = Literal["standard", "chess960", "crazyhouse", "rbc"]
 DrawRule = Literal["claimed", "automatic"]
 IllegalMoveRule = Literal["refuse", "lose"]
 GameStatus = Literal["live", "over", "open"]
@@ -48,15 +48,17 @@ class ClockOption(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GameOptions(Struct, frozen=True, kw_only=True):
-    """The options of a game as the server resolved them."""
+    """The options of a game as the server resolved them; those its variant does not have are left out."""
 
     variant: Variant
     fen: str
-    position: int | None
-    draws: DrawRule
-    max_moves: int | None
+    position: int | UnsetType | None = UNSET
+    draws: DrawRule | UnsetType = UNSET
+    max_moves: int | UnsetType | None = UNSET
     clock: ClockOption | None
-    illegal_move: IllegalMoveRule
+    illegal_move: IllegalMoveRule | UnsetType = UNSET
+    reversible_moves: int | UnsetType | None = UNSET
+    max_turns: int | UnsetType | None = UNSET
 
 
 # --- Requests ---------------------------------------------------------------------------------------------------
@@ -69,6 +71,7 @@ class Hello(Request, tag="hello", kw_only=True):
     client: str = ""
     name: PlayerName | None = None
     password: str | None = None
+    spectator_key: str | None = None
 
 
 class Ping(Request, tag="ping", kw_only=True):
@@ -87,8 +90,10 @@ class NewGame(Request, tag="new_game", kw_only=True):
     seed: int | None = None
     draws: DrawRule | None = None
     max_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    clock: ClockOption | None = None
+    clock: ClockOption | UnsetType | None = UNSET
     illegal_move: IllegalMoveRule | None = None
+    reversible_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType | None = UNSET
+    max_turns: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     pgn: str | None = None
 
 
@@ -106,13 +111,22 @@ class Join(Request, tag="join", kw_only=True):
 
 
 class MakeMove(Request, tag="move", kw_only=True, gc=False):
-    """A move in SAN or UCI."""
+    """A move in SAN or UCI; null, in rbc, to pass."""
 
     game_id: GameId
-    move: str
+    move: str | None
     seat: Color | None = None
     ply: Ply | None = None
     offer_draw: bool = False
+
+
+class MakeSense(Request, tag="sense", kw_only=True):
+    """A look at the window of three by three squares around ``square`` (named, or a1 = 0 to h8 = 63); null for none."""
+
+    game_id: GameId
+    square: str | int | None
+    seat: Color | None = None
+    ply: Ply | None = None
 
 
 class EndGame(Request, tag="end_game", kw_only=True):
@@ -173,6 +187,7 @@ AnyRequest = (
     | NewGame
     | GameFromPgn
     | MakeMove
+    | MakeSense
     | EndGame
     | GetState
     | Wait
@@ -254,8 +269,26 @@ class StateReply(Reply, kw_only=True, gc=False):
     error: None = None
 
 
+class SenseReply(Reply, kw_only=True):
+    """What the sense showed: none of the squares where nothing was sensed."""
+
+    sense_result: SenseResult
+    state: GameState
+    error: None = None
+
+
+class MoveReply(Reply, kw_only=True):
+    """The reply of move in rbc: what was asked for, what came of it (null: nothing moved), and where it captured."""
+
+    requested_move: str | None
+    taken_move: str | None
+    capture_square: str | None
+    state: GameState
+    error: None = None
+
+
 class ActionsReply(Reply, kw_only=True):
-    """UCI moves on the seat's turn; null off it. Nothing is sensed in chess."""
+    """UCI moves, and in rbc squares to sense, on the seat's turn; null off it."""
 
     sense_actions: list[str] | None
     move_actions: list[str] | None
@@ -286,11 +319,11 @@ class GamesReply(Reply, kw_only=True):
 
 
 class HistoryReply(Reply, kw_only=True):
-    """Full PGN with headers, and the moves in UCI. ``history`` is for the variants that have one of their own."""
+    """Full PGN with headers, and the moves in UCI. ``history`` is, in rbc, the game as reconchess saves it."""
 
     pgn: str
     moves: list[str]
-    history: Raw | None = None
+    history: dict[str, Any] | None = None
     error: None = None
 
 
@@ -316,5 +349,7 @@ AnyReply = (
     | KeyReply
     | RevokedReply
     | PlayersReply
+    | SenseReply
+    | MoveReply
     | ErrorReply
 )

@@ -9,7 +9,8 @@ from msgspec import UNSET, Struct, UnsetType
 #: A side of the board.
 Color = Literal["white", "black"]
 
-#: A seat's phase: in chess always "move" while the game is on; "open" while a seat is not taken.
+#: A seat's phase: in chess always "move" while the game is on; in rbc hidden from whoever is not to act; "open" while a
+#: seat is not taken.
 Phase = Literal["open", "sense", "move", "over"]
 
 Result = Literal["1-0", "0-1", "1/2-1/2", "*"]
@@ -70,8 +71,12 @@ BoardRows = list[list[str | None]]
 AccessMap = list[list[list[tuple[int, int]]]]
 
 
+#: What a sense shows: squares by name with what stands on them, from the top left of the window.
+SenseResult = list[tuple[str, str | None]]
+
+
 class ClockState(Struct, frozen=True):
-    """Seconds each side has left; the side to move's count down in this very moment."""
+    """Seconds each side has left, null where hidden; the side to move's count down in this very moment."""
 
     white: float | None
     black: float | None
@@ -84,11 +89,28 @@ class Pockets(Struct, frozen=True):
     black: str
 
 
+class LastSense(Struct, frozen=True, gc=False):
+    """A seat's latest sense: at which ply, around which square (null: none), and what it showed."""
+
+    ply: int
+    square: str | None
+    sense_result: SenseResult
+
+
+class LastResult(Struct, frozen=True, gc=False):
+    """A seat's latest move: at which ply, what it asked for, what came of it (null: nothing), and where it captured."""
+
+    ply: int
+    requested_move: str | None
+    taken_move: str | None
+    capture_square: str | None
+
+
 class GameState(Struct, kw_only=True, frozen=True, gc=False):
     """A game as one viewer may see it. The first ten fields are version 1's.
 
     ``board``, ``access_map`` and ``pgn`` are left out of the replies to brief requests; ``pockets`` is there in
-    crazyhouse alone.
+    crazyhouse alone, and what follows it in rbc alone.
     """
 
     board: BoardRows | UnsetType = UNSET
@@ -96,7 +118,7 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
     passant_file: int
     access_map: AccessMap | UnsetType = UNSET
     ply_index: int
-    pgn: str | UnsetType = UNSET
+    pgn: str | UnsetType | None = UNSET
     fen: str
     draws: int
     termination: Termination
@@ -114,3 +136,6 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
     draw_offered: bool
     last_move: str | None
     pockets: Pockets | UnsetType = UNSET
+    opponent_capture: str | UnsetType | None = UNSET
+    last_sense: LastSense | UnsetType | None = UNSET
+    last_result: LastResult | UnsetType | None = UNSET

@@ -8,10 +8,12 @@ import chess
 from hypothesis import strategies as st
 from msgspec import structs
 
-from gm_protocol.messages import NewGame
+from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import ChessGame
-from gmd.games.events import AnyEvent
-from gmd.games.game import Command, End, Hear, Join, Play
+from gmd.games.events import AnyEvent, Created
+from gmd.games.game import Command, End, Game, Hear, Join, Play, Sense
+from gmd.games.rbc import PASS, RbcGame
+from gmd.games.setup import resolve
 from tests.games.test_replay import asked, command_of, new_game, options
 
 KNIGHTS = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"]
@@ -53,6 +55,40 @@ def _with_seats(game: ChessGame, events: list[AnyEvent], kept: dict[str, Any]) -
     return again, [again.created, *events[1:]]
 
 
+#: Where a game of reconnaissance blind chess may begin: usually, and a few turns before it is over.
+BLIND_STARTS = [None, "4k3/P7/8/8/8/8/p7/4K3 w - - 96 50", "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1"]
+
+
+@st.composite
+def blind_histories(draw: st.DrawFn) -> tuple[RbcGame, list[AnyEvent]]:
+    """A game of reconnaissance blind chess and its events."""
+    clock = draw(st.sampled_from([None, ClockOption(initial=100.0, increment=1.5)]))
+    request = NewGame(
+        player_white=1, player_black=2, variant="rbc", clock=clock, fen=draw(st.sampled_from(BLIND_STARTS))
+    )
+    created = Created(1, 2, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z")
+    created = structs.replace(created, **draw(st.sampled_from([{}, {}, *KEPT])))
+    game, events = RbcGame(created), [created]
+    for command in [] if game.begun else [Join(1, "white"), Join(2, "black")]:
+        _do(game, events, command, 0.0)
+    if clock is not None:
+        for seat in (True, False):
+            _do(game, events, Hear(seat), 0.0)
+    for number, thought in draw(st.lists(st.tuples(st.integers(0, 10**6), thoughts), max_size=40)):
+        _do(game, events, _blind_command(game, number), thought)
+    if draw(st.booleans()):
+        _do(game, events, End(game.turn, "resignation_white" if game.turn else "resignation_black"), 0.0)
+    return game, events
+
+
+def _blind_command(game: RbcGame, number: int) -> Command:
+    """Something the side to move may do now, or a moment later."""
+    if number % 3:
+        return Sense(game.turn, chess.SQUARE_NAMES[number % 64] if number % 5 else None)
+    moves = [PASS, *(move.uci() for move in game.recon.board.move_actions())]
+    return Play(game.turn, moves[number % len(moves)])
+
+
 def _command(what: Any, game: ChessGame) -> Command:
     """What is asked; a move, mostly by the side whose turn it is. Some texts are too long to be kept."""
     command = command_of(what, game)
@@ -63,7 +99,7 @@ def _command(what: Any, game: ChessGame) -> Command:
     return command
 
 
-def _do(game: ChessGame, events: list[AnyEvent], command: Command, thought: float) -> None:
+def _do(game: Game, events: list[AnyEvent], command: Command, thought: float) -> None:
     """Let a command happen as an arbiter does: a clock that does not run has nothing to charge."""
     for event in game.decide(command, thought if game.ticking else 0.0).events:
         game.apply(event)

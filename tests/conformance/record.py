@@ -11,7 +11,7 @@ import json
 import trio
 
 from gm_protocol.codec import encode, error_reply
-from gm_protocol.errors import BadSquare, GmError, Internal, ShuttingDown, WrongPhase
+from gm_protocol.errors import GmError, Internal, ShuttingDown
 from gm_protocol.framing import encode_frame
 from tests.cast import Cast, cast_of
 from tests.conformance.script import FOLDER as SCRIPTS
@@ -21,8 +21,6 @@ from tests.helpers import running_daemon
 
 #: Errors no script can provoke, with the kind of the request they answer.
 UNPROVOKED: list[tuple[GmError, str | None, str]] = [
-    (WrongPhase("it is time to sense, not to move"), "move", "Not in chess, which has no phases."),
-    (BadSquare("square: 'z9' is not on the board"), None, "Not in chess, which asks for no squares."),
     (ShuttingDown("the server is stopping"), None, "In answer to a message that is incomplete when the server stops."),
     (Internal("the server failed"), "move", "When the server fails."),
 ]

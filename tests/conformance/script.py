@@ -45,7 +45,7 @@ class Step(Struct, frozen=True):
 class Script(Struct):
     name: str
     about: str
-    server: dict[str, int | float]
+    server: dict[str, int | float | str]
     volatile: list[str]
     lines: list[str]
 

@@ -33,7 +33,7 @@ class Vector(Struct, kw_only=True, omit_defaults=True):
 
     name: str
     about: str
-    server: dict[str, int | float] = {}
+    server: dict[str, int | float | str] = {}
     live: bool = True
     exchanges: list[Exchange]
 

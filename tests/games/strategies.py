@@ -79,6 +79,22 @@ def lawless_boards(draw: st.DrawFn) -> Board:
     return board
 
 
+@st.composite
+def recon_boards(draw: st.DrawFn) -> Board:
+    """Where a game of reconnaissance blind chess can start: one king a side, no pawn on a last rank, check or not."""
+    board = new_board(crazyhouse=False, chess960=False)
+    _scatter(draw, board, max_men=30)
+    white, black = draw(st.tuples(_kings(board, chess.WHITE), _kings(board, chess.BLACK)))
+    assume(white != black)
+    board.set_piece_at(white, chess.Piece(chess.KING, chess.WHITE))
+    board.set_piece_at(black, chess.Piece(chess.KING, chess.BLACK))
+    board.turn = draw(st.booleans())
+    _give_rights(draw, board)
+    board.ep_square = draw(st.sampled_from([None, *_passed_squares(board)]))
+    board.halfmove_clock, board.fullmove_number = draw(st.integers(0, 99)), draw(st.integers(1, 200))
+    return board
+
+
 boards = played_boards() | scattered_boards()
 
 

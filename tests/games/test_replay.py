@@ -16,7 +16,7 @@ from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play
 from gmd.games.setup import resolve
-from gmd.games.views import actions, full_pgn, game_state
+from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
 from gmd.log.memory import MemoryLog
 from tests.games.playing import STYLES, choose, spell
 from tests.helpers import Client, Json, memory_daemon
@@ -104,10 +104,10 @@ def everything(game: ChessGame) -> list[Any]:
         game.begun,
         game.seating,
         None if game.clock is None else [game.clock.left(seat) for seat in chess.COLORS],
-        msgspec.json.encode(game_state(game, game.now, 0.25, brief=False)),
+        msgspec.json.encode(game_state(game, game.now, 0.25, Viewer.NOBODY, brief=False)),
         msgspec.json.encode(game.standing()),
-        full_pgn(game),
-        [actions(game, seat) for seat in chess.COLORS],
+        history(game),
+        [actions(game, VIEWER_IN[seat]) for seat in chess.COLORS],
     ]
 
 

@@ -236,3 +236,35 @@ async def test_nobody_is_invited_who_is_not_registered() -> None:
                 "not_available",
                 f"{field}: {BOB + 1} is in the range of registered players, and nobody has that id",
             )
+
+
+async def test_in_rbc_a_seat_is_seen_from_by_whoever_has_taken_it_and_no_other() -> None:
+    async with house() as (_, alice, bob, anybody):
+        await alice.new_game(ALICE, BOB, variant="rbc", clock=None)
+        for client, own in ((alice, "w"), (bob, None), (anybody, None)):
+            state = (await client.ask("state", game_id=1))["state"]
+            assert pieces(state) == ({own} if own else set())
+            assert (state["phase"], state["player_black"]) == ("open", BOB)
+        for kind, fields in {"sense": {"square": "e7"}, "move": {"move": "e2e4"}}.items():
+            assert (await alice.ask(kind, game_id=1, **fields))["code"] == "not_available"
+        assert (await alice.ask("actions", game_id=1))["sense_actions"] is None
+        joined = await bob.ask("join", game_id=1)
+        assert (joined["seat"], pieces(joined["state"]), joined["state"]["phase"]) == ("black", {"b"}, None)
+        assert (await alice.ask("sense", game_id=1, square="e7"))["state"]["phase"] == "move"
+        assert pieces((await bob.ask("state", game_id=1))["state"]) == {"b"}
+        assert (await anybody.ask("state", game_id=1, player=BOB))["code"] == "unauthorized"
+        assert pieces((await anybody.ask("state", game_id=1))["state"]) == set()
+
+
+async def test_in_rbc_who_takes_both_seats_is_shown_whites_view_or_that_of_the_seat_it_names() -> None:
+    async with house() as (_, alice, _bob, _open):
+        await alice.new_game(None, None, variant="rbc", clock=None)
+        assert pieces((await alice.ask("join", game_id=1, seat="black"))["state"]) == {"b"}
+        assert pieces((await alice.ask("join", game_id=1, seat="white"))["state"]) == {"w"}
+        again = await alice.ask("join", game_id=1)
+        assert (again["seat"], pieces(again["state"])) == ("white", {"w"})
+
+
+def pieces(state: Json) -> set[str]:
+    """The colours on a board."""
+    return {piece[0] for rank in state["board"] for piece in rank if piece is not None}

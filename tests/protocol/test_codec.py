@@ -259,7 +259,7 @@ SENTENCES = [
     ({"kind": ""}, f"kind: '' is none of {', '.join(REQUESTS)}"),
     ({"kind": "move"}, "game_id: missing; move needs it"),
     ({"kind": "move", "game_id": 1}, "move: missing; move needs it"),
-    ({"kind": "move", "game_id": 1, "move": 4}, "move: 4: expected `str`, got `int`"),
+    ({"kind": "move", "game_id": 1, "move": 4}, "move: 4: expected `str | null`, got `int`"),
     ({"kind": "move", "game_id": True, "move": "e4"}, "game_id: true: expected `int`, got `bool`"),
     ({"kind": "move", "game_id": 1.5, "move": "e4"}, "game_id: 1.5: expected `int`, got `float`"),
     ({"kind": "move", "game_id": -1, "move": "e4"}, "game_id: -1: expected `int` >= 0"),
@@ -277,7 +277,7 @@ SENTENCES = [
     ({"kind": "game_from_pgn", "player_white": 1, "player_black": 2}, "pgn: missing; game_from_pgn needs it"),
     (
         {"kind": "new_game", "player_white": 1, "player_black": 2, "variant": "atomic"},
-        'variant: "atomic" is none of standard, chess960, crazyhouse',
+        'variant: "atomic" is none of standard, chess960, crazyhouse, rbc',
     ),
     (
         {"kind": "new_game", "player_white": 1, "player_black": 2, "clock": {"initial": "1"}},
@@ -320,7 +320,7 @@ def test_unknown_fields_are_ignored_but_not_in_a_strict_new_game() -> None:
 @given(kinds)
 def test_the_error_reply_has_nulls_where_success_would_have_values(kind: str) -> None:
     reply = json.loads(encode(error_reply(GmError("no"), kind, None)))
-    with_state = {"state": None} if kind in {"new_game", "game_from_pgn", "move", "end_game"} else {}
+    with_state = {"state": None} if kind in {"new_game", "game_from_pgn", "move", "sense", "end_game"} else {}
     with_game = {"game_id": None} if kind in {"new_game", "game_from_pgn"} else {}
     assert reply == {**with_game, **with_state, "code": "internal", "error": "no"}
 

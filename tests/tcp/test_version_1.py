@@ -12,12 +12,13 @@ from gm_protocol.messages import FIRST_REGISTERED, REQUESTS
 from gmd.daemon import Daemon
 from tests.helpers import START_FEN, Json, connected, running_daemon
 
-#: A request of every kind but hello, about a game between 1 and 2 that has just begun.
+#: A request of every kind but hello, about two games between 1 and 2 that have just begun: chess, and rbc.
 ONE_OF_EACH: dict[str, Json] = {
     "ping": {},
     "new_game": {"player_white": 3, "player_black": 4},
     "game_from_pgn": {"player_white": 3, "player_black": 4, "pgn": "1. e4"},
     "move": {"player": 1, "game_id": 1, "move": "e4"},
+    "sense": {"player": 1, "game_id": 2, "square": "e7"},
     "end_game": {"player": 2, "game_id": 1, "termination": "resignation_black"},
     "state": {"game_id": 1},
     "wait": {"player": 1, "game_id": 1},
@@ -47,7 +48,9 @@ async def one_shot(daemon: Daemon, request: Json, behind: bytes = b"") -> Json:
 @pytest.mark.parametrize("kind", ONE_OF_EACH)
 async def test_any_kind_gets_one_reply_and_the_server_closes(kind: str) -> None:
     async with running_daemon() as daemon:
-        assert (await one_shot(daemon, {"kind": "new_game", "player_white": 1, "player_black": 2}))["game_id"] == 1
+        new_game = {"kind": "new_game", "player_white": 1, "player_black": 2}
+        assert (await one_shot(daemon, new_game))["game_id"] == 1
+        assert (await one_shot(daemon, {**new_game, "variant": "rbc"}))["game_id"] == 2
         reply = await one_shot(daemon, {"kind": kind, **ONE_OF_EACH[kind]})
         assert reply["error"] is None
 

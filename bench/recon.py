@@ -1,0 +1,125 @@
+"""Games of reconnaissance blind chess in a process: gmd's rules beside reconchess's, with OpenSpiel's as a limit.
+
+The players draw at random from the lists they are given. Those of gmd and reconchess are equal, so with the same seeds
+their games are equal too, which is checked. OpenSpiel's are games of its own: its lists differ (36 squares to sense,
+promotions to a queen only), it keeps no record, and a player of its would still have to parse what it sees.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import Any
+
+from reconchess import LocalGame
+
+from gmd.games.recon import ReconGame
+
+#: Games each plays before anything is measured: tables fill, and the interpreter specialises.
+WARM_UP = 200
+#: Games each plays before it is another's turn: what slows the machine then slows all alike.
+SLICE = 20
+#: How far from the others' seeds those are of who must not play games again that its tables have seen a moment ago.
+ELSEWHERE = 1_000_000
+
+Game = Callable[[int], int]
+
+
+def measure(games: int, rounds: int) -> None:
+    """Print a line for each: turns per second of processor time, and the medians of the ratios round by round.
+
+    :param games: games a round.
+    """
+    players: dict[str, Game] = {"LocalGame": _local, "gmd, history read": _gmd_read, "gmd, history kept": _gmd}
+    if (spiel := _open_spiel()) is not None:
+        players["OpenSpiel"] = spiel
+    else:
+        print("OpenSpiel is not installed: pip install '.[bench]'")
+    for play in players.values():
+        for seed in range(WARM_UP):
+            play(seed)
+    results = [_times(players, range(first, first + games)) for first in _firsts(games, rounds)]
+    limit = "of OpenSpiel" if spiel else ""
+    print(f"{'a turn: sense, move':22}{'turns/s':>10}{'us':>8}{'of LocalGame':>14}{limit:>14}")
+    for name in players:
+        each = median(result[name] for result in results)
+        ratio = median(result["LocalGame"] / result[name] for result in results)
+        line = f"{name:22}{1 / each:>10,.0f}{each * 1e6:>8.2f}{ratio:>14.1f}"
+        if spiel:
+            line += f"{median(result['OpenSpiel'] / result[name] for result in results):>14.2f}"
+        print(line)
+    print("aim: 12 times LocalGame with the full history, 0.5 of OpenSpiel")
+
+
+def _firsts(games: int, rounds: int) -> Iterator[int]:
+    """The first seed of each round: none is played twice, or tables would hold more than they do of new games."""
+    yield from range(WARM_UP, WARM_UP + games * rounds, games)
+
+
+def _times(players: dict[str, Game], seeds: range) -> dict[str, float]:
+    """Seconds of processor time a turn."""
+    seconds, turns = dict.fromkeys(players, 0.0), dict.fromkeys(players, 0)
+    for first in range(seeds.start, seeds.stop, SLICE):
+        for name, play in players.items():
+            begun = time.process_time()
+            turns[name] += sum(play(seed) for seed in range(first, min(first + SLICE, seeds.stop)))
+            seconds[name] += time.process_time() - begun
+    assert turns["LocalGame"] == turns["gmd, history read"], "the same seeds made other games"
+    return {name: seconds[name] / turns[name] for name in players}
+
+
+def _local(seed: int) -> int:
+    rng = random.Random(seed)
+    game = LocalGame(None, None)
+    game.start()
+    turns = 0
+    while not game.is_over():
+        squares, moves = game.sense_actions(), game.move_actions()
+        game.sense(rng.choice(squares))
+        game.move(rng.choice(moves))
+        game.end_turn()
+        turns += 1
+    game.end()
+    game.get_game_history()
+    return turns
+
+
+def _gmd(seed: int) -> int:
+    return _play(seed + ELSEWHERE).ply
+
+
+def _gmd_read(seed: int) -> int:
+    """Both FENs and the sense result of every turn are made, as LocalGame makes them."""
+    game = _play(seed)
+    return len(list(game.history().replay()))
+
+
+def _play(seed: int) -> ReconGame:
+    rng = random.Random(seed)
+    game = ReconGame()
+    while not game.is_over():
+        squares, moves = game.sense_actions(), game.move_actions()
+        game.sense(rng.choice(squares))
+        game.move(rng.choice(moves))
+    return game
+
+
+def _open_spiel() -> Game | None:
+    try:
+        import pyspiel
+    except ImportError:
+        return None
+    rules: Any = pyspiel.load_game("rbc")
+
+    def play(seed: int) -> int:
+        rng = random.Random(seed)
+        state = rules.new_initial_state()
+        actions = 0
+        while not state.is_terminal():
+            state.apply_action(rng.choice(state.legal_actions()))
+            actions += 1
+        return (actions + 1) // 2
+
+    return play

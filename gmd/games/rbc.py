@@ -1,0 +1,312 @@
+"""The variant ``rbc``: a game of reconnaissance blind chess behind commands and events.
+
+The rules are :mod:`gmd.games.recon`'s. This is what a game between two clients needs beside them: whose request is
+refused and in which words, time, and what a request sent again is answered.
+
+Who may see what is for :mod:`gmd.games.views` to say. But a refusal goes to whoever asked, so no word of one, and
+nothing in their order, depends on anything but what that seat may know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
+
+import chess
+from chess import BLACK, WHITE, Color, Move, Square
+from msgspec import UNSET, Struct, structs
+
+from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
+from gm_protocol.state import Phase, Termination
+
+from .chess import MAX_PLIES
+from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
+from .game import Absent, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
+from .position import pack
+from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
+from .recon.pgn import san
+
+#: UCI's null move: a pass.
+PASS = Move.null().uci()
+
+_SQUARES = {name: square for square, name in enumerate(chess.SQUARE_NAMES)}
+#: What a square that is none is taken for.
+_NO_SQUARE = -1
+
+_T = TypeVar("_T")
+#: One of something for each side, or None: indexed by colour, so Black's comes first.
+Pair = tuple[_T | None, _T | None]
+
+
+class SenseMade(Struct, frozen=True, gc=False):
+    """What a side saw in its latest sense."""
+
+    ply: int
+    square: Square | None
+    #: From the top left; shared, not to be changed.
+    result: tuple[Cell, ...]
+
+
+class MoveMade(Struct, frozen=True, gc=False):
+    """What a side was told of its latest move."""
+
+    ply: int
+    requested: Move | None
+    taken: Move | None
+    capture_square: Square | None
+
+
+class ReconSnapshot(Snapshot, frozen=True, gc=False):
+    """A game at one moment: the true position, and what each side has been told."""
+
+    phase: Phase
+    senses: Pair[SenseMade]
+    results: Pair[MoveMade]
+
+    def opponent_capture(self, seat: Color) -> Square | None:
+        """Where a seat's opponent captured in its latest completed turn."""
+        result = self.results[not seat]
+        return None if result is None else result.capture_square
+
+
+class Accepted(Struct, frozen=True, gc=False):
+    """A seat's latest sense, or its latest move or ending: what a retry must equal, and what it is shown again."""
+
+    ply: int
+    #: A square's number, a move as resolved (``e7e8q`` where ``e7e8`` was asked for), or the words of an ending.
+    action: Square | str | None
+    after: ReconSnapshot
+    is_ending: bool = False
+
+
+class RbcGame(Game):
+    """A game in which each side sees what it senses, and what its moves come to."""
+
+    open: ClassVar[bool] = False
+    now: ReconSnapshot
+
+    def __init__(self, created: Created) -> None:
+        super().__init__(created)
+        options = self.options
+        self.recon = ReconGame(
+            options.fen,
+            reversible_moves=None if options.reversible_moves is UNSET else options.reversible_moves,
+            max_turns=None if options.max_turns is UNSET else options.max_turns,
+        )
+        self.turn = self.start_turn = self.recon.turn
+        self.start_fullmove = self.recon.board.fullmoves
+        self._scribe = _Scribe(options.fen)
+        self._sensed: list[Accepted | None] = [None, None]
+        self._done: list[Accepted | None] = [None, None]
+        self._stand(self._verdict(), (None, None), (None, None))
+
+    @property
+    def movetext(self) -> str:
+        """The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved."""
+        return " ".join(self._scribe.words(self.recon.turns))
+
+    @property
+    def taken_moves(self) -> list[str]:
+        """What became of each turn's move, in UCI; 0000 for nothing."""
+        return [PASS if turn.taken is None else turn.taken.uci() for turn in self.recon.turns]
+
+    # --- Deciding -----------------------------------------------------------------------------------------------
+
+    def decide(self, command: Command, thought: float) -> Outcome:
+        match command:
+            case Sense():
+                return self._decide_sense(command, thought)
+            case Play():
+                return self._decide_play(command, thought)
+            case End():
+                return self._decide_end(command, thought)
+            case Join():
+                return self.join(command)
+            case Hear():
+                return self.hear(command.seat)
+            case Flag():
+                return Outcome(self.flag(thought))
+            case Absent():
+                return self.absent()
+
+    def _decide_sense(self, command: Sense, thought: float) -> Outcome:
+        square = _square_number(command.square)
+        accepted = self._sensed[command.seat]
+        if accepted is not None and accepted.ply == command.ply and accepted.action == square:
+            return Outcome(self.flag(thought), shown=accepted.after)
+        if (refused := self._refuse_turn(command, thought, "sense")) is not None:
+            return refused
+        if square == _NO_SQUARE:
+            message = f"square: {quote(command.square)} is no square: give a name (e4), a number (0 to 63) or null"
+            return Outcome(refusal=BadSquare(message))
+        return Outcome([Sensed(square, thought)])
+
+    def _decide_play(self, command: Play, thought: float) -> Outcome:
+        if not command.offer_draw and self._is_retried(command, command.text, command.text + "q"):
+            return self._shown_again(command, thought)
+        if (refused := self._refuse_turn(command, thought, "move")) is not None:
+            return refused
+        if command.offer_draw:
+            return Outcome(refusal=NotAvailable("offer_draw: rbc has no draw offers: they would be signals"))
+        try:
+            if (move := _read_move(command.text)) is not None:
+                self.recon.board.revise(move)
+        except ValueError:
+            message = (
+                f"move: {quote(command.text)} is not among {seat_name(command.seat)}'s move_actions (UCI, or null)"
+            )
+            return Outcome(refusal=IllegalMove(message))
+        return Outcome([Moved(command.text, thought)])
+
+    def _decide_end(self, command: End, thought: float) -> Outcome:
+        if self._is_retried(command, command.termination):
+            return self._shown_again(command, thought)
+        if (refused := self.refuse(command, thought)) is not None:
+            return refused
+        if command.termination not in ("resignation_white", "resignation_black"):
+            message = f"termination: {command.termination!r}: rbc has no draws to take or to agree on"
+            return Outcome(refusal=NotAvailable(message))
+        return Outcome([Ended(command.termination, thought, seat_name(command.seat), command.termination)])
+
+    def _is_retried(self, command: Play | End, *actions: str) -> bool:
+        """Whether a command is its seat's latest move or ending again."""
+        accepted = self._done[command.seat]
+        if accepted is None or accepted.ply != command.ply or accepted.is_ending != isinstance(command, End):
+            return False
+        return accepted.action in actions
+
+    def _shown_again(self, command: Play | End, thought: float) -> Outcome:
+        accepted = self._done[command.seat]
+        assert accepted is not None
+        return Outcome(self.flag(thought), shown=accepted.after)
+
+    def _refuse_turn(self, command: Sense | Play, thought: float, phase: Phase) -> Outcome | None:
+        """The refusals that sense and move share, after retries."""
+        if (refused := self.refuse(command, thought)) is not None:
+            return refused
+        if command.seat != self.turn:
+            return Outcome(refusal=self.not_your_turn(command.seat))
+        if phase != self.now.phase:
+            message = f"kind: it is too early to move in game {self.id}: sense first (square null senses nothing)"
+            if phase == "sense":
+                message = f"kind: you have sensed in this turn of game {self.id}: now move (null passes)"
+            return Outcome(refusal=WrongPhase(message))
+        return None
+
+    # --- Applying -----------------------------------------------------------------------------------------------
+
+    def apply(self, event: AnyEvent) -> None:
+        match event:
+            case Sensed():
+                self._apply_sensed(event)
+            case Moved():
+                self._apply_moved(event)
+            case Ended():
+                self._apply_ended(event)
+            case Joined():
+                self.seat(event)
+            case Heard():
+                self.heard[event.seat == "white"] = True
+            case Created() | Loaded():
+                raise ValueError(f"game {self.id}: no {event} can happen to it")
+
+    def _apply_sensed(self, event: Sensed) -> None:
+        seat, before = self.turn, self.now
+        if self.clock is not None:
+            self.clock.charge(seat, event.seconds)
+        sensed = SenseMade(before.ply, event.square, tuple(self.recon.sense(event.square)))
+        self.now = structs.replace(before, phase="move", senses=_with(before.senses, seat, sensed))
+        self._sensed[seat] = Accepted(before.ply, event.square, self.now)
+
+    def _apply_moved(self, event: Moved) -> None:
+        seat, before = self.turn, self.now
+        if self.clock is not None:
+            self.clock.charge(seat, event.seconds)
+            self.clock.press(seat)
+        move = _read_move(event.move)
+        resolved = event.move if move is None else self.recon.board.promoting(move).uci()
+        moved = MoveMade(before.ply, *self.recon.move(move))
+        self.turn = self.recon.turn
+        self._stand(self._verdict(), before.senses, _with(before.results, seat, moved))
+        self._done[seat] = Accepted(before.ply, resolved, self.now)
+
+    def _apply_ended(self, event: Ended) -> None:
+        before = self.now
+        if self.clock is not None:
+            self.clock.charge(self.turn, event.seconds)
+        loser = event.termination.endswith("_white")
+        if event.termination.startswith("timeout"):
+            self.recon.lose_on_time(loser)
+        else:
+            self.recon.resign(loser)
+        self._stand(event.termination, before.senses, before.results)
+        if event.seat is not None and event.asked is not None:
+            self._done[event.seat == "white"] = Accepted(before.ply, event.asked, self.now, is_ending=True)
+
+    def _verdict(self) -> Termination:
+        """How the game stands by its rules, and the server's limit on its length."""
+        match self.recon.win_reason:
+            case WinReason.KING_CAPTURE:
+                return "victory_white" if self.recon.winner else "victory_black"
+            case WinReason.TURN_LIMIT:
+                return "draw_turn_limit"
+            case WinReason.MOVE_LIMIT:
+                return "draw_fifty_moves"
+        if self.recon.ply >= MAX_PLIES:
+            self.recon.end(None, WinReason.TURN_LIMIT)
+            return "draw_move_limit"
+        return "available_move"
+
+    def _stand(self, termination: Termination, senses: Pair[SenseMade], results: Pair[MoveMade]) -> None:
+        self.over = termination != "available_move"
+        taken = [turn.taken for turn in self.recon.turns[-1:]]
+        self.now = ReconSnapshot(
+            position=pack(self.recon.board.as_chess()),
+            ply=self.recon.ply,
+            halfmoves=self.recon.board.halfmoves,
+            occurrences=1,
+            text_length=0,
+            last_move=taken[0].uci() if taken and taken[0] is not None else None,
+            draw_offered=False,
+            termination=termination,
+            phase="over" if self.over else "move" if self.recon.sensed else "sense",
+            senses=senses,
+            results=results,
+        )
+
+
+class _Scribe:
+    """Writes down the moves of a game when somebody asks for them, each once."""
+
+    def __init__(self, start_fen: str) -> None:
+        self._start_fen = start_fen
+        self._board: ReconBoard | None = None
+        self._words: list[str] = []
+
+    def words(self, turns: Sequence[Turn]) -> list[str]:
+        """The moves so far, White's with their numbers."""
+        board = self._board = self._board or ReconBoard(self._start_fen)
+        for turn in turns[len(self._words) :]:
+            number = f"{board.fullmoves}." if board.turn else "" if self._words else f"{board.fullmoves}..."
+            self._words.append(number + san(board, turn.taken))
+            board.push(turn.taken, turn.capture_square)
+        return self._words
+
+
+def _with(pair: Pair[_T], seat: Color, value: _T) -> Pair[_T]:
+    return (pair[BLACK], value) if seat else (value, pair[WHITE])
+
+
+def _square_number(value: str | int | None) -> Square | None:
+    """A square's number, or :data:`_NO_SQUARE`; None for None."""
+    if isinstance(value, str):
+        return _SQUARES.get(value, _NO_SQUARE)
+    return value if value is None or 0 <= value < 64 else _NO_SQUARE
+
+
+def _read_move(text: str) -> Move | None:
+    """The move of a text in UCI; None for a pass.
+
+    :raises ValueError: it is no UCI.
+    """
+    return None if text == PASS else Move.from_uci(text)

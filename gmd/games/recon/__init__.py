@@ -1,0 +1,27 @@
+"""Reconnaissance blind chess, to play in a process: no sockets, no clock, no chance, no I/O.
+
+A library for whoever writes bots: to simulate games, to train, to search. :class:`ReconGame` is a game with its
+phases, its end and its record; :class:`ReconBoard` is a position without them, for a search that keeps its own account;
+:class:`History` is what happened, to be written as reconchess's ``GameHistory``. The rules are those of the package
+``reconchess`` 1.6.9, and are tested against it action by action, the order of every list included: a bot that draws
+from a seeded generator plays the same game here as there. ::
+
+    import random
+    from gmd.games.recon import ReconGame
+
+    rng = random.Random(7)
+    game = ReconGame()
+    while not game.is_over():
+        game.opponent_capture                                     # where the side to act just lost a piece, or None
+        result = game.sense(rng.choice(game.sense_actions()))     # [(square, piece or None), ...]; sense(None) passes
+        requested, taken, capture_square = game.move(rng.choice(game.move_actions()))    # move(None) passes
+    game.winner, game.win_reason
+    game.history().to_json("white's name", "black's name")
+"""
+
+from .board import ReconBoard
+from .game import GameOver, ReconGame, WrongPhase
+from .history import History, Replayed, Turn, WinReason
+from .tables import Cell
+
+__all__ = ["ReconGame", "ReconBoard", "History", "Turn", "Replayed", "WinReason", "WrongPhase", "GameOver", "Cell"]

@@ -1,0 +1,376 @@
+"""A position of reconnaissance blind chess and its moves: what a player may ask for, what becomes of it, and doing it.
+
+The rules are those of ``reconchess`` 1.6.9 (its ``utilities.py``) over python-chess: a player may ask for whatever
+would be pseudo-legal if it had the board to itself, and for any capture by a pawn; the true board then decides.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from functools import lru_cache
+from typing import Self
+
+import chess
+from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Color, Move, Piece, PieceType, Square
+
+from .fen import RIGHTS, placement, read_position
+from .tables import (
+    CAPTURES,
+    CASTLINGS,
+    DOUBLE_STEPS,
+    EMPTY,
+    MEN,
+    MOVES,
+    PATHS,
+    PICK_WINDOW,
+    PROMOTIONS,
+    STEPS,
+    Cell,
+    Man,
+)
+
+_NOT_FILE_A, _NOT_FILE_H = chess.BB_ALL ^ chess.BB_FILE_A, chess.BB_ALL ^ chess.BB_FILE_H
+_LOW_HALF = 0xFFFF_FFFF
+#: The squares of all that castles, before it has moved.
+_CASTLERS = chess.BB_CORNERS | chess.BB_E1 | chess.BB_E8
+_HOME_RANKS = (chess.BB_RANK_8, chess.BB_RANK_1)  # indexed by colour
+
+
+class ReconBoard:
+    """A true position. Moves handed out are shared: do not change them.
+
+    It has no opinion on whose king is left, and no memory: :class:`~gmd.games.recon.ReconGame` has both.
+    """
+
+    __slots__ = (
+        "_cells",
+        "_men",
+        "_officers",
+        "_own",
+        "_pawn_moves",
+        "_pawns",
+        "_ranks",
+        "castling",
+        "ep_square",
+        "fullmoves",
+        "halfmoves",
+        "turn",
+    )
+
+    turn: Color
+    #: The rooks that may still castle.
+    castling: Bitboard
+    #: The square a pawn has just passed over, whether anything can capture there or not.
+    ep_square: Square | None
+    #: Half-moves since the last capture or pawn move, and the full-move number, as in a FEN.
+    halfmoves: int
+    fullmoves: int
+    #: What stands on each square, and that again as a sense shows it.
+    _men: list[Man]
+    _cells: list[Cell]
+    #: The codes of the ranks, the eighth's first: see :class:`~gmd.games.recon.fen.Ranks`.
+    _ranks: list[int]
+    #: By colour: all squares held, those held by pawns, and a sorted list of those held by others.
+    _own: list[Bitboard]
+    _pawns: list[Bitboard]
+    _officers: list[list[Square]]
+    #: By colour: the pawns whose moves were last listed, the squares that could have hindered them, which of these its
+    #: own side held, and the moves. Half the time they are asked for again.
+    _pawn_moves: list[tuple[Bitboard, Bitboard, Bitboard, list[Move]]]
+
+    def __init__(self, fen: str = chess.STARTING_FEN) -> None:
+        """:raises ValueError: the FEN cannot be read, or is no position that a game can start from."""
+        self._become(_start(fen))
+
+    @classmethod
+    def _of(cls, board: chess.Board) -> Self:
+        self = object.__new__(cls)
+        self.turn, self.castling, self.ep_square = board.turn, board.castling_rights, board.ep_square
+        self.halfmoves, self.fullmoves = board.halfmove_clock, board.fullmove_number
+        self._men, self._cells, self._ranks = EMPTY.copy(), [man.cell for man in EMPTY], [0] * 8
+        self._own = [board.occupied_co[BLACK], board.occupied_co[WHITE]]
+        self._pawns = [own & board.pawns for own in self._own]
+        self._officers = [list(chess.scan_forward(own & ~board.pawns)) for own in self._own]
+        self._pawn_moves = [(0, 0, 0, []), (0, 0, 0, [])]
+        for square, piece in board.piece_map().items():
+            self._stand(MEN[piece.color][piece.piece_type][square])
+        return self
+
+    def copy(self) -> Self:
+        """A copy to go on with apart from this one."""
+        other = object.__new__(type(self))
+        other._become(self)
+        return other
+
+    def _become(self, other: ReconBoard) -> None:
+        self.turn, self.castling, self.ep_square = other.turn, other.castling, other.ep_square
+        self.halfmoves, self.fullmoves = other.halfmoves, other.fullmoves
+        self._men, self._cells, self._ranks = other._men.copy(), other._cells.copy(), other._ranks.copy()
+        self._own, self._pawns, self._pawn_moves = other._own.copy(), other._pawns.copy(), other._pawn_moves.copy()
+        self._officers = [squares.copy() for squares in other._officers]
+
+    # --- What there is to see -----------------------------------------------------------------------------------
+
+    def piece_at(self, square: Square) -> Piece | None:
+        """The piece on a square."""
+        return self._men[square].cell[1]
+
+    def has_king(self, square: Square) -> bool:
+        """Whether a king stands on a square."""
+        return self._men[square].piece_type == chess.KING
+
+    def occupied_by(self, color: Color) -> Bitboard:
+        """The squares that hold pieces of a side."""
+        return self._own[color]
+
+    def sources(self, piece_type: PieceType, target: Square) -> Bitboard:
+        """The squares of the side to move's pieces of a type, other than pawns, that can go to a square or guard it."""
+        before = (self._own[BLACK] | self._own[WHITE]) & ~BB_SQUARES[target]
+        found = 0
+        for square in self._officers[self.turn]:
+            man = self._men[square]
+            if man.piece_type == piece_type and man.reach >> target & 1 and not PATHS[square][target] & before:
+                found |= BB_SQUARES[square]
+        return found
+
+    def window(self, square: Square) -> list[Cell]:
+        """What a sense of ``square`` shows: its window, clipped at the edges, from the top left."""
+        return list(PICK_WINDOW[square](self._cells))
+
+    def fen(self) -> str:
+        """The position in FEN, as python-chess's ``fen(en_passant="fen")`` writes it."""
+        passed = "-" if self.ep_square is None else chess.SQUARE_NAMES[self.ep_square]
+        turn, rights = "w" if self.turn else "b", RIGHTS[self.castling]
+        return f"{placement(self._ranks)} {turn} {rights} {passed} {self.halfmoves} {self.fullmoves}"
+
+    def as_chess(self) -> chess.Board:
+        """The position as a :class:`chess.Board` without history."""
+        board = chess.Board(None)
+        men: list[Bitboard] = [0] * 7
+        for square, man in enumerate(self._men):
+            men[man.piece_type] |= BB_SQUARES[square]
+        _, board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings = men
+        board.occupied_co[BLACK], board.occupied_co[WHITE] = self._own
+        board.occupied = self._own[BLACK] | self._own[WHITE]
+        board.turn, board.castling_rights, board.ep_square = self.turn, self.castling, self.ep_square
+        board.halfmove_clock, board.fullmove_number = self.halfmoves, self.fullmoves
+        return board
+
+    # --- What may be asked for ----------------------------------------------------------------------------------
+
+    def move_actions(self) -> list[Move]:
+        """All that the side to move may ask for, knowing its own pieces only.
+
+        In the order of reconchess's ``move_actions``, so that a bot with a seed plays the same game here as there.
+        """
+        turn = self.turn
+        own, men = self._own[turn], self._men
+        moves: list[Move] = []
+        for square in reversed(self._officers[turn]):
+            man = men[square]
+            moves += man.lists[own & man.lines]
+            if man.lists_below is not None:
+                moves += man.lists_below[own & man.lists_below.lines]
+        if self.castling:
+            for move, between, _ in CASTLINGS[self.castling & _HOME_RANKS[turn]]:
+                if not own & between:
+                    moves.append(move)
+        pawns, near, held, pawn_moves = self._pawn_moves[turn]
+        if pawns != self._pawns[turn] or own & near != held:
+            pawn_moves = self._list_pawn_moves()
+        moves += pawn_moves
+        return moves
+
+    def _list_pawn_moves(self) -> list[Move]:
+        """List the moves of the side to move's pawns, and remember them."""
+        turn = self.turn
+        own, pawns = self._own[turn], self._pawns[turn]
+        free = own ^ chess.BB_ALL
+        if turn:
+            ahead, west, east = pawns << 8, (pawns & _NOT_FILE_A) << 7, (pawns & _NOT_FILE_H) << 9
+            near = ahead | (ahead & chess.BB_RANK_3) << 8 | west | east
+            steps = ahead & free
+            twice = ((steps & chess.BB_RANK_3) << 8 & free) >> 24
+            west, east = (west & free) >> 7, (east & free) >> 9
+        else:
+            ahead, west, east = pawns >> 8, (pawns & _NOT_FILE_A) >> 9, (pawns & _NOT_FILE_H) >> 7
+            near = ahead | (ahead & chess.BB_RANK_6) >> 8 | west | east
+            steps = ahead & free
+            twice = ((steps & chess.BB_RANK_6) >> 8 & free) >> 32
+            west, east = (west & free) << 9, (east & free) << 7
+        high, low = STEPS[turn]
+        moves = high[steps >> 32] + low[steps & _LOW_HALF] + DOUBLE_STEPS[turn][twice]
+        to_west, to_east = west.to_bytes(8, "little"), east.to_bytes(8, "little")
+        for (left, right), westward, eastward in zip(CAPTURES[turn], to_west, to_east, strict=True):
+            if westward or eastward:
+                moves += left[westward << 4 & 0xF0 | eastward & 0x0F]
+                moves += right[westward & 0xF0 | eastward >> 4]
+        self._pawn_moves[turn] = pawns, near, own & near, moves
+        return moves
+
+    def promoting(self, move: Move) -> Move:
+        """The move itself, or with a queen where it takes a pawn to the last rank and names no piece."""
+        if move.promotion or self._men[move.from_square].piece_type != chess.PAWN:
+            return move
+        promotions = PROMOTIONS.get((move.from_square, move.to_square))
+        return promotions[0] if promotions else move
+
+    # --- What becomes of it -------------------------------------------------------------------------------------
+
+    def revise(self, requested: Move) -> tuple[Move | None, Square | None]:
+        """What becomes of a move asked for: the move taken, or None, and the square it captures on, or None.
+
+        A promotion without a piece asks for a queen.
+
+        :raises ValueError: the move may not be asked for.
+        """
+        source, target = requested.from_square, requested.to_square
+        turn = self.turn
+        own = self._own[turn]
+        if not own >> source & 1 or own >> target & 1 or requested.drop:
+            raise _not_to_be_asked_for(requested)
+        man = self._men[source]
+        if not man.reach:
+            return self._revise_pawn(requested, source, target)
+        path = PATHS[source][target]
+        if own & path or requested.promotion:
+            raise _not_to_be_asked_for(requested)
+        if not man.reach >> target & 1:
+            return self._revise_castling(requested), None
+        path &= self._own[not turn]
+        if not path:
+            return requested, None
+        stop = (path & -path if target > source else path).bit_length() - 1
+        return (requested if stop == target else MOVES[source][stop]), stop
+
+    def _revise_pawn(self, move: Move, source: Square, target: Square) -> tuple[Move | None, Square | None]:
+        turn = self.turn
+        if move.promotion or chess.BB_BACKRANKS >> target & 1:
+            move = _promotion(move)
+        other = self._own[not turn]
+        step = target - source if turn else source - target
+        if step == 8:
+            return (None if other >> target & 1 else move), None
+        if chess.BB_PAWN_ATTACKS[turn][source] >> target & 1:
+            if other >> target & 1:
+                return move, target
+            if target == self.ep_square:
+                return move, target - 8 if turn else target + 8
+            return None, None
+        middle = (source + target) // 2
+        if step != 16 or source >> 3 != (1 if turn else 6) or self._own[turn] >> middle & 1:
+            raise _not_to_be_asked_for(move)
+        if other >> middle & 1:
+            return None, None
+        return (MOVES[source][middle] if other >> target & 1 else move), None
+
+    def _revise_castling(self, requested: Move) -> Move | None:
+        for move, between, _ in CASTLINGS[self.castling & _HOME_RANKS[self.turn]]:
+            if move == requested and not between & self._own[self.turn]:
+                return None if between & self._own[not self.turn] else requested
+        raise _not_to_be_asked_for(requested)
+
+    # --- Doing it -----------------------------------------------------------------------------------------------
+
+    def push(self, taken: Move | None, capture_square: Square | None) -> None:
+        """Make what :meth:`revise` says becomes of a move; None is a turn without one."""
+        turn = self.turn
+        self.turn = not turn
+        self.ep_square = None
+        self.halfmoves += 1
+        if not turn:
+            self.fullmoves += 1
+        if taken is None:
+            return
+        if capture_square is not None:
+            self._take(capture_square)
+        source, target = taken.from_square, taken.to_square
+        both = BB_SQUARES[source] | BB_SQUARES[target]
+        man = self._men[source]
+        there = man.elsewhere[target]
+        if self.castling and both & _CASTLERS:
+            self._castle(man, both)
+        self._own[turn] ^= both
+        if man.reach:
+            officers = self._officers[turn]
+            officers.remove(source)
+            insort(officers, target)
+        else:
+            self.halfmoves = 0
+            self._pawns[turn] ^= both
+            if taken.promotion:
+                self._pawns[turn] ^= BB_SQUARES[target]
+                insort(self._officers[turn], target)
+                there = MEN[turn][taken.promotion][target]
+            elif source - target in (16, -16):
+                self.ep_square = (source + target) // 2
+        # _leave and _stand, in line
+        men, cells, ranks = self._men, self._cells, self._ranks
+        men[source], men[target] = EMPTY[source], there
+        cells[source], cells[target] = EMPTY[source].cell, there.cell
+        ranks[man.row] -= man.weight
+        ranks[there.row] += there.weight
+
+    def _take(self, square: Square) -> None:
+        """Take a piece of the side that is now to move off the board."""
+        self.halfmoves = 0
+        turn, bit = self.turn, BB_SQUARES[square]
+        self._own[turn] ^= bit
+        if self._pawns[turn] & bit:
+            self._pawns[turn] ^= bit
+        else:
+            self._officers[turn].remove(square)
+            if self._men[square].piece_type == chess.KING:
+                self.castling &= ~_HOME_RANKS[turn]
+        self._leave(square)
+
+    def _castle(self, man: Man, both: Bitboard) -> None:
+        """Let a move from one to another square cost rights to castle, and move the rook of a king that castles."""
+        turn = not self.turn
+        if man.piece_type == chess.KING:
+            for move, _, rooks in CASTLINGS[self.castling & _HOME_RANKS[turn]]:
+                if both == BB_SQUARES[move.from_square] | BB_SQUARES[move.to_square]:
+                    source, target = rooks.from_square, rooks.to_square
+                    self._own[turn] ^= BB_SQUARES[source] | BB_SQUARES[target]
+                    self._officers[turn].remove(source)
+                    insort(self._officers[turn], target)
+                    self._stand(self._men[source].elsewhere[target])
+                    self._leave(source)
+            self.castling &= ~_HOME_RANKS[turn]
+        self.castling &= ~both
+
+    def _stand(self, man: Man) -> None:
+        """Put a man on its square, which is empty."""
+        square = man.cell[0]
+        self._men[square] = man
+        self._cells[square] = man.cell
+        self._ranks[man.row] += man.weight
+
+    def _leave(self, square: Square) -> None:
+        man = self._men[square]
+        self._men[square] = EMPTY[square]
+        self._cells[square] = EMPTY[square].cell
+        self._ranks[man.row] -= man.weight
+
+
+@lru_cache(256)
+def _start(fen: str) -> ReconBoard:
+    """A board to be copied: most games begin alike."""
+    return ReconBoard._of(read_position(fen))
+
+
+def _promotion(move: Move) -> Move:
+    """A pawn's move to a last rank, or with a promotion, as it is meant: without a piece it asks for a queen.
+
+    :raises ValueError: no pawn makes it.
+    """
+    promotions = PROMOTIONS.get((move.from_square, move.to_square), [])
+    if move.promotion is None and promotions:
+        return promotions[0]
+    if move in promotions:
+        return move
+    raise _not_to_be_asked_for(move)
+
+
+def _not_to_be_asked_for(requested: Move) -> ValueError:
+    return ValueError(f"{requested} is not among the move actions")

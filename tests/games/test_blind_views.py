@@ -1,0 +1,107 @@
+"""What each viewer is shown of a game of reconnaissance blind chess, compared with reconchess's after every action."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import pytest
+from chess import BLACK, WHITE, Color
+from reconchess import LocalGame, WinReason
+
+from tests.blind_oracle import BlindOracle, name, uci
+from tests.helpers import Client, Json, memory_daemon
+from tests.helpers_proof import proof_size
+from tests.oracle import access_map, board_rows, castles, fen, passant_file
+from tests.side_by_side import RandomPlayers, Start, drawn_start
+
+VIEWERS: dict[int | None, Color | None] = {1: WHITE, 2: BLACK, None: None, 77: None}
+
+
+@pytest.mark.proof
+async def test_every_viewer_is_shown_exactly_its_view() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        for seed in range(proof_size(12, 600)):
+            rng = random.Random(seed)
+            await play_and_look(client, drawn_start(rng), RandomPlayers(rng))
+
+
+async def play_and_look(client: Client, start: Start, players: RandomPlayers) -> None:
+    """Play a game, with everybody looking after every action."""
+    local = start.local_game()
+    local.start()
+    limits = {"reversible_moves": start.reversible_moves, "max_turns": start.max_turns, "clock": None}
+    made = await client.new_game(variant="rbc", fen=start.fen, **limits)
+    oracle = BlindOracle(local, made["game_id"], (1, 2))
+    assert local.is_over() or made["state"] == oracle.blind_state(None)
+    while not local.is_over():
+        await everybody_looks(client, oracle)
+        seat: Json = {"game_id": oracle.game_id, "player": 1 if local.turn else 2}
+        square = players.choose_sense(local, local.sense_actions(), local.move_actions())
+        expected: Json = {"sense_result": oracle.sense(square), "state": oracle.blind_state(local.turn), "error": None}
+        assert await client.ask("sense", **seat, square=name(square)) == expected
+        await everybody_looks(client, oracle)
+        while not may_ask(local, move := players.choose_move(local, local.move_actions())):
+            pass
+        mover = local.turn
+        result = oracle.move(move)
+        reply = await client.ask("move", **seat, move=uci(move))
+        if not local.is_over():
+            assert reply == {**result, "state": oracle.blind_state(mover), "error": None}
+    await everybody_sees_everything(client, oracle)
+
+
+def may_ask(local: LocalGame, move: chess.Move | None) -> bool:
+    """Whether the side to move may ask for a move; a pawn need not name the queen it becomes."""
+    if move is None:
+        return True
+    queen = chess.Move(move.from_square, move.to_square, move.promotion or chess.QUEEN)
+    return move in local.move_actions() or queen in local.move_actions()
+
+
+async def everybody_looks(client: Client, oracle: BlindOracle) -> None:
+    for player, seat in VIEWERS.items():
+        reply = await client.ask("state", game_id=oracle.game_id, player=player)
+        assert reply == {"state": oracle.blind_state(seat), "error": None}
+
+
+async def everybody_sees_everything(client: Client, oracle: BlindOracle) -> None:
+    """The game is over: nothing is hidden but what a seat alone was told."""
+    board = oracle.local.board
+    shown = []
+    for player, seat in VIEWERS.items():
+        state = (await client.ask("state", game_id=oracle.game_id, player=player))["state"]
+        blind = oracle.blind_state(seat)
+        assert [state.pop(told) for told in TOLD] == [blind[told] for told in TOLD]
+        shown.append(state)
+    assert shown == [shown[0]] * 4
+    full = shown[0]
+    expected = {
+        "board": board_rows(board),
+        "available_castles": castles(board),
+        "passant_file": passant_file(board),
+        "access_map": access_map(board),
+        "ply_index": oracle.ply,
+        "fen": fen(board),
+        "draws": 0,
+        "termination": TERMINATIONS[oracle.local.get_win_reason(), oracle.local.get_winner_color()],
+        "in_check": board.king(board.turn) is not None and board.is_check(),
+        "turn": "white" if board.turn else "black",
+        "phase": "over",
+        "clock": None,
+        "draw_offered": False,
+        "last_move": oracle.last_move,
+    }
+    assert {field: full[field] for field in expected} == expected
+
+
+TERMINATIONS = {
+    (WinReason.KING_CAPTURE, WHITE): "victory_white",
+    (WinReason.KING_CAPTURE, BLACK): "victory_black",
+    (WinReason.MOVE_LIMIT, None): "draw_fifty_moves",
+    (WinReason.TURN_LIMIT, None): "draw_turn_limit",
+}
+
+
+TOLD = ("opponent_capture", "last_sense", "last_result")

@@ -1,0 +1,499 @@
+"""The daemon's game of reconnaissance blind chess: what it decides, keeps, and answers a second time."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import chess
+import msgspec
+import pytest
+from chess import BLACK, WHITE, Move
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gm_protocol.errors import BadPosition, BadRequest, GmError
+from gm_protocol.messages import ClockOption, NewGame
+from gmd.games.chess import MAX_PLIES, ChessGame
+from gmd.games.events import AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
+from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, Sense
+from gmd.games.position import pack, unpack
+from gmd.games.rbc import PASS, MoveMade, RbcGame
+from gmd.games.recon import WinReason
+from gmd.games.setup import resolve
+from tests.helpers_proof import proof_size
+from tests.side_by_side import POSITIONS
+
+
+def new_game(**fields: Any) -> RbcGame:
+    """A game without a clock, unless one is asked for."""
+    request = NewGame(player_white=1, player_black=2, variant="rbc", **{"clock": None, **fields})
+    return RbcGame(Created(1, 2, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z"))
+
+
+def happen(game: RbcGame, command: Command, thought: float = 0.0) -> Outcome:
+    outcome = game.decide(command, thought)
+    for event in outcome.events:
+        game.apply(event)
+    return outcome
+
+
+def play(game: RbcGame, *turns: str) -> None:
+    """Turns in which nothing is sensed."""
+    for text in turns:
+        for command in (Sense(game.turn, None), Play(game.turn, text)):
+            assert happen(game, command).refusal is None
+
+
+def refusal(game: RbcGame, command: Command, thought: float = 0.0) -> tuple[str, str]:
+    """The code and the words of a refusal, which must have changed nothing."""
+    before = game.now
+    outcome = game.decide(command, thought)
+    assert game.now is before
+    assert outcome.refusal is not None
+    assert outcome.shown is None
+    return outcome.refusal.code, str(outcome.refusal)
+
+
+# --- A turn -----------------------------------------------------------------------------------------------------
+
+
+def test_a_turn_is_a_sense_and_a_move() -> None:
+    game = new_game()
+    assert (game.now.phase, game.turn, game.now.ply) == ("sense", WHITE, 0)
+    assert happen(game, Sense(WHITE, "e7")).events == [Sensed(chess.E7)]
+    assert (game.now.phase, game.turn, game.now.ply) == ("move", WHITE, 0)
+    sensed = game.now.senses[WHITE]
+    assert sensed is not None
+    assert (sensed.ply, sensed.square, len(sensed.result)) == (0, chess.E7, 9)
+    assert sensed.result[0] == (chess.D8, chess.Piece.from_symbol("q"))
+    assert happen(game, Play(WHITE, "e2e4")).events == [Moved("e2e4")]
+    assert (game.now.phase, game.turn, game.now.ply) == ("sense", BLACK, 1)
+    move = Move.from_uci("e2e4")
+    assert game.now.results == (None, MoveMade(0, move, move, None))
+    assert (game.now.last_move, game.now.senses[WHITE]) == ("e2e4", sensed)
+
+
+@pytest.mark.parametrize(("square", "number"), [("a1", 0), ("h8", 63), (0, 0), (63, 63), (None, None)])
+def test_squares_are_names_or_numbers(square: str | int | None, number: int | None) -> None:
+    assert new_game().decide(Sense(WHITE, square), 0.0).events == [Sensed(number)]
+
+
+@pytest.mark.parametrize("square", ["z9", "", "E7", "e77", "e", 64, -1, 2**53])
+def test_what_is_no_square(square: str | int) -> None:
+    code, words = refusal(new_game(), Sense(WHITE, square))
+    assert code == "bad_square"
+    assert words == f"square: {square!r} is no square: give a name (e4), a number (0 to 63) or null"
+
+
+def test_a_pass_is_the_null_move() -> None:
+    game = new_game()
+    play(game, PASS)
+    assert game.now.results[WHITE] == MoveMade(0, None, None, None)
+    assert (game.now.last_move, game.now.halfmoves, game.taken_moves) == (None, 1, [PASS])
+
+
+@pytest.mark.parametrize("text", ["e2e5", "e7e5", "e4", "Nf3", "--", "", "e2e4q", "e1g1", "N@e4", "O-O", "e2" * 1000])
+def test_what_is_no_move_action(text: str) -> None:
+    game = new_game()
+    happen(game, Sense(WHITE, None))
+    code, words = refusal(game, Play(WHITE, text))
+    assert code == "illegal_move"
+    assert words.startswith("move: '")
+    assert words.endswith(" is not among white's move_actions (UCI, or null)")
+    assert len(words) < 200
+
+
+def test_a_move_that_the_true_board_refuses_is_the_turn() -> None:
+    game = new_game()
+    play(game, "e2d3")
+    assert game.now.results[WHITE] == MoveMade(0, Move.from_uci("e2d3"), None, None)
+    assert (game.turn, game.taken_moves) == (BLACK, [PASS])
+
+
+def test_a_capture_is_told_to_the_other_side_until_the_next_turn_of_its_captor() -> None:
+    game = new_game()
+    play(game, "e2e4", "d7d5", "e4d5")
+    assert game.now.opponent_capture(BLACK) == chess.D5
+    assert game.now.opponent_capture(WHITE) is None
+    play(game, "d8d5")
+    assert game.now.opponent_capture(BLACK) == chess.D5  # unchanged by its own move
+    assert game.now.opponent_capture(WHITE) == chess.D5
+    play(game, PASS)
+    assert game.now.opponent_capture(BLACK) is None
+
+
+# --- Refusals ---------------------------------------------------------------------------------------------------
+
+
+def test_phases_are_enforced() -> None:
+    game = new_game()
+    assert refusal(game, Play(WHITE, "e2e4"))[0] == "wrong_phase"
+    happen(game, Sense(WHITE, None))
+    assert refusal(game, Sense(WHITE, "e4"))[0] == "wrong_phase"
+    happen(game, Play(WHITE, "e2e4"))
+    assert refusal(game, Play(BLACK, "e7e5"))[0] == "wrong_phase"
+
+
+def test_checks_come_in_order() -> None:
+    game = new_game()
+    # Everything is wrong with each of these but what was mended in the one before.
+    wrong: list[tuple[Command, str]] = [
+        (Sense(BLACK, "z9", ply=7), "stale"),
+        (Sense(BLACK, "z9", ply=0), "not_your_turn"),
+        (Play(BLACK, "nonsense", ply=0, offer_draw=True), "not_your_turn"),
+        (Play(WHITE, "nonsense", ply=0, offer_draw=True), "wrong_phase"),
+        (Sense(WHITE, "z9", ply=0), "bad_square"),
+    ]
+    assert [refusal(game, command)[0] for command, _ in wrong] == [code for _, code in wrong]
+    happen(game, Sense(WHITE, None))
+    assert refusal(game, Sense(WHITE, "z9", ply=0))[0] == "wrong_phase"
+    assert refusal(game, Play(WHITE, "nonsense", offer_draw=True))[0] == "not_available"
+    assert refusal(game, Play(WHITE, "nonsense"))[0] == "illegal_move"
+    happen(game, End(WHITE, "resignation_white"))
+    for command in (Sense(BLACK, "z9", ply=7), Play(BLACK, "", ply=7), End(BLACK, "draw_agreed", ply=7)):
+        assert refusal(game, command) == ("game_over", "game 0 is over: resignation_white")
+
+
+@pytest.mark.parametrize("termination", ["taken_draw_white", "taken_draw_black", "draw_agreed"])
+def test_there_are_no_draws_to_take_or_to_agree_on(termination: Any) -> None:
+    code, words = refusal(new_game(), End(WHITE, termination))
+    assert (code, words) == (
+        "not_available",
+        f"termination: {termination!r}: rbc has no draws to take or to agree on",
+    )
+
+
+def test_words_depend_on_nothing_that_is_hidden() -> None:
+    seen, other = new_game(), new_game()
+    play(seen, "e2e4", "e7e5")
+    play(other, "e2e4", "g8h6")
+    for game in (seen, other):
+        happen(game, Sense(WHITE, "a1"))
+    for command in (
+        Sense(WHITE, "e4"),
+        Play(WHITE, "e4e6"),
+        Play(WHITE, "e7e5"),
+        Play(BLACK, "e7e5"),
+        Sense(BLACK, None),
+        Play(WHITE, "e4e5", ply=1),
+    ):
+        assert refusal(seen, command) == refusal(other, command)
+
+
+def test_nothing_is_sensed_in_chess() -> None:
+    game = ChessGame(Created(1, 2, resolve(NewGame(player_white=1, player_black=2), {}, 0, strict=True), ""))
+    outcome = game.decide(Sense(WHITE, "e4"), 0.0)
+    assert outcome.refusal is not None
+    assert outcome.refusal.code == "not_available"
+    assert str(outcome.refusal) == "kind: nothing is sensed in standard, where everything is shown; only in rbc"
+
+
+# --- Endings ----------------------------------------------------------------------------------------------------
+
+
+def test_taking_the_king() -> None:
+    game = new_game()
+    play(game, "e2e4", "f7f6", "d1h5", PASS, "h5e8")
+    assert (game.over, game.now.phase, game.now.termination) == (True, "over", "victory_white")
+    assert game.recon.win_reason == WinReason.KING_CAPTURE
+
+
+@pytest.mark.parametrize("seat", [WHITE, BLACK])
+def test_resigning_on_and_off_turn(seat: bool) -> None:
+    game = new_game()
+    happen(game, Sense(WHITE, "e4"))
+    happen(game, End(seat, "resignation_white" if seat else "resignation_black"))
+    assert (game.now.termination, game.over, game.recon.winner) == (
+        "resignation_white" if seat else "resignation_black",
+        True,
+        not seat,
+    )
+
+
+def test_limits() -> None:
+    game = new_game(reversible_moves=3)
+    play(game, PASS, PASS, PASS)
+    assert game.now.termination == "draw_fifty_moves"
+    game = new_game(max_turns=2)
+    play(game, PASS, PASS, PASS, PASS)
+    assert game.now.termination == "draw_turn_limit"
+    game = new_game(fen="4k3/8/8/8/8/8/8/4K3 b - - 5 9", reversible_moves=5)
+    assert (game.over, game.now.termination) == (True, "draw_fifty_moves")
+
+
+def test_no_game_is_longer_than_the_servers_limit() -> None:
+    game = new_game(reversible_moves=None)
+    for _ in range(MAX_PLIES - 1):
+        game.apply(Sensed(None))
+        game.apply(Moved(PASS))
+    assert not game.over
+    play(game, PASS)
+    assert (game.now.ply, game.now.termination) == (MAX_PLIES, "draw_move_limit")
+    assert game.recon.win_reason == WinReason.TURN_LIMIT
+
+
+# --- Retries ----------------------------------------------------------------------------------------------------
+
+
+def test_a_sense_sent_again_is_answered_as_it_was() -> None:
+    game = new_game()
+    happen(game, Sense(WHITE, "e7", ply=0))
+    then = game.now
+    assert game.decide(Sense(WHITE, "e7", ply=0), 0.0) == Outcome([], shown=then)
+    assert game.decide(Sense(WHITE, chess.E7, ply=0), 0.0) == Outcome([], shown=then)
+    assert refusal(game, Sense(WHITE, "e6", ply=0))[0] == "wrong_phase"
+    assert refusal(game, Sense(WHITE, "e7"))[0] == "wrong_phase"  # without ply it is no retry
+    play_on = [Play(WHITE, "e2e4"), Sense(BLACK, None), Play(BLACK, "e7e5")]
+    for command in play_on:
+        happen(game, command)
+    assert game.decide(Sense(WHITE, "e7", ply=0), 0.0) == Outcome([], shown=then)
+    assert refusal(game, Sense(WHITE, "e6", ply=0))[0] == "stale"
+    happen(game, Sense(WHITE, "e7", ply=2))
+    assert refusal(game, Sense(WHITE, "e7", ply=0))[0] == "stale"
+
+
+def test_a_move_sent_again_is_answered_as_it_was() -> None:
+    game = new_game()
+    play(game, "e2d3")
+    then = game.now
+    assert then.results[WHITE] == MoveMade(0, Move.from_uci("e2d3"), None, None)
+    play(game, "e7e5")
+    happen(game, Sense(WHITE, "e5"))
+    assert game.decide(Play(WHITE, "e2d3", ply=0), 0.0) == Outcome([], shown=then)
+    assert refusal(game, Play(WHITE, "e2e4", ply=0))[0] == "stale"
+    assert refusal(game, Play(WHITE, "e2d3", ply=0, offer_draw=True))[0] == "stale"
+    happen(game, End(BLACK, "resignation_black", ply=2))
+    assert game.decide(Play(WHITE, "e2d3", ply=0), 0.0) == Outcome([], shown=then)
+    assert game.decide(End(BLACK, "resignation_black", ply=2), 0.0) == Outcome([], shown=game.now)
+
+
+@pytest.mark.parametrize("again", ["a7a8", "a7a8q"])
+@pytest.mark.parametrize("sent", ["a7a8", "a7a8q"])
+def test_a_queen_is_a_queen_however_it_was_asked_for(sent: str, again: str) -> None:
+    game = new_game(fen="4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
+    play(game, sent)
+    outcome = game.decide(Play(WHITE, again, ply=0), 0.0)
+    assert outcome.shown is game.now
+    result = game.now.results[WHITE]
+    assert result is not None
+    assert result.requested == Move.from_uci(sent)
+    assert result.taken == Move.from_uci("a7a8q")
+    assert refusal(game, Play(WHITE, "a7a8r", ply=0))[0] == "stale"
+
+
+def test_a_move_is_no_ending_sent_again() -> None:
+    game = new_game()
+    happen(game, End(WHITE, "resignation_white", ply=0))
+    assert refusal(game, Play(WHITE, "resignation_white", ply=0))[0] == "game_over"
+
+
+def test_a_pass_sent_again() -> None:
+    game = new_game()
+    play(game, PASS)
+    assert game.decide(Play(WHITE, PASS, ply=0), 0.0) == Outcome([], shown=game.now)
+    assert game.decide(Sense(WHITE, None, ply=0), 0.0).shown is not None
+
+
+# --- Clocks -----------------------------------------------------------------------------------------------------
+
+
+def ticking_game() -> RbcGame:
+    game = new_game(clock=ClockOption(initial=10.0, increment=2.0))
+    for seat in (WHITE, BLACK):
+        happen(game, Hear(seat))
+    assert game.ticking
+    return game
+
+
+def test_a_turns_time_is_that_of_its_sense_and_its_move() -> None:
+    game = ticking_game()
+    assert game.clock is not None
+    assert happen(game, Sense(WHITE, "e4"), 3.0).events == [Sensed(chess.E4, 3.0)]
+    assert game.clock.left(WHITE) == 7.0
+    assert happen(game, Play(WHITE, "e2e4"), 4.0).events == [Moved("e2e4", 4.0)]
+    assert (game.clock.left(WHITE), game.clock.left(BLACK)) == (5.0, 10.0)
+
+
+def test_a_flag_falls_before_the_sense_and_before_the_move() -> None:
+    game = ticking_game()
+    outcome = game.decide(Sense(WHITE, "e4"), 10.0)
+    assert outcome.events == [Ended("timeout_white", 10.0)]
+    assert outcome.refusal is not None
+    assert str(outcome.refusal) == "game 0 is over: timeout_white"
+    happen(game, Sense(WHITE, "e4"), 9.0)
+    outcome = happen(game, Play(WHITE, "e2e4"), 1.0)
+    assert outcome.events == [Ended("timeout_white", 1.0)]
+    assert (game.over, game.now.phase, game.recon.winner) == (True, "over", BLACK)
+    assert game.recon.win_reason == WinReason.TIMEOUT
+
+
+def test_a_retry_shows_a_fallen_flag() -> None:
+    game = ticking_game()
+    happen(game, Sense(WHITE, "e4", ply=0), 1.0)
+    then = game.now
+    assert game.decide(Sense(WHITE, "e4", ply=0), 9.0) == Outcome([Ended("timeout_white", 9.0)], shown=then)
+
+
+def test_seats_are_waited_for() -> None:
+    game = new_game(clock=ClockOption(initial=10.0))
+    assert happen(game, Hear(BLACK)).events == [Heard("black")]
+    assert happen(game, Absent()).events == [Ended("timeout_white", 0.0)]
+    assert game.recon.winner == BLACK
+
+
+# --- Options ----------------------------------------------------------------------------------------------------
+
+
+def test_options_as_they_are_unless_asked_for_otherwise() -> None:
+    request = NewGame(player_white=1, player_black=2, variant="rbc")
+    assert msgspec.to_builtins(resolve(request, {}, 0, strict=True)) == {
+        "variant": "rbc",
+        "fen": chess.STARTING_FEN,
+        "clock": {"initial": 900.0, "increment": 5.0},
+        "reversible_moves": 100,
+        "max_turns": None,
+    }
+
+
+def test_null_is_no_clock_and_no_limit() -> None:
+    options = new_game(clock=None, reversible_moves=None).options
+    assert (options.clock, options.reversible_moves) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("draws", "claimed"),
+        ("max_moves", 10),
+        ("illegal_move", "refuse"),
+        ("position", 518),
+        ("seed", 3),
+        ("pgn", "1. e4"),
+    ],
+)
+@pytest.mark.parametrize("strict", [True, False])
+def test_options_that_rbc_has_not(field: str, value: Any, strict: bool) -> None:
+    request = NewGame(player_white=1, player_black=2, variant="rbc", **{field: value})
+    with pytest.raises(BadRequest, match=f"{field}: .* does not apply to rbc"):
+        resolve(request, {}, 0, strict=strict)
+
+
+@pytest.mark.parametrize(("field", "value"), [("reversible_moves", 100), ("max_turns", 10)])
+@pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])
+def test_options_that_only_rbc_has(variant: Any, field: str, value: int) -> None:
+    request = NewGame(player_white=1, player_black=2, variant=variant, **{field: value})
+    with pytest.raises(BadRequest, match=f"{field}: {value} does not apply to {variant}"):
+        resolve(request, {}, 0, strict=True)
+    assert resolve(request, {}, 0, strict=False).variant == variant
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_positions_that_rbc_starts_from(position: str) -> None:
+    game = new_game(fen=POSITIONS[position], reversible_moves=None)
+    assert game.options.fen == POSITIONS[position]
+    assert game.recon.board.fen() == POSITIONS[position]
+    assert game.fullmove_at(0) == game.recon.board.fullmoves
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "8/8/8/8/8/8/8/8 w - - 0 1",
+        "4k3/8/8/8/8/8/8/P3K3 w - - 0 1",
+        "4k3/8/8/8/8/8/8/4K3 w - - 1001 1",
+        "nonsense",
+        "k7/8/8/8/8/8/8/K7 x",
+    ],
+)
+def test_positions_that_rbc_does_not_start_from(fen: str) -> None:
+    with pytest.raises(BadPosition, match=r"^fen: "):
+        new_game(fen=fen)
+
+
+# --- The fold ---------------------------------------------------------------------------------------------------
+
+seats = st.sampled_from(chess.COLORS)
+plies = st.sampled_from([None, None, -1, 0, 3])
+asked = st.one_of(
+    st.builds(Sense, seats, st.sampled_from(["e4", "z9", None, 12, 99]), plies),
+    st.builds(Play, seats, st.sampled_from(["e2e4", "e7e5", PASS, "nonsense", "e2d3"]), plies, st.booleans()),
+    st.builds(End, seats, st.sampled_from(["resignation_white", "draw_agreed"]), plies),
+    st.builds(Hear, seats),
+    st.sampled_from([Flag(), Absent(), "turn", "turn", "turn", "turn"]),
+)
+
+
+def everything(game: RbcGame) -> list[Any]:
+    clock = None if game.clock is None else [game.clock.left(seat) for seat in chess.COLORS]
+    return [
+        game.now,
+        game.turn,
+        game.over,
+        game.ticking,
+        clock,
+        game.standing(),
+        game.recon.history(),
+        game.taken_moves,
+    ]
+
+
+def answer(outcome: Outcome) -> tuple[Any, ...]:
+    refused: GmError | None = outcome.refusal
+    return list(outcome.events), outcome.shown, refused and (type(refused), str(refused))
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=100, full=20_000))
+@given(st.sampled_from([None, ClockOption(initial=60.0, increment=1.0)]), st.lists(asked, max_size=60), st.integers())
+def test_replaying_the_events_gives_the_same_game(clock: ClockOption | None, asks: list[Any], seed: int) -> None:
+    rng = random.Random(seed)
+    game = new_game(clock=clock, reversible_moves=12)
+    events: list[AnyEvent] = [game.created]
+    given_commands: list[Command] = []
+    for ask in asks:
+        command = _command(ask, game, rng)
+        given_commands.append(command)
+        before = everything(game)
+        outcome = game.decide(command, rng.choice([0.0, 0.5, 20.0]))
+        assert everything(game) == before  # deciding changes nothing
+        for event in outcome.events:
+            game.apply(event)
+        events += outcome.events
+        _check_snapshot(game)
+    created, *others = msgspec.json.decode(msgspec.json.encode(events), type=list[AnyEvent])
+    assert isinstance(created, Created)
+    again = RbcGame(created)
+    for event in others:
+        again.apply(event)
+    assert everything(again) == everything(game)
+    for command in given_commands:
+        assert answer(again.decide(command, 0.0)) == answer(game.decide(command, 0.0))
+
+
+def _command(ask: Any, game: RbcGame, rng: random.Random) -> Command:
+    if ask == "turn":
+        if game.now.phase == "sense":
+            return Sense(game.turn, rng.choice([*chess.SQUARES, None]), game.now.ply)
+        move = rng.choice([*game.recon.move_actions(), None])
+        return Play(game.turn, PASS if move is None else move.uci(), game.now.ply)
+    ply = getattr(ask, "ply", None)
+    command: Command = msgspec.structs.replace(ask, ply=game.now.ply) if ply == -1 else ask
+    return command
+
+
+def _check_snapshot(game: RbcGame) -> None:
+    now = game.now
+    assert now.ply == game.recon.ply
+    assert now.halfmoves == game.recon.board.halfmoves
+    assert now.position == pack(chess.Board(game.recon.board.fen()))
+    assert unpack(now.position).occupied_co[WHITE] == game.recon.board.occupied_by(WHITE)
+    assert (now.phase == "over") == game.over == game.recon.is_over()
+    assert game.turn == game.turn_at(now.ply) == game.recon.turn
+
+
+def test_other_events_cannot_happen() -> None:
+    game = new_game()
+    for event in (game.created, Loaded(["e4"])):
+        with pytest.raises(ValueError, match="can happen to it"):
+            game.apply(event)

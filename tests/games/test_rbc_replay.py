@@ -1,0 +1,127 @@
+"""A game of rbc is the fold of its events: whoever replays them has the same game, to the last retry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chess
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gm_protocol.messages import ClockOption, NewGame
+from gmd.games.events import AnyEvent, Created
+from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, Sense
+from gmd.games.rbc import PASS, RbcGame
+from gmd.games.setup import resolve
+from gmd.games.variants import make_game
+from gmd.games.views import Viewer, actions, game_state, history
+from tests.helpers_proof import proof_size
+from tests.side_by_side import POSITIONS
+
+seats = st.sampled_from(chess.COLORS)
+plies = st.sampled_from([None, None, -1, 0, 3])
+
+#: What is asked of a game: -1 stands for its present ply, and a number for one of the side to move's moves.
+asked_senses = st.tuples(
+    st.just("sense"), st.none() | st.integers(-1, 64) | st.sampled_from(["e4", "z9"]), seats | st.none(), plies
+)
+asked_moves = st.tuples(
+    st.just("move"), st.integers(0, 60) | st.sampled_from([PASS, "e2e4", "nonsense"]), seats | st.none(), plies
+)
+endings = st.sampled_from(["resignation_white", "resignation_black", "draw_agreed", "taken_draw_white"])
+asked = st.one_of(
+    *[asked_senses] * 5,
+    *[asked_moves] * 5,
+    st.builds(End, seats, endings, st.sampled_from([None, 0, 3])),
+    st.builds(Hear, seats),
+    st.sampled_from([Flag(), Flag(), Absent()]),
+)
+
+games = st.builds(
+    NewGame,
+    player_white=st.just(1),
+    player_black=st.sampled_from([1, 2]),
+    variant=st.just("rbc"),
+    fen=st.sampled_from(list(POSITIONS.values())),
+    reversible_moves=st.sampled_from([msgspec.UNSET, None, 4]),
+    max_turns=st.sampled_from([None, 70, 12]),
+    clock=st.sampled_from([msgspec.UNSET, None, ClockOption(initial=60.0), ClockOption(first_move=10.0, per_move=0.5)]),
+)
+
+
+def new_game(request: NewGame) -> tuple[RbcGame, list[AnyEvent]]:
+    """A game and its first event."""
+    created = Created(1, request.player_black, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z")
+    game = make_game(created)
+    assert isinstance(game, RbcGame)
+    return game, [created]
+
+
+def replayed(events: list[AnyEvent]) -> RbcGame:
+    """A new game out of the events, as bytes hold them."""
+    written = msgspec.json.encode(events)
+    created, *others = msgspec.json.decode(written, type=list[AnyEvent])
+    game = make_game(created)
+    assert isinstance(game, RbcGame)
+    for event in others:
+        game.apply(event)
+    return game
+
+
+def command_of(what: Any, game: RbcGame) -> Command:
+    if not isinstance(what, tuple):
+        assert isinstance(what, Command)
+        return what
+    kind, value, seat, ply = what
+    seat, ply = game.turn if seat is None else seat, game.now.ply if ply == -1 else ply
+    if kind == "sense":
+        return Sense(seat, value, ply)
+    moves = game.recon.move_actions()
+    return Play(seat, moves[value % len(moves)].uci() if isinstance(value, int) and moves else str(value), ply)
+
+
+def everything(game: RbcGame) -> list[Any]:
+    """All that a game shows of itself, to everybody."""
+    return [
+        game.now,
+        game.turn,
+        game.over,
+        game.ticking,
+        game.awaited,
+        None if game.clock is None else [game.clock.left(seat) for seat in chess.COLORS],
+        [msgspec.json.encode(game_state(game, game.now, 0.25, viewer, brief=False)) for viewer in Viewer],
+        [actions(game, viewer) for viewer in Viewer],
+        game.standing(),
+        history(game) if game.over else game.taken_moves,
+    ]
+
+
+def answer(outcome: Outcome) -> tuple[Any, ...]:
+    """An outcome as values that can be compared."""
+    refusal = outcome.refusal
+    return list(outcome.events), outcome.shown, refusal and (type(refusal), str(refusal))
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=100, full=20_000))
+@given(games, st.lists(st.tuples(asked, st.sampled_from([0.0, 0.001, 1.5, 30.0])), max_size=40))
+def test_replaying_the_events_gives_the_same_game(request: NewGame, commands: list[tuple[Any, float]]) -> None:
+    game, events = new_game(request)
+    given_commands = []
+    for what, thought in commands:
+        command = command_of(what, game)
+        given_commands.append(command)
+        before = everything(game)
+        outcome = game.decide(command, thought)
+        assert everything(game) == before, "deciding changes nothing"
+        for event in outcome.events:
+            game.apply(event)
+        events += outcome.events
+    again = replayed(events)
+    assert everything(again) == everything(game)
+    # Retries among them: the same questions at the same plies get the same answers.
+    for command in given_commands:
+        for thought in (0.0, 100.0):
+            assert answer(again.decide(command, thought)) == answer(game.decide(command, thought))

@@ -1,0 +1,126 @@
+"""A game's history as reconchess's GameHistory: loaded by reconchess itself, and shown by its rc-replay.
+
+That it equals LocalGame's own, in every accessor, is for ``test_recon_side_by_side.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import chess
+from chess import BLACK, WHITE, Move
+from reconchess import GameHistory
+from reconchess.history import Turn
+
+from gmd.games.recon import ReconBoard, ReconGame
+from tests.side_by_side import POSITIONS
+
+
+def saved(game: ReconGame, folder: Path) -> Path:
+    path = folder / "game.json"
+    path.write_text(game.history().to_json("one", "another"), "utf-8")
+    return path
+
+
+def played(seed: int, fen: str = chess.STARTING_FEN, turns: int = 1_000) -> ReconGame:
+    """A random game; resigned in the middle of a turn after so many."""
+    rng = random.Random(seed)
+    game = ReconGame(fen)
+    while not game.is_over():
+        game.sense(rng.choice([*game.sense_actions(), None]))
+        if game.ply == turns:
+            game.resign()
+            break
+        game.move(rng.choice([*game.move_actions(), None]))
+    return game
+
+
+def test_reconchess_loads_the_file(tmp_path: Path) -> None:
+    game = played(1)
+    history = GameHistory.from_file(str(saved(game, tmp_path)))
+    assert history.get_white_player_name() == "one"
+    assert history.get_black_player_name() == "another"
+    assert history.num_turns() == game.ply
+    assert history.get_winner_color() == game.winner
+    assert list(history.collect(history.taken_move, history.turns())) == [turn.taken for turn in game.history().turns]
+
+
+def test_a_turn_that_was_not_finished_has_a_sense_and_no_move(tmp_path: Path) -> None:
+    game = ReconGame()
+    game.sense(chess.E2)
+    game.move(Move.from_uci("e2e4"))
+    game.sense(chess.E2)
+    game.resign()
+    history = GameHistory.from_file(str(saved(game, tmp_path)))
+    assert history.has_sense(Turn(BLACK, 0))
+    assert not history.has_move(Turn(BLACK, 0))
+    pawn = chess.Piece(chess.PAWN, WHITE)
+    assert (chess.E2, None) in history.sense_result(Turn(BLACK, 0))
+    assert (chess.D2, pawn) in history.sense_result(Turn(BLACK, 0))
+
+
+def test_a_game_without_turns_is_empty(tmp_path: Path) -> None:
+    game = ReconGame()
+    game.lose_on_time()
+    history = GameHistory.from_file(str(saved(game, tmp_path)))
+    assert history.is_empty()
+    assert history.get_winner_color() == BLACK
+    assert history.get_win_reason().name == "TIMEOUT"
+
+
+def test_a_game_under_way_has_no_result(tmp_path: Path) -> None:
+    history = GameHistory.from_file(str(saved(ReconGame(), tmp_path)))
+    assert (history.get_winner_color(), history.get_win_reason()) == (None, None)
+
+
+def test_fens_are_the_start_and_what_followed() -> None:
+    game = ReconGame()
+    for uci in ("e2e4", "e7e5"):
+        game.sense(None)
+        game.move(Move.from_uci(uci))
+    history = game.history()
+    assert history.fens() == [
+        chess.STARTING_FEN,
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
+        "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq e6 0 2",
+    ]
+    assert history.board().fen() == game.board.fen()
+
+
+def test_a_history_says_whose_turn_each_was() -> None:
+    game = played(3, POSITIONS["promotions, Black first"])
+    colors = [turn.color for turn in game.history().replay()]
+    assert colors == [bool(ply % 2) for ply in range(game.ply)]
+
+
+#: Every action shown, forwards and backwards, from either side, in reconchess's own window.
+_SHOW = """
+import sys, warnings
+warnings.simplefilter("ignore")  # reconchess and pygame import pkg_resources
+from reconchess import GameHistory
+from reconchess.scripts.rc_replay import ReplayWindow
+window = ReplayWindow(GameHistory.from_file(sys.argv[1]))
+for step in (window.go_forwards, window.go_backwards):
+    for _ in range(len(window.actions) - 1):
+        step()
+        window.draw()
+window.go_to_end()
+window.perspective = not window.perspective
+window.draw()
+print(len(window.actions), window.board.fen())
+"""
+
+
+def test_rc_replay_shows_the_game(tmp_path: Path) -> None:
+    game = played(2, turns=20)
+    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "HOME": str(tmp_path)}
+    command = [sys.executable, "-c", _SHOW, str(saved(game, tmp_path))]
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert shown.returncode == 0, shown.stderr
+    actions, fen = shown.stdout.strip().splitlines()[-1].split(" ", 1)
+    assert int(actions) == 2 * game.ply + 1
+    assert fen == ReconBoard.as_chess(game.board).fen()

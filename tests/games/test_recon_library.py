@@ -1,0 +1,205 @@
+"""The library of reconnaissance blind chess, as the author of a bot meets it."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import pytest
+from chess import BLACK, WHITE, Move, Piece
+from reconchess import LocalGame
+
+from gmd.games.recon import GameOver, ReconGame, WinReason, WrongPhase
+
+E2E4 = Move.from_uci("e2e4")
+
+
+def after(*turns: str, fen: str = chess.STARTING_FEN) -> ReconGame:
+    """A game after these moves, ``--`` for a pass, with nothing sensed."""
+    game = ReconGame(fen)
+    for uci in turns:
+        game.sense(None)
+        game.move(None if uci == "--" else Move.from_uci(uci))
+    return game
+
+
+def test_a_sense_comes_before_the_move_and_there_is_one_of_each() -> None:
+    game = ReconGame()
+    assert not game.sensed
+    with pytest.raises(WrongPhase, match=r"a sense is due before the move; sense\(None\) passes"):
+        game.move(E2E4)
+    game.sense(chess.E7)
+    assert game.sensed
+    with pytest.raises(WrongPhase, match="a move is due"):
+        game.sense(None)
+    game.move(E2E4)
+    assert (game.turn, game.sensed, game.ply) == (BLACK, False, 1)
+
+
+def test_a_sense_shows_nine_squares_from_the_top_left() -> None:
+    def piece(symbol: str) -> Piece:
+        return Piece.from_symbol(symbol)
+
+    assert ReconGame().sense(chess.B7) == [
+        (chess.A8, piece("r")),
+        (chess.B8, piece("n")),
+        (chess.C8, piece("b")),
+        (chess.A7, piece("p")),
+        (chess.B7, piece("p")),
+        (chess.C7, piece("p")),
+        (chess.A6, None),
+        (chess.B6, None),
+        (chess.C6, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("square", "shown"),
+    [
+        ("a1", "a2 b2 a1 b1"),
+        ("h1", "g2 h2 g1 h1"),
+        ("a8", "a8 b8 a7 b7"),
+        ("h8", "g8 h8 g7 h7"),
+        ("a4", "a5 b5 a4 b4 a3 b3"),
+    ],
+)
+def test_a_sense_at_the_edge_is_clipped(square: str, shown: str) -> None:
+    result = ReconGame().sense(chess.parse_square(square))
+    assert [chess.SQUARE_NAMES[seen] for seen, _ in result] == shown.split()
+
+
+def test_nothing_is_sensed_by_passing() -> None:
+    assert ReconGame().sense(None) == []
+
+
+@pytest.mark.parametrize("square", [-1, 64])
+def test_what_is_no_square_is_not_sensed(square: int) -> None:
+    game = ReconGame()
+    with pytest.raises(ValueError, match=rf"{square} is no square: they are 0 \(a1\) to 63 \(h8\)"):
+        game.sense(square)
+    assert not game.sensed
+
+
+def test_a_refused_move_changes_nothing() -> None:
+    game = ReconGame()
+    game.sense(None)
+    with pytest.raises(ValueError, match="e2e5 is not among the move actions"):
+        game.move(Move.from_uci("e2e5"))
+    assert (game.turn, game.sensed, game.ply, game.board.fen()) == (WHITE, True, 0, chess.STARTING_FEN)
+
+
+def test_the_side_to_act_is_told_where_it_lost_a_piece() -> None:
+    game = after("e2e4", "d7d5", "e4d5")
+    assert game.opponent_capture == chess.D5
+    game.sense(None)
+    game.move(None)
+    assert game.opponent_capture is None
+
+
+def test_a_pawn_that_reaches_the_last_rank_asks_for_a_queen() -> None:
+    game = ReconGame("4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
+    game.sense(None)
+    assert game.move(Move.from_uci("a7a8")) == (Move.from_uci("a7a8"), Move.from_uci("a7a8q"), None)
+
+
+def test_who_takes_the_king_wins() -> None:
+    game = after("e2e4", "f7f6", "d1h5", "--", "h5e8")
+    assert game.is_over()
+    assert (game.winner, game.win_reason) == (WHITE, WinReason.KING_CAPTURE)
+    with pytest.raises(GameOver, match="the game is over: KING_CAPTURE"):
+        game.sense(None)
+    with pytest.raises(GameOver, match="the game is over: KING_CAPTURE"):
+        game.move(None)
+    with pytest.raises(GameOver, match="the game is over: KING_CAPTURE"):
+        game.resign()
+
+
+@pytest.mark.parametrize("color", [WHITE, BLACK])
+def test_resigning_and_losing_on_time(color: bool) -> None:
+    game = after("e2e4")
+    game.resign(color)
+    assert (game.winner, game.win_reason) == (not color, WinReason.RESIGN)
+    game = after("e2e4")
+    game.lose_on_time(color)
+    assert (game.winner, game.win_reason) == (not color, WinReason.TIMEOUT)
+
+
+def test_the_side_to_act_is_the_one_that_gives_up() -> None:
+    game = after("e2e4")
+    game.resign()
+    assert game.winner == WHITE
+    game = after("e2e4")
+    game.lose_on_time()
+    assert game.winner == WHITE
+
+
+@pytest.mark.parametrize("color", [WHITE, BLACK])
+def test_losing_on_time_is_reconchess_timeout(color: bool) -> None:
+    local = LocalGame()
+    local.start()
+    local.seconds_left_by_color[color] = 0
+    local.end()
+    game = ReconGame()
+    game.lose_on_time(color)
+    assert game.winner == local.get_winner_color()
+    assert game.win_reason is not None
+    assert game.win_reason.name == local.get_win_reason().name
+
+
+def test_limits_may_be_lifted() -> None:
+    game = ReconGame("4k3/8/8/8/8/8/8/4K3 w - - 99 500", reversible_moves=None, max_turns=None)
+    for _ in range(10):
+        game.sense(None)
+        game.move(None)
+    assert not game.is_over()
+
+
+def test_a_caller_may_end_a_game_by_a_rule_of_its_own() -> None:
+    game = ReconGame()
+    game.end(None, WinReason.TURN_LIMIT)
+    assert (game.is_over(), game.winner, game.win_reason) == (True, None, WinReason.TURN_LIMIT)
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    game = after("e2e4", "d7d5")
+    game.sense(chess.D5)
+    before = game.history()
+    other = game.copy()
+    other.move(Move.from_uci("e4d5"))
+    other.sense(None)
+    other.resign()
+    assert game.history() == before
+    assert (game.turn, game.sensed, game.is_over(), game.opponent_capture) == (WHITE, True, False, None)
+    game.move(Move.from_uci("e4d5"))
+    assert game.board.fen() == other.board.fen()
+    assert game.move_actions() == other.move_actions()
+
+
+def test_lists_are_the_callers_own() -> None:
+    game = ReconGame()
+    first = game.history()
+    squares, moves = game.sense_actions(), game.move_actions()
+    squares.clear()
+    moves.clear()
+    assert len(game.sense_actions()) == 64
+    assert len(game.move_actions()) == 34
+    seen = game.sense(chess.E4)
+    seen.clear()
+    game.move(None)
+    assert first.turns == []
+    assert len(next(game.history().replay()).sense_result) == 9
+
+
+def test_the_same_seed_plays_the_same_game_as_with_reconchess() -> None:
+    rng, local = random.Random(5), LocalGame(None, None)
+    local.start()
+    while not local.is_over():
+        local.sense(rng.choice(local.sense_actions()))
+        local.move(rng.choice(local.move_actions()))
+        local.end_turn()
+    rng, game = random.Random(5), ReconGame()
+    while not game.is_over():
+        game.sense(rng.choice(game.sense_actions()))
+        game.move(rng.choice(game.move_actions()))
+    assert game.board.fen() == local.board.fen(en_passant="fen")
+    assert game.ply > 20

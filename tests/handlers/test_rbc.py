@@ -1,0 +1,484 @@
+"""Reconnaissance blind chess over the protocol: turns, refusals, seats, clocks, spectators, history."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from reconchess import GameHistory
+from trio.testing import MockClock
+
+from gm_protocol.messages import FIRST_REGISTERED
+from gmd.log.memory import MemoryLog
+from tests.helpers import START_FEN, Client, Json, memory_daemon
+
+NOBODY = 77
+
+BLACKS_VIEW = "rnbqkbnr/pppppppp/8/8/8/8/8/8 w kq - 0 1"
+WHITES_VIEW = "8/8/8/8/8/8/PPPPPPPP/RNBQKBNR w KQ - 0 1"
+NOBODYS_VIEW = "8/8/8/8/8/8/8/8 w - - 0 1"
+
+
+async def new_rbc(client: Client, white: int = 1, black: int = 2, **options: Any) -> Json:
+    """A game of rbc without a clock."""
+    return await client.new_game(white, black, **{"variant": "rbc", "clock": None, **options})
+
+
+async def turn(client: Client, ply: int, move: str | None, square: str | int | None = None, **fields: Any) -> Json:
+    """A turn in game 1 by the player whose turn the ply is; the reply to the move."""
+    who = {"game_id": 1, "player": 1 + ply % 2, "ply": ply, **fields}
+    sensed = await client.ask("sense", square=square, **who)
+    assert sensed["error"] is None, sensed
+    moved = await client.ask("move", move=move, **who)
+    assert moved["error"] is None, moved
+    return moved
+
+
+async def turns(client: Client, *moves: str | None) -> None:
+    """Turns from the beginning of game 1 on."""
+    for ply, move in enumerate(moves):
+        await turn(client, ply, move)
+
+
+# --- Refusals ---------------------------------------------------------------------------------------------------
+
+
+#: What may be wrong in game 1 (live, White to sense, ply 0) or 2 (over), in the order it is looked for.
+WRONG: list[tuple[str, Json]] = [
+    ("bad_request", {"brief": "yes"}),
+    ("bad_request", {"player": None}),
+    ("no_such_game", {"game_id": 9}),
+    ("unauthorized", {"player": FIRST_REGISTERED}),
+    ("not_a_player", {"player": NOBODY}),
+    ("game_over", {"game_id": 2}),
+    ("stale", {"ply": 5}),
+    ("not_your_turn", {"player": 2}),
+]
+WRONG_SENSES = [*WRONG, ("bad_square", {"square": "z9"})]
+WRONG_MOVES = [*WRONG, ("wrong_phase", {}), ("illegal_move", {"move": "e2e5"})]
+
+
+def pairs(wrong: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
+    """What is refused as what, where two things are wrong: as the first of them."""
+    return [
+        (code, {**second, **first}) for number, (code, first) in enumerate(wrong) for _, second in wrong[number + 1 :]
+    ]
+
+
+async def prepared(client: Client) -> None:
+    await new_rbc(client)
+    await new_rbc(client)
+    assert (await client.ask("end_game", player=1, game_id=2, termination="resignation_white"))["error"] is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "fields"),
+    [("sense", *wrong) for wrong in pairs(WRONG_SENSES)] + [("move", *wrong) for wrong in pairs(WRONG_MOVES)],
+)
+async def test_the_first_thing_wrong_is_reported(kind: str, code: str, fields: Json) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await prepared(client)
+        asked: Json = {"player": 1, "game_id": 1, "square": "e7", "move": "e2e4"}
+        reply = await client.ask(kind, **{**asked, **fields})
+        assert (set(reply), reply["state"], reply["code"]) == ({"state", "code", "error"}, None, code)
+        assert (await client.ask("sense", **asked))["error"] is None  # the refused one has changed nothing
+
+
+@pytest.mark.parametrize(
+    ("code", "fields", "error"),
+    [
+        ("illegal_move", {"move": "e2e5"}, "move: 'e2e5' is not among white's move_actions (UCI, or null)"),
+        ("illegal_move", {"move": "e4"}, "move: 'e4' is not among white's move_actions (UCI, or null)"),
+        ("illegal_move", {"move": "--"}, "move: '--' is not among white's move_actions (UCI, or null)"),
+        ("not_available", {"offer_draw": True}, "offer_draw: rbc has no draw offers: they would be signals"),
+    ],
+)
+async def test_a_refused_move_costs_nothing(code: str, fields: Json, error: str) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client)
+        asked: Json = {"player": 1, "game_id": 1}
+        await client.ask("sense", **asked, square=None)
+        reply = await client.ask("move", **{**asked, "move": "e2e4", **fields})
+        assert reply == {"state": None, "code": code, "error": error}
+        assert (await client.ask("move", **asked, move="e2e4"))["taken_move"] == "e2e4"
+
+
+@pytest.mark.parametrize("termination", ["taken_draw_white", "taken_draw_black", "draw_agreed"])
+async def test_no_draw_is_taken_or_agreed(termination: str) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client, 1, 1)
+        reply = await client.ask("end_game", game_id=1, player=1, termination=termination, seat="white")
+        assert (reply["code"], reply["error"]) == (
+            "not_available",
+            f"termination: '{termination}': rbc has no draws to take or to agree on",
+        )
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "error"),
+    [
+        ({"draws": "claimed"}, "bad_request", "draws: 'claimed' does not apply to rbc"),
+        ({"max_moves": 5}, "bad_request", "max_moves: 5 does not apply to rbc"),
+        ({"illegal_move": "refuse"}, "bad_request", "illegal_move: 'refuse' does not apply to rbc"),
+        ({"position": 518}, "bad_request", "position: 518 does not apply to rbc"),
+        ({"pgn": "1. e4"}, "bad_request", "pgn: '1. e4' does not apply to rbc"),
+        ({"clock": {"initial": 0}}, "bad_request", "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"),
+        ({"max_turns": 0}, "bad_request", "max_turns: 0: expected `int` >= 1"),
+        (
+            {"fen": "8/8/8/8/8/8/8/K7 w - - 0 1"},
+            "bad_position",
+            "fen: '8/8/8/8/8/8/8/K7 w - - 0 1': no position to start from: no black king",
+        ),
+    ],
+)
+@pytest.mark.parametrize("hello", [True, False])
+async def test_games_that_cannot_be(fields: Json, code: str, error: str, hello: bool) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(hello=hello)
+        reply = await client.ask("new_game", player_white=1, player_black=2, variant="rbc", **fields)
+        assert reply == {"game_id": None, "state": None, "code": code, "error": error}
+
+
+@pytest.mark.parametrize("fields", [{"reversible_moves": 20}, {"max_turns": 20}])
+async def test_its_options_are_its_own(fields: Json) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        reply = await client.ask("new_game", player_white=1, player_black=2, **fields)
+        assert reply["code"] == "bad_request"
+        assert reply["error"].endswith("does not apply to standard")
+
+
+async def test_in_chess_nothing_is_sensed_and_nobody_passes() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        await client.new_game()
+        sensed = await client.ask("sense", game_id=1, square="e7")
+        assert (sensed["state"], sensed["code"]) == (None, "not_available")
+        passed = await client.ask("move", game_id=1, move=None)
+        assert (passed["state"], passed["code"]) == (None, "bad_request")
+        assert passed["error"] == "move: null passes, which standard has no use for; send SAN (Nf3) or UCI (g1f3)"
+
+
+# --- Retries ----------------------------------------------------------------------------------------------------
+
+
+async def test_each_seats_latest_sense_and_move_are_known_by_themselves() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client)
+        white: Json = {"game_id": 1, "player": 1}
+        sensed = await client.ask("sense", **white, ply=0, square="e7")
+        moved = await client.ask("move", **white, ply=0, move="e2e4")
+        for ply, move in enumerate(["d7d5", "e4d5", "d8d5"], 1):
+            await turn(client, ply, move)
+        assert (await client.ask("sense", **white, ply=0, square="e7"))["code"] == "stale"
+        again = await client.ask("sense", **white, ply=2, square=None)
+        assert (again["sense_result"], again["state"]["ply_index"], again["state"]["phase"]) == ([], 2, "move")
+        assert again["state"]["opponent_capture"] is None  # as it was: the pawn on d5 has been taken since
+        assert "P" in again["state"]["fen"].split("/")[4]
+        latest = await client.ask("move", **white, ply=2, move="e4d5")
+        assert (latest["capture_square"], latest["state"]["ply_index"]) == ("d5", 3)
+        assert (sensed["state"]["ply_index"], moved["state"]["ply_index"]) == (0, 1)
+
+
+async def test_a_retry_shows_what_it_showed_byte_for_byte() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client)
+        white: Json = {"game_id": 1, "player": 1, "ply": 0}
+        sensed = await client.ask("sense", **white, square="e7")
+        assert await client.ask("sense", **white, square=52) == sensed
+        moved = await client.ask("move", **white, move="e2e4")
+        assert await client.ask("sense", **white, square="e7") == sensed
+        await client.ask("sense", game_id=1, player=2, square="e4")
+        assert await client.ask("move", **white, move="e2e4") == moved
+        await client.ask("end_game", game_id=1, player=2, termination="resignation_black")
+        assert await client.ask("sense", **white, square="e7") == sensed
+        assert (await client.ask("sense", **white, square="e6"))["code"] == "game_over"
+
+
+async def test_a_pass_and_a_promotion_are_known_however_they_are_written() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client, fen="7k/P7/8/8/8/8/8/K7 w - - 0 1")
+        moved = await turn(client, 0, "a7a8")
+        assert (moved["requested_move"], moved["taken_move"]) == ("a7a8", "a7a8q")
+        for text in ("a7a8", "a7a8q"):
+            assert await client.ask("move", game_id=1, player=1, ply=0, move=text) == moved
+        assert (await client.ask("move", game_id=1, player=1, ply=0, move="a7a8r"))["code"] == "stale"
+        passed = await turn(client, 1, None)
+        for text in (None, "0000"):
+            assert await client.ask("move", game_id=1, player=2, ply=1, move=text) == passed
+
+
+async def test_an_ending_is_no_retried_move_with_its_words() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client)
+        ended = {"game_id": 1, "player": 1, "ply": 0}
+        first = await client.ask("end_game", **ended, termination="resignation_white")
+        assert await client.ask("end_game", **ended, termination="resignation_white") == first
+        assert (await client.ask("move", **ended, move="resignation_white"))["code"] == "game_over"
+
+
+# --- Seats ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("state", {}),
+        ("actions", {}),
+        ("wait", {"timeout": 0}),
+        ("sense", {"square": "e7"}),
+        ("move", {"move": "e2e4"}),
+        ("end_game", {"termination": "draw_agreed"}),
+    ],
+)
+@pytest.mark.parametrize("over", [False, True])
+async def test_who_has_both_seats_must_name_one(kind: str, fields: Json, over: bool) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        await new_rbc(client, 1, 1)
+        if over:
+            await client.ask("end_game", game_id=1, termination="resignation_white")
+        reply = await client.ask(kind, game_id=1, **fields)
+        assert (reply["code"], reply["error"]) == (
+            "bad_request",
+            "seat: missing; player 1 holds both seats in game 1 and must name one",
+        )
+        assert (await client.ask(kind, game_id=7, **fields))["code"] == "no_such_game"
+
+
+async def test_who_has_both_seats_is_shown_the_one_it_names() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        made = await new_rbc(client, 1, 1)
+        assert made["state"]["fen"] == WHITES_VIEW
+        for seat, fen in (("white", WHITES_VIEW), ("black", BLACKS_VIEW)):
+            assert (await client.ask("state", game_id=1, seat=seat))["state"]["fen"] == fen
+            assert (await client.ask("wait", game_id=1, seat=seat, timeout=0))["state"]["fen"] == fen
+        reply = await client.ask("sense", game_id=1, square="e7", seat="black")
+        assert reply["code"] == "not_your_turn"
+        reply = await client.ask("sense", game_id=1, square="e7", seat="white")
+        assert (reply["error"], reply["state"]["fen"]) == (None, WHITES_VIEW)
+        assert (await client.ask("actions", game_id=1, seat="black"))["move_actions"] is None
+        reply = await client.ask("end_game", game_id=1, termination="resignation_black")
+        assert (reply["error"], reply["state"]["result"]) == (None, "1-0")
+
+
+async def test_who_waits_for_any_game_is_told_only_that_one_of_its_own_is_due() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        await new_rbc(client, 1, 1)
+        reply = await client.ask("wait", any=True, actions=True)
+        assert (reply["game_id"], reply["state"]["fen"], reply["move_actions"]) == (1, NOBODYS_VIEW, None)
+        reply = await client.ask("wait", game_ids=[1], timeout=0)
+        assert reply["code"] == "bad_request"
+
+
+@pytest.mark.parametrize(("player", "fen"), [(1, WHITES_VIEW), (2, BLACKS_VIEW), (NOBODY, NOBODYS_VIEW)])
+async def test_who_makes_a_game_is_shown_its_own_part_of_it(player: int, fen: str) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=player)
+        assert (await new_rbc(client))["state"]["fen"] == fen
+
+
+# --- Actions and waiting ----------------------------------------------------------------------------------------
+
+
+async def test_actions_are_those_of_the_phase() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client)
+
+        async def counted(player: int | None) -> list[int | None]:
+            state = await client.ask("state", game_id=1, player=player, actions=True)
+            if player is not None:
+                actions = await client.ask("actions", game_id=1, player=player)
+                assert {name: state[name] for name in actions} == actions
+            found = [state["sense_actions"], state["move_actions"]]
+            return [None if each is None else len(each) for each in found]
+
+        # Twenty moves, and a capture of two squares by each pawn but those at the edge.
+        assert await counted(1) == [64, 34]
+        assert await counted(2) == await counted(None) == [None, None]
+        await client.ask("sense", game_id=1, player=1, square="e7")
+        assert await counted(1) == [None, 34]
+        await client.ask("move", game_id=1, player=1, move="e2e4")
+        assert await counted(1) == [None, None]
+        assert await counted(2) == [64, 34]
+
+
+async def test_a_wait_for_ones_turn_returns_for_either_phase() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        await new_rbc(client)
+        assert (await client.ask("wait", game_id=1))["state"]["phase"] == "sense"
+        await client.ask("sense", game_id=1, square="e7")
+        assert (await client.ask("wait", game_id=1))["state"]["phase"] == "move"
+
+
+async def test_a_sense_does_not_count_as_waiting_less() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        for _ in range(2):
+            await new_rbc(client)
+        assert (await client.ask("wait", any=True))["game_id"] == 1
+        await client.ask("sense", game_id=1, square="e7")
+        assert (await client.ask("wait", any=True))["game_id"] == 1
+        await client.ask("move", game_id=1, move="e2e4")
+        assert (await client.ask("wait", any=True))["game_id"] == 2
+
+
+# --- Clocks -----------------------------------------------------------------------------------------------------
+
+
+async def test_each_player_sees_its_own_clock_alone(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(variant="rbc")
+        clocks = [(await client.ask("state", game_id=1, player=player))["state"]["clock"] for player in (1, 2, None)]
+        assert clocks == [
+            {"white": 900.0, "black": None},
+            {"white": None, "black": 900.0},
+            {"white": None, "black": None},
+        ]
+        white: Json = {"game_id": 1, "player": 1}
+        await trio.sleep(10)
+        assert (await client.ask("sense", **white, square="e7"))["state"]["clock"] == {"white": 890.0, "black": None}
+        await trio.sleep(5)
+        assert (await client.ask("state", **white))["state"]["clock"] == {"white": 885.0, "black": None}
+        assert (await client.ask("move", **white, move="e2e4"))["state"]["clock"] == {"white": 890.0, "black": None}
+        await trio.sleep(3)
+        assert (await client.ask("state", game_id=1, player=2))["state"]["clock"] == {"white": None, "black": 897.0}
+        ended = await client.ask("end_game", **white, termination="resignation_white")
+        assert ended["state"]["clock"] == {"white": 890.0, "black": 897.0}
+
+
+async def test_time_that_runs_out_behind_a_sense_loses(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(variant="rbc", clock={"initial": 10})
+        await client.ask("state", game_id=1, player=2)
+        await client.ask("state", game_id=1, player=1)
+        await trio.sleep(6)
+        await client.ask("sense", game_id=1, player=1, square="e7")
+        started = trio.current_time()
+        reply = await client.ask("wait", game_id=1, player=2)
+        assert (reply["state"]["termination"], trio.current_time() - started) == ("timeout_white", pytest.approx(4))
+        assert (await client.ask("move", game_id=1, player=1, move="e2e4"))["code"] == "game_over"
+
+
+# --- The log ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_game_goes_on_after_any_restart() -> None:
+    log = MemoryLog()
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect()
+        await new_rbc(client)
+        await turns(client, "e2e4", "d7d5", "e4d5")
+        sensed = await client.ask("sense", game_id=1, player=2, square="d5", ply=3)
+        shown = [await client.ask("state", game_id=1, player=player, actions=True) for player in (1, 2, None)]
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect()
+        assert [await client.ask("state", game_id=1, player=player, actions=True) for player in (1, 2, None)] == shown
+        assert await client.ask("sense", game_id=1, player=2, square="d5", ply=3) == sensed
+        assert (await client.ask("move", game_id=1, player=1, move="e4d5", ply=2))["capture_square"] == "d5"
+        moved = await client.ask("move", game_id=1, player=2, move="d8d5", ply=3)
+        assert (moved["capture_square"], moved["state"]["opponent_capture"]) == ("d5", "d5")
+
+
+# --- History and spectators -------------------------------------------------------------------------------------
+
+
+async def test_the_history_is_hidden_until_the_end_and_then_reconchesss_own(tmp_path: Path) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client)
+        await turns(client, "e2e4", "f7f6", "d1h5", None, "h5e8")
+        for player in (1, 2, NOBODY, None):
+            reply = await client.ask("history", game_id=1, player=player)
+            assert reply["error"] is None
+        assert reply["moves"] == ["e2e4", "f7f6", "d1h5", "0000", "h5e8"]
+        assert reply["pgn"].endswith("1. e4 1... f6 2. Qh5 2... -- 3. Qxe8 1-0\n")
+        file = tmp_path / "game.json"
+        file.write_text(json.dumps(reply["history"]))
+        history = GameHistory.from_file(str(file))
+        assert [history.capture_square(each) for each in history.turns()] == [None, None, None, None, 60]
+        state = (await client.ask("state", game_id=1))["state"]
+        assert (state["pgn"], state["last_move"]) == ("1.e4 f6 2.Qh5 -- 3.Qxe8", "h5e8")
+
+
+async def test_a_long_history_is_given_too() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client, reversible_moves=300)
+        await turns(client, *[None] * 300)
+        reply = await client.ask("history", game_id=1)
+        assert reply["moves"] == ["0000"] * 300
+        assert reply["history"]["win_reason"]["value"] == "MOVE_LIMIT"
+
+
+LIVE = {"spectate": "live"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "hello", "sees_all"),
+    [
+        ({}, {}, False),
+        ({"spectator_key": "sesame"}, {"spectator_key": "sesame"}, False),
+        (LIVE, {}, True),
+        (LIVE, {"spectator_key": None}, True),
+        ({**LIVE, "spectator_key": "sesame"}, {"spectator_key": "sesame"}, True),
+    ],
+)
+async def test_live_games_are_shown_where_the_operator_says_so(settings: Json, hello: Json, sees_all: bool) -> None:
+    async with memory_daemon(**settings) as daemon:
+        client = await daemon.connect()
+        await new_rbc(client)
+        await turn(client, 0, "e2e4")
+        await client.ask("sense", game_id=1, player=2, square="e4")
+        assert (await client.ask("hello", **hello))["error"] is None
+        state = (await client.ask("state", game_id=1))["state"]
+        shown = (state["fen"], state["phase"], state["pgn"], state["last_move"])
+        full = ("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", "move", "1.e4", "e2e4")
+        assert shown == (full if sees_all else ("8/8/8/8/8/8/8/8 b - - 0 1", None, None, None))
+        followed = (await client.ask("wait", game_id=1, ply=0))["state"]
+        assert followed == state
+        # A player, and whoever says it is somebody, is shown what it would be shown without.
+        for player, fen in ((1, "8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQ - 0 1"), (NOBODY, "8/8/8/8/8/8/8/8 b - - 0 1")):
+            assert (await client.ask("state", game_id=1, player=player))["state"]["fen"] == fen
+        assert (await client.ask("history", game_id=1))["code"] == "not_available"
+
+
+@pytest.mark.parametrize("key", ["sesam", "sesame ", "", "Sesame"])
+async def test_another_key_is_refused_and_leaves_nobody(key: str) -> None:
+    async with memory_daemon(spectate="live", spectator_key="sesame") as daemon:
+        client = await daemon.connect(player=1)
+        reply = await client.ask("hello", spectator_key=key, player=1)
+        assert (reply["code"], reply["error"]) == (
+            "unauthorized",
+            "spectator_key: it is not this server's, or this server has none",
+        )
+        assert (await client.ask("actions", game_id=1))["code"] == "bad_request"  # it has no player any more
+
+
+async def test_a_server_without_a_key_takes_none() -> None:
+    async with memory_daemon(spectate="live") as daemon:
+        client = await daemon.connect()
+        assert (await client.ask("hello", spectator_key=""))["code"] == "unauthorized"
+
+
+async def test_the_start_is_public() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        made = await new_rbc(client)
+        assert made["state"]["start_fen"] == made["options"]["fen"] == START_FEN

@@ -1,0 +1,163 @@
+"""Two games of reconnaissance blind chess that look the same to one player and are not.
+
+What a player observes is decided here by reconchess's utilities and python-chess alone: what its senses show, what
+becomes of its moves, and where its pieces are captured. Its actions are the same in both games; its opponent's are not.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import chess
+from chess import Board, Color, Move, Square
+from reconchess.utilities import (
+    add_pawn_queen_promotion,
+    capture_square_of_move,
+    move_actions,
+    revise_move,
+)
+
+from tests.side_by_side import POSITIONS
+
+#: How many squares or moves are tried for one that looks the same in both games.
+TRIES = 40
+
+#: The squares that a sense shows.
+WINDOWS = [
+    chess.SquareSet(other for other in chess.SQUARES if chess.square_distance(square, other) <= 1)
+    for square in chess.SQUARES
+]
+
+
+@dataclass(frozen=True)
+class Action:
+    """What a side does in its turn."""
+
+    sense: Square | None
+    move: Move | None
+
+
+@dataclass(frozen=True)
+class OwnTurn:
+    """The observer's turn: the same in both games, before it and behind it."""
+
+    action: Action
+    #: Moves it may ask for, and one it may not, whatever the true board.
+    allowed: list[Move]
+    forbidden: Move
+
+
+@dataclass(frozen=True)
+class OthersTurn:
+    """The opponent's turn in either game. The observer may see that it was taken, and where it captured."""
+
+    actions: tuple[Action, Action]
+
+
+@dataclass
+class Twins:
+    """A pair of games, by what is done in them."""
+
+    fen: str
+    observer: Color
+    turns: list[OwnTurn | OthersTurn] = field(default_factory=list)
+    #: The true positions behind the last turn.
+    boards: tuple[Board, Board] = field(default_factory=lambda: (Board(), Board()))
+
+    @property
+    def differ(self) -> bool:
+        """Whether the true positions are different in the end."""
+        one, other = self.boards
+        return one.board_fen() != other.board_fen()
+
+
+#: Every double step may be answered en passant.
+PASSING_PAWNS = "r3k2r/1p1p1p1p/8/P1P1P1P1/p1p1p1p1/8/1P1P1P1P/R3K2R w KQkq - 0 1"
+
+STARTS = [chess.STARTING_FEN, PASSING_PAWNS, *POSITIONS.values()]
+
+
+def draw_twins(rng: random.Random, starts: Sequence[str] = STARTS) -> Twins:
+    """A pair of games, a few turns long."""
+    fen = rng.choice(starts)
+    twins = Twins(fen, rng.choice(chess.COLORS), boards=(Board(fen), Board(fen)))
+    # Halfway between two limits nobody can tell that one is near.
+    if twins.boards[0].halfmove_clock > 50:
+        twins.fen = chess.STARTING_FEN
+        twins.boards = (Board(), Board())
+    for _ in range(rng.randint(2, 14)):
+        turn = _own_turn(twins, rng) if twins.boards[0].turn == twins.observer else _others_turn(twins, rng)
+        if turn is None:
+            break
+        twins.turns.append(turn)
+    return twins
+
+
+def _own_turn(twins: Twins, rng: random.Random) -> OwnTurn | None:
+    boards = twins.boards
+    allowed = move_actions(boards[0])
+    assert allowed == move_actions(boards[1])
+    different = chess.SquareSet(square for square in chess.SQUARES if len({b.piece_at(square) for b in boards}) == 2)
+    blind = [square for square in chess.SQUARES if not WINDOWS[square] & different]
+    sense = rng.choice([*blind, None])
+    for move in _drawn(allowed, rng):
+        outcomes = [_outcome(board, move) for board in boards]
+        if outcomes[0] == outcomes[1] and not any(_takes_king(board, outcomes[0]) for board in boards):
+            break
+    else:
+        return None
+    forbidden = next(move for move in _all_moves(rng) if not _may_ask(boards[0], allowed, move))
+    for board in boards:
+        board.push(outcomes[0][0] or Move.null())
+    return OwnTurn(Action(sense, move), allowed, forbidden)
+
+
+def _others_turn(twins: Twins, rng: random.Random) -> OthersTurn | None:
+    one, other = twins.boards
+    for move in _drawn(move_actions(one), rng, keen=rng.random() < 0.3):
+        outcome = _outcome(one, move)
+        if _takes_king(one, outcome):
+            continue
+        for another in _drawn(move_actions(other), rng):
+            other_outcome = _outcome(other, another)
+            if outcome[1] == other_outcome[1] and not _takes_king(other, other_outcome):
+                one.push(outcome[0] or Move.null())
+                other.push(other_outcome[0] or Move.null())
+                senses = [rng.choice([*chess.SQUARES, None]) for _ in range(2)]
+                return OthersTurn((Action(senses[0], move), Action(senses[1], another)))
+    return None
+
+
+def _drawn(moves: list[Move], rng: random.Random, *, keen: bool = False) -> list[Move | None]:
+    """Some of the moves, and perhaps a pass, in any order.
+
+    :param keen: long steps first: among them are those that may be answered en passant.
+    """
+    choices: list[Move | None] = [*moves, None]
+    drawn = rng.sample(choices, min(TRIES, len(choices)))
+    return sorted(drawn, key=_is_not_long) if keen else drawn
+
+
+def _is_not_long(move: Move | None) -> bool:
+    return move is None or abs(move.from_square - move.to_square) != 16
+
+
+def _outcome(board: Board, move: Move | None) -> tuple[Move | None, Square | None]:
+    """What a player is told of its move: the move made, and the square it captured on."""
+    taken = None if move is None else revise_move(board, add_pawn_queen_promotion(board, move))
+    return taken, capture_square_of_move(board, taken)
+
+
+def _takes_king(board: Board, outcome: tuple[Move | None, Square | None]) -> bool:
+    return outcome[1] is not None and board.piece_type_at(outcome[1]) == chess.KING
+
+
+def _all_moves(rng: random.Random) -> Iterator[Move]:
+    while True:
+        yield Move(rng.randrange(64), rng.randrange(64), rng.choice([None, None, chess.QUEEN, chess.KING]))
+
+
+def _may_ask(board: Board, allowed: Iterable[Move], move: Move) -> bool:
+    return move in allowed or add_pawn_queen_promotion(board, move) in allowed
