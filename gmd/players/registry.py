@@ -71,7 +71,7 @@ class Registry:
 
     def newest_first(self, before: int | None) -> Iterator[Account]:
         """All players, or those whose ids are below one."""
-        newest = max(self._by_id, default=0) if before is None else before - 1
+        newest = self._newest if before is None else min(self._newest, before - 1)
         return (self._by_id[player] for player in range(newest, FIRST_PLAYER - 1, -1) if player in self._by_id)
 
     def registered_under(self, name: str, token: str | None) -> Account | None:

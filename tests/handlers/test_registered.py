@@ -244,6 +244,8 @@ async def test_the_operator_lists_all_players_in_pages() -> None:
         rest = await operator.ask("players", before=page["before"])
         assert [row["name"] for row in rest["players"]] == ["bot-2", "bot-1", "bot-0"]
         assert rest["before"] is None
+        assert (await operator.ask("players", before=2**63 - 1))["players"] == page["players"] + rest["players"]
+        assert (await operator.ask("players", before=-5))["players"] == []
 
 
 async def test_registered_players_alone_where_that_is_asked_for() -> None:
