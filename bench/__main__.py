@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, keys, latency, many, recon, start, throughput, tls
+from . import durable, embedding, keys, latency, many, recon, start, throughput, tls
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -17,6 +17,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "recon": lambda options: recon.measure(options.moves // 100, options.rounds),
     "pgn": lambda options: latency.beside_large_pgns(games=50),
     "keys": lambda options: keys.measure(options.moves, options.rounds),
+    "embedding": lambda options: embedding.measure(options.rounds),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
 }
 

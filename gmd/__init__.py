@@ -1,3 +1,57 @@
-"""gmd: the game server for people who write chess and reconnaissance-blind-chess bots."""
+"""gmd: the game server for people who write chess and reconnaissance-blind-chess bots.
 
-__version__ = "0.1.0"
+What is named here is for programs that run a daemon inside themselves. Each name is imported when it is first used:
+``import gmd`` alone loads nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gmd.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from gmd.background import BackgroundDaemon, background_daemon
+    from gmd.config import EMBEDDED, Config, ConfigError
+    from gmd.daemon import Daemon, open_daemon
+    from gmd.local import Refused
+    from gmd.log.directory import DataError
+
+__all__ = [
+    "EMBEDDED",
+    "BackgroundDaemon",
+    "Config",
+    "ConfigError",
+    "Daemon",
+    "DataError",
+    "Refused",
+    "__version__",
+    "background_daemon",
+    "open_daemon",
+]
+
+#: The module of each name.
+_HOMES = {
+    "EMBEDDED": "gmd.config",
+    "BackgroundDaemon": "gmd.background",
+    "Config": "gmd.config",
+    "ConfigError": "gmd.config",
+    "Daemon": "gmd.daemon",
+    "DataError": "gmd.log.directory",
+    "Refused": "gmd.local",
+    "background_daemon": "gmd.background",
+    "open_daemon": "gmd.daemon",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from math import inf
 
-import structlog
 import trio
 
 from gm_protocol.errors import GmError, Internal, NoSuchGame
@@ -14,11 +13,12 @@ from gmd.alarms import Alarms
 from gmd.games.events import AnyEvent, Sensed
 from gmd.games.game import Absent, Command, Flag, Game, Hear, Join, Outcome
 from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
+from gmd.logger import get_logger
 from gmd.shelf import Shelf, Table
 from gmd.turns import Turns
 from gmd.watchers import Watchers
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 #: Seconds until a game that is due but cannot be loaded is tried again: twice as many each time, up to the second.
 FIRST_RETRY = 1.0

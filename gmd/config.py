@@ -33,7 +33,9 @@ class ConfigError(Exception):
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Every setting of ``gmd serve``, and of an embedded daemon; the one difference is :data:`SERVED`."""
 
-    host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = "127.0.0.1"
+    host: Annotated[str, Meta(min_length=1, description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = (
+        "127.0.0.1"
+    )
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
     tls_cert: (
         Annotated[
@@ -47,7 +49,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ) = None
     data: Annotated[
         str,
-        Meta(description="Directory that games are kept in; with :memory: they end with the daemon."),
+        Meta(min_length=1, description="Directory that games are kept in; with :memory: they end with the daemon."),
     ] = user_data_dir("gmd", appauthor=False)
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
     # Ten thousand idle sessions cost some 70 MB, 280 under TLS; beyond that an operator should mean it.
@@ -85,7 +87,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         | None
     ) = None
     http: Annotated[bool, Meta(description="Whether to serve HTTP too: metrics and health.")] = False
-    http_host: Annotated[str, Meta(description="Address to serve HTTP on.")] = "127.0.0.1"
+    http_host: Annotated[str, Meta(min_length=1, description="Address to serve HTTP on.")] = "127.0.0.1"
     http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180
     # An idle one costs some 20 KB; a browser opens six.
     http_max_connections: Annotated[int, Meta(ge=1, description="HTTP connections open at once.")] = 1_000
@@ -119,6 +121,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 #: What ``gmd serve`` runs with where nothing else is said. A daemon embedded in a program opens no port unasked.
 SERVED = Config(http=True)
+#: What an embedded daemon runs with where no configuration is given: it is in nobody's way, and leaves nothing behind.
+EMBEDDED = Config(port=0, http_port=0, data=":memory:")
 
 
 def load_config(flags: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None) -> Config:

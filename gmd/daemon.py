@@ -8,18 +8,21 @@ import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-import structlog
 import trio
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
-from gmd.config import Config
+from gmd.config import EMBEDDED, Config
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
-from gmd.log.interface import EventLog
+from gmd.local import LocalDoor
+from gmd.log.directory import DataError
+from gmd.log.interface import EventLog, LogFailed
 from gmd.log.opening import data_directory, open_log
+from gmd.logger import get_logger
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
@@ -33,7 +36,7 @@ from gmd.tcp.tls import Certificate, certificate_of
 if TYPE_CHECKING:
     from gmd.http.service import HttpService
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 #: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
 GC_THRESHOLD = 50_000
@@ -59,6 +62,7 @@ class Daemon:
     :ivar certificate: its TLS, if it has any.
     :ivar metrics: what it has counted.
     :ivar addresses: the (host, port) pairs it listens on.
+    :ivar local: answers :meth:`ask`.
     :ivar http: its HTTP side; None where it has none.
     :ivar http_addresses: the pairs it serves HTTP on; none where it does not.
     :ivar spectators: who may watch live games in full.
@@ -74,6 +78,7 @@ class Daemon:
         listeners: Sequence[trio.SocketListener],
         http: HttpService | None,
         spectators: Spectators,
+        local: LocalDoor,
     ) -> None:
         self.arbiter = arbiter
         self.gate = gate
@@ -83,6 +88,7 @@ class Daemon:
         self.http = http
         self.http_addresses = [] if http is None else http.addresses
         self.spectators = spectators
+        self.local = local
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -95,17 +101,50 @@ class Daemon:
         """The TCP port it serves HTTP on; None where it does not."""
         return self.http_addresses[0][1] if self.http_addresses else None
 
+    async def ask(self, kind: str, /, **fields: Any) -> dict[str, Any]:
+        """Send one request without a socket, from a task of the same trio program; its reply, as ``PROTOCOL`` has it.
+
+        Each request names its own player, and may be sent beside others: ``hello`` is not needed, and changes nothing.
+
+        :param fields: the request's; one that is called as a word of Python's goes as ``**{"except": [7]}``.
+        :raises gmd.Refused: the reply is an error.
+        """
+        return await self.local.ask(Authority.CLIENT, kind, fields)
+
+    async def ask_as_operator(self, kind: str, /, **fields: Any) -> dict[str, Any]:
+        """The same, as the operator, who may act for any player and end any game."""
+        return await self.local.ask(Authority.OPERATOR, kind, fields)
+
+
+class _Carried:
+    """Keeps what the host's block raises from the nurseries around it, each of which would make a group of it."""
+
+    def __init__(self) -> None:
+        self.error: Exception | KeyboardInterrupt | None = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if isinstance(error, (Exception, KeyboardInterrupt)):  # a cancellation belongs to one of the nurseries
+            self.error = error
+        return self.error is not None
+
 
 @asynccontextmanager
 async def open_daemon(
-    config: Config, sockets: Sequence[socket.socket] = (), http_sockets: Sequence[socket.socket] = ()
+    config: Config = EMBEDDED, sockets: Sequence[socket.socket] = (), http_sockets: Sequence[socket.socket] = ()
 ) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
 
-    It logs to structlog, as the program has configured that; :mod:`gmd.cli.logs` says how ``gmd serve`` does.
+    It logs as the program does (:mod:`gmd.logger`); :mod:`gmd.cli.logs` says how ``gmd serve`` does.
 
     On leaving it stops accepting, finishes the requests in hand for up to ``config.stop_timeout`` seconds, and closes.
+    What the block raises comes out as it is.
 
+    :param config: without one, games are in memory, and the port is any free one.
     :param sockets: listen already, for the game port, in place of the configuration's host and port.
     :param http_sockets: the same, for HTTP; of no use where that is off.
     :raises ConfigError: the certificate or its key cannot be used.
@@ -114,10 +153,10 @@ async def open_daemon(
     :raises OSError: the address cannot be listened on.
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
-    metrics = Metrics()
+    metrics, carried = Metrics(), _Carried()
     with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
-        await arbiter.start()
+        await _start(arbiter, config.data)
         async with _listening(config.host, config.port, sockets) as listeners:
             limits = limits_of(config)
             gate = gate_of(config, log)
@@ -132,6 +171,16 @@ async def open_daemon(
                 certificate,
                 registered_only=config.require_registration,
             )
+            doorkeeper = Doorkeeper(
+                arbiter,
+                limits,
+                gate,
+                metrics,
+                spectators,
+                certificate,
+                registered_only=config.require_registration,
+            )
+            local = LocalDoor(arbiter, limits, gate, metrics, spectators, registered_only=config.require_registration)
             doors: list[Door] = [(doorkeeper, listeners)]
             if operator is not None:
                 operators = Doorkeeper(arbiter, limits, gate, metrics, spectators, authority=Authority.OPERATOR)
@@ -139,9 +188,20 @@ async def open_daemon(
             async with (
                 _http(config, http_sockets, arbiter, metrics, doorkeeper) as http,
                 _writing(log),
-                _serving(arbiter, gate.registry, doors, http, config),
+                _serving(arbiter, gate.registry, doors, local, http, config),
             ):
-                yield Daemon(arbiter, gate, doorkeeper, certificate, metrics, listeners, http, spectators)
+                with carried:
+                    yield Daemon(arbiter, gate, doorkeeper, certificate, metrics, listeners, http, spectators, local)
+    if carried.error is not None:
+        raise carried.error
+
+
+async def _start(arbiter: Arbiter, data: str) -> None:
+    try:
+        await arbiter.start()
+    except LogFailed as error:
+        message = f"data: the live games in {data} cannot be read, as the log says; gmd check may say what is damaged"
+        raise DataError(message) from error
 
 
 @asynccontextmanager
@@ -206,7 +266,12 @@ async def _http(
 
 @asynccontextmanager
 async def _serving(
-    arbiter: Arbiter, registry: Registry, doors: Sequence[Door], http: HttpService | None, config: Config
+    arbiter: Arbiter,
+    registry: Registry,
+    doors: Sequence[Door],
+    local: LocalDoor,
+    http: HttpService | None,
+    config: Config,
 ) -> AsyncIterator[None]:
     """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
@@ -224,17 +289,18 @@ async def _serving(
             finally:
                 services.cancel_scope.cancel()
                 with trio.CancelScope(shield=True):
-                    await _close(doors, config.stop_timeout)
+                    await _close(doors, local, config.stop_timeout)
                     if http is not None:
                         await http.stop(HTTP_STOP_SECONDS)
         sessions.cancel_scope.cancel()
 
 
-async def _close(doors: Sequence[Door], patience: float) -> None:
+async def _close(doors: Sequence[Door], local: LocalDoor, patience: float) -> None:
     for _, listeners in doors:
         for listener in listeners:
             await listener.aclose()
     async with trio.open_nursery() as stopping:
+        stopping.start_soon(local.stop, patience)
         for doorkeeper, _ in doors:
             stopping.start_soon(doorkeeper.stop, patience)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import structlog
 import trio
 
 from gm_protocol.errors import GmError
 from gmd.arbiter import Arbiter
+from gmd.logger import get_logger
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 SECONDS_A_DAY = 86_400.0
 #: Seconds between two looks for games that have become old enough: next to days that is soon.

@@ -15,7 +15,10 @@ from gmd.games.game import Game
 from gmd.games.variants import make_game
 from gmd.games.views import Viewer
 from gmd.keyed import KeyedLocks
-from gmd.log.interface import Commit, EventLog
+from gmd.log.interface import Commit, EventLog, LogFailed
+from gmd.logger import get_logger
+
+logger = get_logger(__name__)
 
 #: Events replayed before the others get a turn: a few milliseconds of positions never seen.
 EVENTS_A_STEP = 32
@@ -102,6 +105,7 @@ class Shelf:
         """The game out of the log; once for all who ask for it at the same time.
 
         :raises NoSuchGame: the log has none of that id.
+        :raises LogFailed: the log cannot be read, or what it has of the game is damaged.
         """
         async with self._loading.hold(game_id):
             table = self.find(game_id)
@@ -138,6 +142,20 @@ class Shelf:
 
 
 async def _replayed(game_id: int, events: Sequence[AnyEvent]) -> Game:
+    """The game that its events make.
+
+    :raises LogFailed: they make none. What they are refused with is for operators: it may tell what is hidden.
+    """
+    try:
+        return await _applied(game_id, events)
+    except Exception as error:
+        logger.exception("a game cannot be replayed", game_id=game_id)
+        raise LogFailed(
+            f"game {game_id}: its events do not apply to each other, so it cannot be played on; gmd check says where"
+        ) from error
+
+
+async def _applied(game_id: int, events: Sequence[AnyEvent]) -> Game:
     created, *others = events
     assert isinstance(created, Created)
     game = make_game(created)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import grimp
 import pytest
 
+import gmd
 from gm_protocol.messages import REQUESTS, GameFromPgn, NewGame
 from gmd.handlers.call import load_handlers
 
@@ -83,6 +86,11 @@ def test_games_import_nothing_else_of_the_daemons() -> None:
     assert {name for name in ours if name.startswith("gmd.")} <= modules
 
 
+def test_loggers_come_from_one_module() -> None:
+    importers = graph().find_modules_that_directly_import("structlog")
+    assert importers == {"gmd.logger", "gmd.cli.logs"}, "structlog's own print to the host's output"
+
+
 def loaded_by(statement: str) -> set[str]:
     """The packages that a statement loads in a new interpreter."""
     code = f"import sys; before = set(sys.modules)\n{statement}\nprint(*set(sys.modules) - before)"
@@ -94,6 +102,7 @@ def loaded_by(statement: str) -> set[str]:
     ("statement", "allowed"),
     [
         ("import gmd", {"gmd"}),
+        ("import pytest; before = set(sys.modules); import gmd.pytest_plugin", {"gmd"}),
         ("import gmd.cli", {"gmd", "click"}),
         ("import gm_client", {"gm_client"}),
         ("import gm_client.gmcat", {"gm_client"}),
@@ -106,6 +115,20 @@ def loaded_by(statement: str) -> set[str]:
 )
 def test_nothing_is_loaded_that_is_not_needed(statement: str, allowed: set[str]) -> None:
     assert loaded_by(statement) - sys.stdlib_module_names <= allowed
+
+
+def test_every_name_of_gmds_is_there_and_typed() -> None:
+    hints = {
+        alias.name: node.module
+        for node in ast.walk(ast.parse((ROOT / "gmd" / "__init__.py").read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module not in ("__future__", "typing", "importlib", "gmd.version")
+        for alias in node.names
+    }
+    assert hints == gmd._HOMES
+    assert {*hints, "__version__"} == set(gmd.__all__) <= set(dir(gmd))
+    assert all(getattr(gmd, name) is getattr(import_module(home), name) for name, home in hints.items())
+    with pytest.raises(AttributeError, match="module 'gmd' has no attribute 'opendaemon'"):
+        getattr(gmd, "opendaemon")  # noqa: B009 - mypy knows that it is not there
 
 
 def test_help_imports_no_command() -> None:

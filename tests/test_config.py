@@ -79,12 +79,17 @@ def test_whole_numbers_do_for_seconds(tmp_path: Path) -> None:
 WRONG: list[tuple[str, object, str]] = [
     ("port", 70_000, "Expected `int` <= 65535"),
     ("port", -1, "Expected `int` >= 0"),
+    ("host", "", "Expected `str` of length >= 1"),
+    ("data", "", "Expected `str` of length >= 1"),
+    ("http_host", "", "Expected `str` of length >= 1"),
     ("max_message", 10, "Expected `int` >= 1024"),
     ("max_message", 2**31, "Expected `int` <= 1073741824"),
     ("max_connections", 0, "Expected `int` >= 1"),
     ("idle_timeout", 0.0, "Expected `float` > 0.0"),
     ("frame_timeout", -1.0, "Expected `float` > 0.0"),
     ("max_wait", -0.5, "Expected `float` >= 0.0"),
+    ("max_wait", float("nan"), "Expected `float` >= 0.0"),
+    ("idle_games", float("nan"), "Expected `float` > 0.0"),
     ("max_wait", float("inf"), "Expected `float` <= 10000000.0"),
     ("idle_timeout", 1e300, "Expected `float` <= 10000000.0"),
 ]

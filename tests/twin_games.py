@@ -7,8 +7,9 @@ becomes of its moves, and where its pieces are captured. Its actions are the sam
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import chess
 from chess import Board, Color, Move, Square
@@ -102,7 +103,8 @@ def _own_turn(twins: Twins, rng: random.Random) -> OwnTurn | None:
     different = chess.SquareSet(square for square in chess.SQUARES if len({b.piece_at(square) for b in boards}) == 2)
     blind = [square for square in chess.SQUARES if not WINDOWS[square] & different]
     sense = rng.choice([*blind, None])
-    for move in _drawn(allowed, rng):
+    wishes = rng.choice([_no_wish, _long_first, _captures_first])
+    for move in _drawn(allowed, rng, wishes(boards[0])):
         outcomes = [_outcome(board, move) for board in boards]
         if outcomes[0] == outcomes[1] and not any(_takes_king(board, outcomes[0]) for board in boards):
             break
@@ -116,11 +118,13 @@ def _own_turn(twins: Twins, rng: random.Random) -> OwnTurn | None:
 
 def _others_turn(twins: Twins, rng: random.Random) -> OthersTurn | None:
     one, other = twins.boards
-    for move in _drawn(move_actions(one), rng, keen=rng.random() < 0.3):
+    wishes = rng.choice([_no_wish, _long_first, _captures_first])
+    for move in _drawn(move_actions(one), rng, wishes(one)):
         outcome = _outcome(one, move)
         if _takes_king(one, outcome):
             continue
-        for another in _drawn(move_actions(other), rng):
+        passing = outcome[0] is not None and one.is_en_passant(outcome[0])
+        for another in _drawn(move_actions(other), rng, _unlike(other, Capture(*outcome, passing))):
             other_outcome = _outcome(other, another)
             if outcome[1] == other_outcome[1] and not _takes_king(other, other_outcome):
                 one.push(outcome[0] or Move.null())
@@ -130,18 +134,54 @@ def _others_turn(twins: Twins, rng: random.Random) -> OthersTurn | None:
     return None
 
 
-def _drawn(moves: list[Move], rng: random.Random, *, keen: bool = False) -> list[Move | None]:
-    """Some of the moves, and perhaps a pass, in any order.
+class Capture(NamedTuple):
+    """A move made, or none; the square it captured on, or none; and whether en passant."""
 
-    :param keen: long steps first: among them are those that may be answered en passant.
-    """
+    made: Move | None
+    square: Square | None
+    passing: bool
+
+
+#: By which moves are put in order: those of the lowest values come first.
+Wish = Callable[[Move | None], int]
+
+
+def _drawn(moves: list[Move], rng: random.Random, wish: Wish) -> list[Move | None]:
+    """Some of the moves, and perhaps a pass, in any order, but those first that are wished for."""
     choices: list[Move | None] = [*moves, None]
-    drawn = rng.sample(choices, min(TRIES, len(choices)))
-    return sorted(drawn, key=_is_not_long) if keen else drawn
+    return sorted(rng.sample(choices, len(choices)), key=wish)[:TRIES]
 
 
-def _is_not_long(move: Move | None) -> bool:
-    return move is None or abs(move.from_square - move.to_square) != 16
+def _no_wish(board: Board) -> Wish:
+    return lambda move: 0
+
+
+def _long_first(board: Board) -> Wish:
+    """Long steps: among them are those that may be answered en passant."""
+    return lambda move: move is None or abs(move.from_square - move.to_square) != 16
+
+
+def _captures_first(board: Board) -> Wish:
+    """Captures, en passant before others: few moves are, and of few kinds is so much hidden."""
+
+    def wish(move: Move | None) -> int:
+        taken, capture_square = _outcome(board, move)
+        return 2 if taken is None or capture_square is None else int(not board.is_en_passant(taken))
+
+    return wish
+
+
+def _unlike(board: Board, capture: Capture) -> Wish:
+    """What looks like a capture and is another; en passant is unlike all others."""
+    made, square, passing = capture
+
+    def wish(move: Move | None) -> int:
+        taken, capture_square = _outcome(board, move)
+        if square is None or taken is None or capture_square != square:
+            return 2
+        return 0 if board.is_en_passant(taken) != passing else int(taken == made)
+
+    return wish
 
 
 def _outcome(board: Board, move: Move | None) -> tuple[Move | None, Square | None]:

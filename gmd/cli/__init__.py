@@ -10,7 +10,7 @@ from typing import cast
 
 import click
 
-from gmd import __version__
+from gmd.version import VERSION
 
 
 class Commands(click.Group):
@@ -40,6 +40,6 @@ def _summary(command: EntryPoint) -> str:
 
 
 @click.group(cls=Commands)
-@click.version_option(__version__, prog_name="gmd")
+@click.version_option(VERSION, prog_name="gmd")
 def main() -> None:
     """The game server for people who write chess and reconnaissance-blind-chess bots."""

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import click
-import structlog
 import trio
 
 from gm_protocol.framing import DEFAULT_PORT
-from gmd import __version__
 from gmd.config import SERVED, Config, ConfigError
 from gmd.daemon import Daemon, HttpAddressError, open_daemon, prepare_process
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
+from gmd.logger import get_logger
+from gmd.version import VERSION
 
 from .logs import configure_logs
 from .settings import config_option, read_settings
 from .systemd import Inherited, InheritedSocketError, inherited_sockets, notify
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 #: What the daemon is told things by. SIGHUP stops it where it was started from a terminal, for that is gone then;
 #: elsewhere it is the usual word for reading again what may have been renewed.
@@ -107,7 +107,7 @@ def _reload(daemon: Daemon) -> None:
 
 def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
-        click.echo(f"gmd {__version__} listening on {f'[{host}]' if ':' in host else host}:{port}")
+        click.echo(f"gmd {VERSION} listening on {f'[{host}]' if ':' in host else host}:{port}")
     for host, port in daemon.http_addresses:
         click.echo(f"HTTP on http://{f'[{host}]' if ':' in host else host}:{port}: /metrics, /healthz")
     if config.data == IN_MEMORY:

@@ -86,9 +86,6 @@ class ChessGame(Game):
 
     def decide(self, command: Command, thought: float) -> Outcome:
         match command:
-            case Sense():
-                message = f"kind: nothing is sensed in {self.options.variant}, where everything is shown; only in rbc"
-                return self.refuse(command, thought) or Outcome(refusal=NotAvailable(message))
             case Play():
                 return self._decide_play(command, thought)
             case End():
@@ -101,6 +98,9 @@ class ChessGame(Game):
                 return Outcome(self.flag(thought))
             case Absent():
                 return self.absent()
+            case Sense():
+                message = f"kind: nothing is sensed in {self.options.variant}, where everything is shown; only in rbc"
+                return self.refuse(command, thought) or Outcome(refusal=NotAvailable(message))
 
     def _decide_play(self, command: Play, thought: float) -> Outcome:
         accepted = self._latest[command.seat]

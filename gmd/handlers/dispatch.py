@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import structlog
-
 from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
 from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import Request
 from gmd.games.views import NOBODY
 from gmd.log.interface import Commit
+from gmd.logger import get_logger
 from gmd.metrics import NO_KIND
 
 from .call import Call, load_handlers
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 _HANDLERS = load_handlers()
 

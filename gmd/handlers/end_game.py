@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import chess
-import structlog
 
 from gm_protocol.errors import BadRequest, NotAPlayer
 from gm_protocol.messages import EndGame
 from gm_protocol.state import Color
 from gmd.games.game import End, Game
 from gmd.games.views import VIEWER_IN, Viewer
+from gmd.logger import get_logger
 from gmd.shelf import Table
 
 from .call import Answer, Call, actor_of, handles, player_of
 from .show import find, state_answer
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 
 @handles(EndGame)

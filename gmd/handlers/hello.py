@@ -7,8 +7,8 @@ from msgspec import UNSET
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.messages import REQUESTS, Hello, HelloReply
-from gmd import __version__
 from gmd.players.account import Account
+from gmd.version import VERSION
 
 from .accounts import find_account
 from .call import Answer, Call, authorise, handles
@@ -27,7 +27,7 @@ async def hello(request: Hello, call: Call) -> Answer:
     reply = HelloReply(
         id=echo_id(request),
         protocol=min(PROTOCOL_VERSION, request.protocol),
-        server=f"gmd/{__version__}",
+        server=f"gmd/{VERSION}",
         kinds=list(REQUESTS),
         player=call.player,
         limits=call.limits,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import structlog
-
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.players import KeyReply, Rekey
+from gmd.logger import get_logger
 from gmd.players.account import is_registered
 
 from .accounts import find_account
 from .call import Answer, Call, actor_of, handles, player_of
 from .register import check_token
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 
 @handles(Rekey)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import structlog
-
 from gm_protocol.codec import echo_id
 from gm_protocol.players import Revoke, RevokedReply
+from gmd.logger import get_logger
 
 from .accounts import find_account
 from .call import Answer, Call, handles, operator_only, player_of
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 
 @handles(Revoke)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import structlog
 from litestar import Litestar, Request, Response
 from litestar.di import Provide
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 
-from gmd import __version__
+from gmd.logger import get_logger
+from gmd.version import VERSION
 
 from .backend import Backend
 from .exporter import make_registry
 from .routes import health, metrics
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 #: Whatever is served; a new route is a handler in a module of :mod:`gmd.http.routes`, and its name here.
 ROUTES = (health.healthz, metrics.metrics)
@@ -34,7 +34,7 @@ def make_app(backend: Backend) -> Litestar:
         },
         exception_handlers={HTTP_500_INTERNAL_SERVER_ERROR: _failed},
         openapi_config=OpenAPIConfig(
-            title="gmd", version=__version__, path="/schema", render_plugins=[JsonRenderPlugin(path="/")]
+            title="gmd", version=VERSION, path="/schema", render_plugins=[JsonRenderPlugin(path="/")]
         ),
         logging_config=None,  # the daemon's own log is configured by whoever runs it
         debug=False,  # said, or an environment variable may turn it on: errors would then show everybody our inside

@@ -11,8 +11,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from gm_protocol.messages import REQUESTS
-from gmd import __version__
 from gmd.metrics import Histogram
+from gmd.version import VERSION
 
 from .backend import Backend
 
@@ -47,7 +47,7 @@ class DaemonCollector(Collector):
         yield InfoMetricFamily(
             "gmd_build",
             "What this is.",
-            {"version": __version__, "python": platform.python_version()},
+            {"version": VERSION, "python": platform.python_version()},
         )
 
     def _requests(self) -> Iterator[Metric]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import structlog
 import trio
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config as HypercornConfig
@@ -14,11 +13,12 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework
 
 from gm_protocol.messages import Limits
+from gmd.logger import get_logger
 
 from .connection import PIECE, Connection
 from .intake import Intake
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 #: Seconds after which a client turned away may find room, and that it has to take this answer.
 RETRY_AFTER = 5

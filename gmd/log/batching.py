@@ -12,7 +12,6 @@ from math import inf
 from time import perf_counter
 from typing import NamedTuple, TypeVar
 
-import structlog
 import trio
 
 from gm_protocol.errors import GmError
@@ -20,14 +19,16 @@ from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
 from gmd.games.events import AnyEvent, is_secret
 from gmd.games.game import Standing
+from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
 from .interface import Deadline, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
 from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
+from .workers import Workers
 from .writer import WriterThread
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 _T = TypeVar("_T")
 
@@ -134,7 +135,7 @@ class BatchingLog:
         self._closed = False
         self._outage = Outage()
         self._metrics = metrics or Metrics()
-        self._readers = trio.CapacityLimiter(READERS)
+        self._readers = Workers(READERS, "gmd log reader")
 
     @property
     def failure(self) -> str | None:
@@ -189,6 +190,10 @@ class BatchingLog:
         self._stopping = True
         self._some.set()
 
+    def close(self) -> None:
+        """End its threads, when nobody appends or reads any more."""
+        self._readers.close()
+
     async def _wait(self) -> bool:
         """Wait for something to write; False where nothing can be, and it is time to try."""
         with trio.move_on_after(inf if self.failure is None else PROBE_SECONDS) as waiting:
@@ -213,7 +218,7 @@ class BatchingLog:
         async with self._pruning:
             self._closed = True
         if self._told:
-            await trio.to_thread.run_sync(self._write, _Batch([], list(self._told)))
+            await self._thread.call(partial(self._write, _Batch([], list(self._told))))
 
     def _hand_over(self) -> None:
         """Have what has gathered written, if nothing else is being so."""
@@ -335,7 +340,7 @@ class BatchingLog:
 
     async def _read(self, read: Callable[[], _T], game_id: int | None = None) -> _T:
         try:
-            return await trio.to_thread.run_sync(read, limiter=self._readers)
+            return await self._readers.run(read)
         except Exception as error:
             logger.error("the event log cannot be read", reason=_reason(error), game_id=game_id)
             raise _failed("read", game_id) from error

@@ -10,15 +10,17 @@ import trio
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
-from gm_protocol.state import RESULTS, Color, Termination
-from gmd.games.events import AnyEvent, Created, Joined
-from gmd.games.game import Seating, Standing
+from gm_protocol.state import RESULTS, Color
+from gmd.games.events import AnyEvent, Created, Heard, Joined, Sensed
+from gmd.games.game import Standing
 
 from .interface import Deadline, GameQuery, Pruned, SequenceConflict, TokenUse
 from .seats import seating_of, status_of
 
 #: Games a listing looks at before it lets others run: some hundred microseconds.
 GAMES_A_STEP = 1_000
+#: Events behind which it is the same side's turn to make the same move as before.
+_SAME_TURN = (Heard, Sensed)
 #: Games removed in one step of pruning.
 PRUNED_A_STEP = 100
 
@@ -46,7 +48,6 @@ class _Logged:
     standing: Callable[[], Standing]
     events: list[AnyEvent] = field(default_factory=list)
     changed: int = 0
-    turned: tuple[int, Termination, Seating | None] = (-1, "available_move", None)
     told: set[Color] = field(default_factory=set)
     token: TokenUse | None = None
     #: When it was first seen to be over, in trio's time. A move is not worth a look at the clock.
@@ -56,13 +57,6 @@ class _Logged:
     def players(self) -> tuple[int | None, int | None]:
         seating = seating_of(self.created, self.standing())
         return seating.white, seating.black
-
-    def note(self, now: int) -> None:
-        """It has new events."""
-        standing = self.standing()
-        turned = standing.ply_index, standing.termination, standing.seating
-        if turned != self.turned:
-            self.turned, self.changed = turned, now
 
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
@@ -116,10 +110,11 @@ class MemoryLog:
             game = self._begin(game_id, events[0], standing)
         game.events.extend(events)
         game.standing = standing
-        game.note(next(self._appends))
-        for event in events:
-            if type(event) is Joined:
-                self._add_game(event.player, game_id)
+        last = events[-1]
+        if type(last) not in _SAME_TURN:
+            game.changed = next(self._appends)
+            if type(last) is Joined:  # which is always an append of its own
+                self._add_game(last.player, game_id)
         if token is not None:
             game.token = token
             self._tokens[token.player, token.token] = (game_id, token.content)

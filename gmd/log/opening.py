@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,8 +42,10 @@ def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
     if path is None:
         yield MemoryLog()
         return
-    with locked_directory(path), _sqlite_log(path / FILE_NAME, metrics) as log:
-        yield log
+    with locked_directory(path):
+        _make_private(path / FILE_NAME)
+        with _sqlite_log(path / FILE_NAME, metrics) as log:
+            yield log
 
 
 @contextmanager
@@ -55,7 +58,11 @@ def open_reader(data: str) -> Iterator[Engine]:
     from .sqlite import open_read_only
 
     file = Path(data).expanduser() / FILE_NAME
-    if not file.exists():
+    try:
+        is_there = file.exists()
+    except OSError as error:
+        raise DataError(f"data: {file} cannot be read: {error.strerror}") from error
+    if not is_there:
         raise DataError(f"data: there is no log of games: {file} does not exist")
     engine = open_read_only(file)
     try:
@@ -84,6 +91,7 @@ def open_store(data: str) -> Iterator[SqliteStore]:
 
     path = Path(data).expanduser()
     with locked_directory(path):
+        _make_private(path / FILE_NAME)
         engine = open_engine(path / FILE_NAME)
         try:
             with _explained(path / FILE_NAME):
@@ -95,6 +103,21 @@ def open_store(data: str) -> Iterator[SqliteStore]:
                 store.close()
         finally:
             engine.dispose()
+
+
+def _make_private(file: Path) -> None:
+    """Make the file where it is not there, for its owner's eyes only: it tells of live games what players may not know.
+
+    SQLite gives the files that it keeps beside it the same permissions. Those of a file that is there are its owner's.
+
+    :raises DataError: it cannot be made.
+    """
+    if file.exists():
+        return
+    try:
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise DataError(f"data: {file} cannot be made: {error.strerror}") from error
 
 
 @contextmanager
@@ -113,6 +136,7 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
         try:
             yield log
         finally:
+            log.close()
             store.close()
     finally:
         engine.dispose()

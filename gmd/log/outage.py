@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import structlog
 import trio
 
-logger = structlog.get_logger(__name__)
+from gmd.logger import get_logger
+
+logger = get_logger(__name__)
 
 #: Seconds between two lines about the same outage: clients that try again fail a thousand times a second.
 REPEAT_SECONDS = 60.0

@@ -26,7 +26,8 @@ class WriterThread:
     def start(self) -> None:
         """Begin; called in trio's thread."""
         self._trio = trio.lowlevel.current_trio_token()
-        self._thread = Thread(target=self._run, name="event log")
+        # A daemonic one: a program that forgot to close its daemon is to end, and closes it in atexit.
+        self._thread = Thread(target=self._run, name="event log", daemon=True)
         self._thread.start()
 
     def put(self, work: Callable[[], _Result], done: Callable[[_Result], None]) -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import structlog
 import trio
 from msgspec import structs
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from gmd.log.store import Database
 from gmd.log.tables import players
+from gmd.logger import get_logger
 
 from .account import Account, folded
 from .store import PlayersNotWritten
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 _FIELDS = Account.__struct_fields__
 _INSERT = insert(players)

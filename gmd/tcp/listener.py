@@ -6,7 +6,6 @@ import errno
 import logging
 from collections.abc import Sequence
 
-import structlog
 import trio
 
 from gm_protocol.codec import encode, error_reply
@@ -15,6 +14,7 @@ from gm_protocol.framing import encode_frame
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.handlers.call import Authority
+from gmd.logger import get_logger
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
 from gmd.spectators import Spectators
@@ -23,7 +23,7 @@ from .farewell import Farewells
 from .session import ANSWERED, Session
 from .tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 #: Seconds after which a client turned away may find room.
 RETRY_AFTER = 5.0

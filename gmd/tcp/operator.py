@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import structlog
 import trio
 
+from gmd.logger import get_logger
 from gmd.unix import SOCKET_NAME, short_path
 
-logger = structlog.get_logger(__name__)
+logger = get_logger(__name__)
 
 #: Connections the kernel may hold for us between two accepts.
 BACKLOG = 16

@@ -210,6 +210,10 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, data: Path) -> None:
     assert novel == (2, "", f"Error: data: {file} cannot be read as a log of games: file is not a database\n")
     file.write_bytes(b"")
     assert gmd("check", "--data", tmp_path) == (2, "", f"Error: data: {file} has no games in it, nor tables for them\n")
+    name = "x" * 300
+    unseen = gmd("check", "--data", tmp_path / name)
+    reason = "cannot be read: File name too long"  # as for anybody but root a directory that is the daemon's alone
+    assert unseen == (2, "", f"Error: data: {tmp_path / name / 'games.sqlite'} {reason}\n")
     memory = gmd("check", "--data", ":memory:")
     assert (memory.status, memory.err.splitlines()[-1]) == (
         2,

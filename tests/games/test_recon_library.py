@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
+from collections.abc import Callable
 
 import chess
 import pytest
@@ -173,6 +176,31 @@ def test_a_copy_goes_its_own_way() -> None:
     game.move(Move.from_uci("e4d5"))
     assert game.board.fen() == other.board.fen()
     assert game.move_actions() == other.move_actions()
+
+
+def pickled(game: ReconGame) -> ReconGame:
+    """A game that has gone to another process and come back."""
+    again = pickle.loads(pickle.dumps(game))
+    assert isinstance(again, ReconGame)
+    return again
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
+def test_python_s_own_copies_are_games_of_their_own(copied: Callable[[ReconGame], ReconGame]) -> None:
+    game = after("e2e4", "d7d5")
+    game.sense(chess.D5)
+    other = copied(game)
+    assert other.sensed
+    assert other.move(Move.from_uci("e4d5")) == (Move.from_uci("e4d5"), Move.from_uci("e4d5"), chess.D5)
+    assert other.history().fens()[:-1] == game.history().fens()
+    game.move(None)
+    assert (game.ply, other.ply, game.board.fen()) == (3, 3, after("e2e4", "d7d5", "--").board.fen())
+
+
+def test_a_game_goes_to_another_process_without_the_tables_it_looks_up() -> None:
+    game = ReconGame()
+    game.move_actions()
+    assert len(pickle.dumps(game)) < 10_000
 
 
 def test_lists_are_the_callers_own() -> None:

@@ -10,7 +10,8 @@ import pytest
 import structlog
 import trio
 
-from tests.helpers import Client, Json, durable_daemon, store_in, troubles
+from gmd.log.directory import DataError
+from tests.helpers import Client, Json, durable_daemon, running_daemon, store_in, troubles
 from tests.serving import Served, served
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
@@ -86,6 +87,60 @@ async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path)
             assert await moves_of(client, 2) == 1
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE events SET event = replace(event, 'e2e4', 'e2e5') WHERE game_id = 1",
+        "DELETE FROM events WHERE game_id = 1 AND seq = 0",
+    ],
+    ids=["a move that is not legal", "no beginning"],
+)
+async def test_a_game_that_does_not_replay_is_said_loudly_and_ends_nothing_else(damage: str, tmp_path: Path) -> None:
+    refusal = "game 1: its events do not apply to each other, so it cannot be played on; gmd check says where"
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            for _ in range(2):
+                await client.play((await client.new_game(clock={"initial": 1000}))["game_id"], "e4")
+        with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+            connection.execute(damage)
+        connection.close()
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            reply = await client.ask("state", game_id=1)
+            assert reply == {"code": "internal", "error": refusal}
+            daemon.arbiter.alarms.set(1, trio.current_time())  # its clock has run out
+            while store.loads.count(1) < 2:
+                await trio.testing.wait_all_tasks_blocked()
+            assert await moves_of(client, 2) == 1
+    assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("a game cannot be replayed", 1)] * 2
+
+
+def without_page(whole: bytes, page: int, size: int) -> bytes:
+    """A database's file with one of its pages, counted from 1, overwritten."""
+    return whole[: (page - 1) * size] + b"\xff" * size + whole[page * size :]
+
+
+async def test_a_daemon_that_cannot_read_its_live_games_does_not_start_and_says_why(tmp_path: Path) -> None:
+    async with running_daemon(data=str(tmp_path)):
+        pass
+    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'games_with_clocks'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    (tmp_path / "games.sqlite").write_bytes(without_page((tmp_path / "games.sqlite").read_bytes(), page, size))
+    with structlog.testing.capture_logs() as logged, pytest.raises(DataError) as refused:
+        async with running_daemon(data=str(tmp_path)):
+            pass
+    assert str(refused.value) == (
+        f"data: the live games in {tmp_path} cannot be read, as the log says; gmd check may say what is damaged"
+    )
+    reason = "DatabaseError: database disk image is malformed"
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [
+        ("the event log cannot be read", reason)
+    ]
+
+
 async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewhere(tmp_path: Path) -> None:
     file = tmp_path / "games.sqlite"
     with structlog.testing.capture_logs(), store_in(tmp_path) as store:
@@ -99,7 +154,7 @@ async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewh
         (size,) = connection.execute("PRAGMA page_size").fetchone()
     connection.close()
     whole = file.read_bytes()
-    file.write_bytes(whole[: (page - 1) * size] + b"\xff" * size + whole[page * size :])
+    file.write_bytes(without_page(whole, page, size))
     with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()

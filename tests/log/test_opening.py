@@ -44,6 +44,13 @@ def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
     assert sorted(path.name for path in data.iterdir()) == ["games.sqlite", "lock"]
 
 
+def test_a_new_log_in_a_directory_that_others_may_read_is_its_owners_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with open_log(str(tmp_path)):
+        modes = {file.name: oct(stat.S_IMODE(file.stat().st_mode)) for file in tmp_path.glob("games*")}
+    assert modes == dict.fromkeys(["games.sqlite", "games.sqlite-wal", "games.sqlite-shm"], "0o600")
+
+
 def test_in_memory_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with open_log(":memory:") as log:

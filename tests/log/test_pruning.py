@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,11 @@ from alembic.config import Config
 
 from gmd.games.events import Moved
 from gmd.log.batching import BatchingLog
-from gmd.log.interface import GameQuery, LogFailed, TokenUse
+from gmd.log.interface import GameQuery, LogFailed, Pruned, TokenUse
 from gmd.log.migrations import HEAD, migrate, stored_revision
 from gmd.log.sql import PRUNED_EVENTS
 from gmd.log.sqlite import SqliteStore, open_engine
-from gmd.log.store import GameAppend
+from gmd.log.store import GameAppend, Told
 from tests.helpers import FaultyStore, store_in
 from tests.log.test_contract import CREATED, OVER, STANDING
 
@@ -118,6 +119,37 @@ async def test_pruning_that_fails_removes_nothing_and_says_so(store: FaultyStore
             log.stop()
     other.close()
     assert [entry["event"] for entry in logged] == ["finished games cannot be pruned"]
+
+
+async def test_a_log_that_is_stopped_while_it_prunes_writes_what_is_left_behind_that(tmp_path: Path) -> None:
+    done: list[str] = []
+
+    class Slow(FaultyStore):
+        """Its pruning lasts until the test's last write is asked for, or for a moment where that waits."""
+
+        def prune(self, seconds: float) -> list[Pruned]:
+            pruning.set()
+            written.wait(0.2)
+            done.append("pruned")
+            return []
+
+        def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
+            written.set()
+            done.append("written")
+            super().write(appends, told)
+
+    pruning, written = threading.Event(), threading.Event()
+    with store_in(tmp_path) as whole:
+        log = BatchingLog(Slow(whole))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(log.run)
+            async with trio.open_nursery() as pruner:
+                pruner.start_soon(log.prune, 0.0)
+                await trio.to_thread.run_sync(pruning.wait)
+                pruner.cancel_scope.cancel()
+            log.told(1, "white")
+            log.stop()
+    assert done == ["pruned", "written"]
 
 
 def test_games_that_ended_before_the_log_knew_when_are_pruned_like_others(tmp_path: Path) -> None:

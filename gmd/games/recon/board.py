@@ -102,6 +102,8 @@ class ReconBoard:
         other._become(self)
         return other
 
+    __copy__ = copy
+
     def _become(self, other: ReconBoard) -> None:
         self.turn, self.castling, self.ep_square = other.turn, other.castling, other.ep_square
         self.halfmoves, self.fullmoves = other.halfmoves, other.fullmoves

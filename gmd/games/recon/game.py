@@ -77,6 +77,8 @@ class ReconGame:
         other._history = self._history.copy()
         return other
 
+    __copy__ = copy
+
     # --- What there is to know ----------------------------------------------------------------------------------
 
     @property

@@ -138,6 +138,10 @@ class Man:
             for self.lists_below in below:
                 self.reach |= self.lists_below.lines
 
+    def __reduce__(self) -> tuple[Any, Cell]:
+        """Where a game is pickled or copied deeply, say which man this is: the tables stay here."""
+        return _man_in, self.cell
+
 
 def _everywhere(piece: Piece | None) -> list[Man]:
     men: list[Man] = []
@@ -149,6 +153,12 @@ def _everywhere(piece: Piece | None) -> list[Man]:
 MEN = [[[], *(_everywhere(Piece(piece_type, color)) for piece_type in chess.PIECE_TYPES)] for color in (BLACK, WHITE)]
 #: Every empty square.
 EMPTY = _everywhere(None)
+
+
+def _man_in(square: Square, piece: Piece | None) -> Man:
+    """The man of a cell."""
+    return EMPTY[square] if piece is None else MEN[piece.color][piece.piece_type][square]
+
 
 #: The squares of the window around a square, clipped at the edges, as a sense lists them: from the top left.
 WINDOWS = [

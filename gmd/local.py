@@ -1,0 +1,158 @@
+"""The way in without a socket: for the program that the daemon runs in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import trio
+
+from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
+from gm_protocol.errors import GmError, ShuttingDown
+from gm_protocol.messages import AnyRequest, Limits
+from gmd.arbiter import Arbiter
+from gmd.handlers import dispatch
+from gmd.handlers.call import Authority, Call
+from gmd.metrics import Metrics
+from gmd.players.gate import Gate
+from gmd.spectators import Spectators
+from gmd.watchers import Bell
+
+#: A message as ``PROTOCOL`` describes it.
+Json = dict[str, Any]
+
+
+class Refused(Exception):
+    """A request was refused, and has changed nothing.
+
+    :ivar code: why, in a word of the protocol.
+    :ivar reply: the whole reply.
+    """
+
+    def __init__(self, reply: Json) -> None:
+        super().__init__(reply["error"])
+        self.code: str = reply["code"]
+        self.reply = reply
+
+    def __reduce__(self) -> tuple[type[Refused], tuple[Json]]:
+        return type(self), (self.reply,)  # so that it passes between processes
+
+
+def closed(reason: str) -> Refused:
+    """What a request is told that comes too late."""
+    return Refused(_read(encode(error_reply(ShuttingDown(reason), None, None))))
+
+
+class LocalDoor:
+    """Answers requests of this process as a session does, and lets the daemon stop when they are answered."""
+
+    def __init__(
+        self,
+        arbiter: Arbiter,
+        limits: Limits,
+        gate: Gate,
+        metrics: Metrics,
+        spectators: Spectators,
+        *,
+        registered_only: bool = False,
+    ) -> None:
+        """:param gate: who the registered players are.
+        :param registered_only: whether open ids are refused.
+        """
+        self._arbiter = arbiter
+        self._gate = gate
+        self._registered_only = registered_only
+        self._limits = limits
+        self._metrics = metrics
+        self._spectators = spectators
+        self._in_hand: set[trio.CancelScope] = set()
+        self._stopping = False
+        self._empty = trio.Event()
+
+    async def ask(self, authority: Authority, kind: str, fields: Json) -> Json:
+        """The reply to one request, as a version 2 session would have sent it, once it is durable.
+
+        Each is on its own, so that any number may be under way at once: a player that it names is that request's.
+
+        :raises Refused: the reply is an error.
+        """
+        await trio.lowlevel.checkpoint()  # before anything is done: whoever asks in a loop leaves others their turn
+        if self._stopping:
+            raise closed("the daemon is closed")
+        with trio.CancelScope() as scope:
+            self._in_hand.add(scope)
+            try:
+                return await self._answer(self._call(authority), encode({"kind": kind, **fields}))
+            finally:
+                self._release(scope)
+        raise closed("the daemon has stopped, and waited no longer for this request")
+
+    async def stop(self, patience: float) -> None:
+        """Let every request in hand be answered, for ``patience`` seconds at most; then break them off."""
+        self._stopping = True
+        self._arbiter.watchers.stop()
+        if not self._in_hand:
+            return
+        with trio.move_on_after(patience):
+            await self._empty.wait()
+        for scope in self._in_hand:
+            scope.cancel()
+        await self._empty.wait()
+
+    def _release(self, scope: trio.CancelScope) -> None:
+        self._in_hand.discard(scope)
+        if self._stopping and not self._in_hand:
+            self._empty.set()
+
+    def _call(self, authority: Authority) -> Call:
+        now = trio.current_time()
+        return Call(
+            arbiter=self._arbiter,
+            limits=self._limits,
+            player=None,
+            strict=True,
+            arrived=now,
+            attending=_alone,
+            metrics=self._metrics,
+            gate=self._gate,
+            peer="",
+            registered_only=self._registered_only,
+            authority=authority,
+            spectators=self._spectators,
+        )
+
+    async def _answer(self, call: Call, body: bytes) -> Json:
+        try:
+            request = decode_request(body, strict=True)
+        except InvalidRequest as invalid:
+            raise Refused(_read(dispatch.invalid(invalid, call))) from None
+        encoded, code = await self._durably(request, call)
+        self._metrics.latency.observe(trio.current_time() - call.arrived, 1)
+        reply = _read(encoded)
+        if code is not None:
+            raise Refused(reply)
+        return reply
+
+    async def _durably(self, request: AnyRequest, call: Call) -> tuple[bytes, str | None]:
+        """The encoded reply, once it may leave, and the code where it is an error; it is counted."""
+        encoded, commit, code = await dispatch.answer(request, call)
+        if commit is not None and not commit.done:
+            try:
+                await commit.wait()
+            except GmError as error:
+                return dispatch.fail(request, error, call), error.code
+        dispatch.count(request, code, call)
+        return encoded, code
+
+
+@asynccontextmanager
+async def _alone(bell: Bell) -> AsyncIterator[None]:
+    """A request that waits: nothing comes behind it that could end the waiting."""
+    yield
+
+
+def _read(encoded: bytes) -> Json:
+    reply: Json = msgspec.json.decode(encoded)
+    return reply

@@ -1,0 +1,142 @@
+"""A daemon in a trio program, from the side of that program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+
+import gmd
+from gmd.daemon import limits_of
+from gmd.handlers.call import Authority
+from gmd.local import Json, LocalDoor
+from gmd.log.opening import open_log
+from gmd.metrics import Metrics
+from gmd.spectators import Spectators
+from gmd.tcp.operator import SOCKET_NAME
+from tests.helpers import connected, durable_daemon, store_in
+
+from .leftovers import nothing_left_behind
+
+
+def tasks(of: trio.lowlevel.Task) -> set[trio.lowlevel.Task]:
+    """All tasks below one."""
+    below = {child for nursery in of.child_nurseries for child in nursery.child_tasks}
+    return below.union(*(tasks(child) for child in below))
+
+
+async def test_it_answers_on_its_port_and_without_one() -> None:
+    async with gmd.open_daemon() as daemon, connected(daemon) as client:
+        made = await daemon.ask("new_game", player_white=1, player_black=2)
+        assert made["game_id"] == 1
+        over_the_socket = await client.ask("state", game_id=1)
+        assert await daemon.ask("state", game_id=1) == over_the_socket
+
+
+async def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
+    async with gmd.open_daemon(gmd.Config(port=0, data=str(tmp_path / "before"))):
+        pass  # what is imported only now stays
+    root = trio.lowlevel.current_root_task()
+    assert root is not None
+    running = tasks(root)
+    with nothing_left_behind():
+        async with gmd.open_daemon(gmd.Config(port=0, data=str(tmp_path / "games"))) as daemon:
+            async with connected(daemon) as client:
+                await client.new_game()
+                await daemon.ask("move", player=1, game_id=1, move="e4")
+            assert (tmp_path / "games" / SOCKET_NAME).is_socket()
+            assert tasks(root) > running
+        assert tasks(root) == running
+    assert sorted(path.name for path in (tmp_path / "games").iterdir()) == ["games.sqlite", "lock"]
+    with open_log(str(tmp_path / "games")):
+        pass  # nobody holds the lock
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), KeyboardInterrupt(), ExceptionGroup("two", [OSError()])])
+async def test_what_the_block_raises_comes_out_as_it_is(error: BaseException) -> None:
+    with pytest.raises(type(error)) as raised:
+        async with gmd.open_daemon():
+            raise error
+    assert raised.value is error
+
+
+async def test_a_cancellation_goes_through() -> None:
+    with nothing_left_behind(), trio.CancelScope() as scope:
+        async with gmd.open_daemon():
+            scope.cancel()
+            await trio.sleep_forever()
+    assert scope.cancelled_caught
+
+
+async def test_several_run_at_once() -> None:
+    async with gmd.open_daemon() as one, gmd.open_daemon() as other:
+        assert one.port != other.port
+        await one.ask("new_game", player_white=1, player_black=2)
+        with pytest.raises(gmd.Refused, match="there is no game 1"):
+            await other.ask("state", game_id=1)
+
+
+async def test_asking_leaves_the_others_their_turn() -> None:
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await trio.lowlevel.checkpoint()
+            turns += 1
+
+    async with gmd.open_daemon() as daemon, trio.open_nursery() as nursery:
+        nursery.start_soon(count)
+        for _ in range(100):
+            await daemon.ask("ping")
+        nursery.cancel_scope.cancel()
+    assert turns > 90
+
+
+async def test_a_cancelled_request_has_done_nothing() -> None:
+    async with gmd.open_daemon() as daemon:
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await daemon.ask("new_game", player_white=1, player_black=2)
+        assert (await daemon.ask("games"))["games"] == []
+
+
+async def test_waits_run_beside_other_requests_and_end_with_the_daemon() -> None:
+    replies: list[Json] = []
+
+    async def wait(player: int) -> None:
+        replies.append(await daemon.ask("wait", player=player, game_id=1))
+
+    async with trio.open_nursery() as nursery:
+        async with gmd.open_daemon() as daemon:
+            await daemon.ask("new_game", player_white=1, player_black=2)
+            nursery.start_soon(wait, 2)
+            await trio.testing.wait_all_tasks_blocked()
+            await daemon.ask("move", player=1, game_id=1, move="e4")
+            await trio.testing.wait_all_tasks_blocked()
+            assert [reply["state"]["ply_index"] for reply in replies] == [1]
+            nursery.start_soon(wait, 1)
+            await trio.testing.wait_all_tasks_blocked()
+        assert [reply["state"]["turn"] for reply in replies] == ["black", "black"]
+
+
+async def test_a_request_that_hangs_is_broken_off_and_told_so(tmp_path: Path) -> None:
+    refused: list[gmd.Refused] = []
+
+    async def ask() -> None:
+        with pytest.raises(gmd.Refused, match="waited no longer") as caught:
+            await door.ask(Authority.CLIENT, "new_game", {"player_white": 1, "player_black": 2})
+        refused.append(caught.value)
+
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon, trio.open_nursery() as nursery:
+            door = LocalDoor(daemon.arbiter, limits_of(gmd.EMBEDDED), daemon.gate, Metrics(), Spectators())
+            with store.held():
+                nursery.start_soon(ask)
+                while not store.batches:
+                    await trio.lowlevel.checkpoint()
+                await door.stop(patience=0)
+                await trio.testing.wait_all_tasks_blocked()
+                assert [error.code for error in refused] == ["shutting_down"]

@@ -1,0 +1,79 @@
+"""The pytest plugin, in runs of pytest of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+USES_IT = """
+def test_one(gmd_daemon):
+    assert gmd_daemon.ask("new_game", player_white=1, player_black=2)["game_id"] == {one}
+
+def test_other(gmd_daemon):
+    assert gmd_daemon.http_port is None
+    assert gmd_daemon.ask("new_game", player_white=1, player_black=2)["game_id"] == {other}
+"""
+
+
+def pytest_run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """pytest in a directory with nothing of ours but what is installed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False)
+
+
+def test_each_test_has_a_daemon_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
+    run = pytest_run(tmp_path)
+    assert run.returncode == 0, run.stdout
+    assert run.stdout.splitlines()[-1].startswith("2 passed")
+
+
+def test_an_option_lets_it_last_longer(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=2))
+    run = pytest_run(tmp_path, "-o", "gmd_scope=module")
+    assert run.returncode == 0, run.stdout
+
+
+def test_a_scope_that_is_none_is_said(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
+    run = pytest_run(tmp_path, "-o", "gmd_scope=forever")
+    assert run.returncode != 0
+    assert "gmd_scope: 'forever' is none of function, class, module, package, session" in run.stdout + run.stderr
+
+
+def test_a_fixture_configures_it(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        """
+import gmd
+import pytest
+
+@pytest.fixture
+def gmd_config(tmp_path):
+    return gmd.Config(port=0, data=str(tmp_path), max_wait=3)
+
+def test_it(gmd_daemon, tmp_path):
+    assert gmd_daemon.ask("hello")["limits"]["max_wait_seconds"] == 3
+    assert (tmp_path / "games.sqlite").exists()
+"""
+    )
+    run = pytest_run(tmp_path)
+    assert run.returncode == 0, run.stdout
+
+
+def test_a_run_that_does_not_use_it_loads_nothing(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        """
+import sys
+
+def test_it():
+    assert "gmd.pytest_plugin" in sys.modules
+    loaded = {name for name in sys.modules if name.split(".")[0] == "gmd"}
+    assert loaded == {"gmd", "gmd.version", "gmd.pytest_plugin"}
+    assert not {"trio", "msgspec", "chess", "structlog", "sqlalchemy"} & set(sys.modules)
+"""
+    )
+    run = pytest_run(tmp_path, "-p", "no:trio", "-p", "no:hypothesispytest", "-p", "no:anyio")
+    assert run.returncode == 0, run.stdout

@@ -1,0 +1,69 @@
+"""The README's examples of embedding, each run as its reader would run it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import START_FEN
+from tests.test_readme import BLOCKS
+
+EXAMPLES = [
+    text for language, text in BLOCKS if language == "python" and re.search(r"import gmd\b|, gmd\b|gmd_daemon", text)
+]
+
+
+def example(containing: str) -> str:
+    """The one example that has this in it."""
+    (found,) = [text for text in EXAMPLES if containing in text]
+    return found
+
+
+def python(*arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-W", "error", *arguments]
+    return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_these_are_all() -> None:
+    assert len(EXAMPLES) == 5
+
+
+@pytest.mark.parametrize("by_line", [False, True])
+def test_the_script_plays_a_game_also_line_by_line_as_in_a_notebook(by_line: bool, tmp_path: Path) -> None:
+    text = example("daemon.close()")
+    if by_line:  # each statement is a cell of its own: nothing may depend on the scope of a block
+        text = f"import ast\nfor cell in ast.parse({text!r}).body: exec(ast.unparse(cell))"
+    run = python("-c", text, directory=tmp_path)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "0-1 victory_black\n", "")
+
+
+def test_asyncio(tmp_path: Path) -> None:
+    run = python("-c", example("asyncio"), directory=tmp_path)
+    pong = b'\0\0\0\x0e{"error":null}'
+    assert (run.returncode, run.stdout, run.stderr) == (0, f"{pong!r}\n{START_FEN}\n", "")
+
+
+def test_trio(tmp_path: Path) -> None:
+    run = python("-c", example("trio.run"), directory=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.splitlines()[0].startswith("[Event ")
+    assert run.stdout.rstrip().endswith(("1-0", "0-1", "1/2-1/2"))
+
+
+def test_pytest(tmp_path: Path) -> None:
+    (tmp_path / "test_bot.py").write_text(example("gmd_daemon"))
+    run = python("-W", "default", "-m", "pytest", "-q", "-p", "no:cacheprovider", directory=tmp_path)
+    assert run.returncode == 0, run.stdout
+    assert run.stdout.splitlines()[-1].startswith("1 passed")
+
+
+def test_unittest(tmp_path: Path) -> None:
+    (tmp_path / "test_opening.py").write_text(example("unittest"))
+    run = python("-m", "unittest", directory=tmp_path)
+    assert (run.returncode, run.stderr.splitlines()[-1]) == (0, "OK"), run.stderr
