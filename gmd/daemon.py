@@ -6,7 +6,7 @@ import gc
 import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from ipaddress import ip_address
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -154,23 +154,16 @@ async def open_daemon(
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
     metrics, carried = Metrics(), _Carried()
-    with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
+    with (
+        open_log(config.data, metrics) as log,
+        operator_listener(data_directory(config.data)) as operator,
+        closing(gate_of(config, log)) as gate,
+    ):
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
-        await _start(arbiter, config.data)
+        await _start(arbiter, gate.registry, config.data)
         async with _listening(config.host, config.port, sockets) as listeners:
             limits = limits_of(config)
-            gate = gate_of(config, log)
-            await gate.registry.start()
             spectators = spectators_of(config, local=all(map(_is_local, listeners)))
-            doorkeeper = Doorkeeper(
-                arbiter,
-                limits,
-                gate,
-                metrics,
-                spectators,
-                certificate,
-                registered_only=config.require_registration,
-            )
             doorkeeper = Doorkeeper(
                 arbiter,
                 limits,
@@ -196,11 +189,14 @@ async def open_daemon(
         raise carried.error
 
 
-async def _start(arbiter: Arbiter, data: str) -> None:
+async def _start(arbiter: Arbiter, registry: Registry, data: str) -> None:
+    what = "live games"
     try:
         await arbiter.start()
+        what = "registered players"
+        await registry.start()
     except LogFailed as error:
-        message = f"data: the live games in {data} cannot be read, as the log says; gmd check may say what is damaged"
+        message = f"data: the {what} in {data} cannot be read, as the log says; gmd check may say what is damaged"
         raise DataError(message) from error
 
 

@@ -240,6 +240,19 @@ def store_in(directory: Path, **pragmas: int) -> Iterator[FaultyStore]:
 
 
 @asynccontextmanager
+async def running_log(store: Store) -> AsyncIterator[BatchingLog]:
+    """A log on a store, which writes."""
+    log = BatchingLog(store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        try:
+            yield log
+        finally:
+            log.stop()
+    log.close()
+
+
+@asynccontextmanager
 async def durable_daemon(store: Store, **settings: Any) -> AsyncIterator[MemoryDaemon]:
     """A :class:`MemoryDaemon` on a store; like a killed one it forgets everything else at the end."""
     async with memory_daemon(BatchingLog(store), **settings) as daemon:

@@ -6,11 +6,10 @@ Nothing in here belongs to one database alone. What one of them does faster is i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
-from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import (
@@ -37,7 +36,7 @@ from gmd.games.events import AnyEvent, Created
 
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
 from .seats import COLUMNS, has_joined, seating_of, status_of
-from .store import Conflicts, Database, GameAppend, Restored, Told
+from .store import Conflicts, GameAppend, Restored, Told
 from .tables import events, games, retired, tokens
 
 #: Most games a player is told of at once that ended without its knowing.
@@ -80,6 +79,9 @@ _TOLD = {
 }
 
 
+_T = TypeVar("_T")
+
+
 class SqlStore:
     """A :class:`~gmd.log.store.Store` in a database whose schema is up to date."""
 
@@ -87,7 +89,6 @@ class SqlStore:
         """:param writer: the same database, for transactions that write."""
         self._engine = engine
         self._writer = writer or engine
-        self.database = Database(self._writer, Lock())
 
     def close(self) -> None:
         self._engine.dispose()
@@ -96,8 +97,7 @@ class SqlStore:
 
     def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         try:
-            with self.database.writing:
-                self._write(appends, told)
+            self._write(appends, told)
         except (IntegrityError, Missed) as error:
             conflicts = self._find_conflicts(appends)
             if not conflicts:
@@ -205,7 +205,15 @@ class SqlStore:
                 _remove(connection, [game.game_id for game in found])
         return found
 
+    def write_beside(self, work: Callable[[Connection], _T]) -> _T:
+        with self._transaction() as connection:
+            return work(connection)
+
     # --- Reading ------------------------------------------------------------------------------------------------
+
+    def read(self, work: Callable[[Connection], _T]) -> _T:
+        with self._engine.connect() as connection:
+            return work(connection)
 
     def newest_game_id(self) -> int:
         with self._engine.connect() as connection:

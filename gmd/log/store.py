@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
@@ -14,7 +13,10 @@ from gmd.games.game import Standing
 from .interface import Deadline, GameQuery, Pruned, TokenUse
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from sqlalchemy import Connection
+
+
+_T = TypeVar("_T")
 
 
 class Conflicts(Exception):
@@ -55,13 +57,20 @@ class Told(NamedTuple):
     seat: Color
 
 
-class Database(NamedTuple):
-    """Where a store keeps its games, for what else is kept there."""
+class Database(Protocol):
+    """Where games are kept, for what else is kept there."""
 
-    #: For transactions that write.
-    engine: Engine
-    #: Held by whoever writes. To wait for it is to wait for a batch; SQLite itself gives no turns to those who wait.
-    writing: Lock
+    async def read(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something with a connection, in a thread.
+
+        :raises gmd.log.interface.LogFailed: it failed.
+        """
+
+    async def write(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something in a transaction of its own, durably or not at all, between two batches of the games'.
+
+        :raises gmd.log.interface.LogFailed: it failed; nothing was done.
+        """
 
 
 class Store(Protocol):
@@ -69,10 +78,6 @@ class Store(Protocol):
 
     ``write`` and ``prune`` are called by one thread at a time; the others may be called beside it.
     """
-
-    @property
-    def database(self) -> Database:
-        """Where it is kept."""
 
     def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         """Make all of it durable in one transaction, or nothing; no two appends are to one game.
@@ -85,6 +90,12 @@ class Store(Protocol):
 
     def probe(self) -> None:
         """Write something durably that leaves nothing behind: raises what :meth:`write` would."""
+
+    def read(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something else with a connection."""
+
+    def write_beside(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something else in a transaction. Called by the thread that writes."""
 
     def newest_game_id(self) -> int:
         """The highest id that a game has, or had before it was removed; 0 where there was none."""

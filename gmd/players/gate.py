@@ -57,6 +57,10 @@ class Gate:
         #: What stands for the digest of a key that nobody has.
         self._nobodys = secrets.token_bytes(keys.SIZE)
 
+    def close(self) -> None:
+        """Let go of its threads, when nobody comes any more."""
+        self.passwords.close()
+
     def admit(self, player: int, key: str | None, proof: Proof | None, peer: str) -> None:
         """Let a request act as a registered player.
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import secrets
 from base64 import b64encode
-from typing import TYPE_CHECKING
-
-import trio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from gm_protocol.errors import TooMany
+from gmd.log.workers import Workers
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
+
+_T = TypeVar("_T")
 
 #: RFC 9106's second recommendation: three passes over 64 MiB, some 150 ms of one core here.
 PASSES, MEMORY_KIB, LANES = 3, 65_536, 4
@@ -32,7 +34,8 @@ class Passwords:
         """:param passes: together with the memory, what every comparison costs."""
         self._passes = passes
         self._memory_kib = memory_kib
-        self._workers = trio.CapacityLimiter(AT_A_TIME)
+        self._workers = Workers(AT_A_TIME, "gmd passwords")
+        self._in_hand = 0
         #: A hash of nothing that anybody knows; comparing with it takes as long as with any other.
         self._nobodys = self._random_hash()
         self.verified = 0
@@ -42,22 +45,29 @@ class Passwords:
 
         :raises TooMany: too many are waiting for this already.
         """
-        self._check_queue()
-        return await trio.to_thread.run_sync(self._hash, password, limiter=self._workers)
+        return await self._in_thread(self._hash, password)
 
     async def verify(self, stored: str | None, password: str) -> bool:
         """Whether it is the password of a hash; where there is none, it takes as long to say no.
 
         :raises TooMany: too many are waiting for this already.
         """
-        self._check_queue()
+        matches = await self._in_thread(self._matches, stored or self._nobodys, password)
         self.verified += 1
-        matches = await trio.to_thread.run_sync(self._matches, stored or self._nobodys, password, limiter=self._workers)
         return matches and stored is not None
 
-    def _check_queue(self) -> None:
-        if self._workers.statistics().tasks_waiting >= MAX_WAITING:
+    def close(self) -> None:
+        """End the threads, when nobody asks any more."""
+        self._workers.close()
+
+    async def _in_thread(self, function: Callable[..., _T], *arguments: str) -> _T:
+        if self._in_hand >= AT_A_TIME + MAX_WAITING:
             raise TooMany("password: too many are being verified at this moment; try again later", RETRY_AFTER)
+        self._in_hand += 1
+        try:
+            return await self._workers.run(function, *arguments)
+        finally:
+            self._in_hand -= 1
 
     def _hasher(self) -> PasswordHasher:
         from argon2 import PasswordHasher, Type  # not at the start: most daemons never see a password

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import trio
 from msgspec import structs
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from gmd.log.interface import LogFailed
 from gmd.log.store import Database
 from gmd.log.tables import players
-from gmd.logger import get_logger
 
 from .account import Account, folded
 from .store import PlayersNotWritten
-
-logger = get_logger(__name__)
 
 _FIELDS = Account.__struct_fields__
 _INSERT = insert(players)
@@ -24,22 +21,17 @@ _UPDATE = update(players).where(players.c.player == bindparam("id")).values({nam
 
 
 class SqlPlayers:
-    """A row for each, in the database of a :class:`~gmd.log.store.Store`."""
+    """A row for each."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def load(self) -> list[Account]:
-        return await trio.to_thread.run_sync(self._load)
-
-    def _load(self) -> list[Account]:
-        query = select(*(players.c[name] for name in _FIELDS)).order_by(players.c.player)
-        with self._database.engine.connect() as connection:
-            return [Account(**row) for row in connection.execute(query).mappings()]
+        return await self._database.read(_load)
 
     async def add(self, account: Account) -> None:
         row = {**structs.asdict(account), "folded": folded(account.name)}
-        await self._write(lambda connection: connection.execute(_INSERT, row), account)
+        await self._write(lambda connection: connection.execute(_INSERT, row))
 
     async def change(self, account: Account) -> None:
         row = {**structs.asdict(account), "id": account.player}
@@ -48,17 +40,15 @@ class SqlPlayers:
             if connection.execute(_UPDATE, row).rowcount != 1:
                 raise LookupError(f"there is no player {account.player}")
 
-        await self._write(write, account)
+        await self._write(write)
 
-    async def _write(self, write: Callable[[Connection], Any], account: Account) -> None:
+    async def _write(self, write: Callable[[Connection], Any]) -> None:
         try:
-            await trio.to_thread.run_sync(self._in_transaction, write)
-        except Exception as error:
-            # An error of the database's repeats the row, which is nobody's business, so that only its kind is logged.
-            cause = getattr(error, "orig", error)
-            logger.error("players cannot be written", reason=f"{type(cause).__name__}: {cause}", player=account.player)
+            await self._database.write(write)
+        except LogFailed:
             raise PlayersNotWritten("the players cannot be written; nothing was done") from None
 
-    def _in_transaction(self, write: Callable[[Connection], Any]) -> None:
-        with self._database.writing, self._database.engine.begin() as connection:
-            write(connection)
+
+def _load(connection: Connection) -> list[Account]:
+    query = select(*(players.c[name] for name in _FIELDS)).order_by(players.c.player)
+    return [Account(**row) for row in connection.execute(query).mappings()]

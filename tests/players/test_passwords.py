@@ -45,8 +45,7 @@ async def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
     async with trio.open_nursery() as nursery:
         for _ in range(passwords_module.AT_A_TIME + 2):
             nursery.start_soon(passwords.verify, None, "anything")
-        while passwords._workers.statistics().tasks_waiting < 2:
-            await trio.lowlevel.checkpoint()
+        await wait_all_tasks_blocked()
         with pytest.raises(TooMany) as caught:
             await passwords.verify(None, "anything")
     assert caught.value.retry_after == 5.0

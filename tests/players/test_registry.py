@@ -19,7 +19,7 @@ from gmd.players.memory import MemoryPlayers
 from gmd.players.registry import Registry
 from gmd.players.sql import SqlPlayers
 from gmd.players.store import PlayersNotWritten
-from tests.helpers import store_in
+from tests.helpers import running_log, store_in
 
 
 class House:
@@ -175,18 +175,20 @@ async def test_there_are_no_more_players_than_there_may_be() -> None:
 
 
 async def test_two_who_want_one_name_at_once_do_not_both_get_it(tmp_path: Path) -> None:
+    got: list[Account] = []
     with store_in(tmp_path) as store:
-        registry, got = Registry(SqlPlayers(store.database), 10), list[Account]()
+        async with running_log(store) as log:
+            registry = Registry(SqlPlayers(log), 10)
 
-        async def want(name: str) -> None:
-            with suppress(NotAvailable):
-                got.append((await registry.register(name, None, None))[0])
+            async def want(name: str) -> None:
+                with suppress(NotAvailable):
+                    got.append((await registry.register(name, None, None))[0])
 
-        async with trio.open_nursery() as nursery:
-            for name in ("bot", "BOT", "Bot"):
-                nursery.start_soon(want, name)
-        assert await SqlPlayers(store.database).load() == got
-        assert len(got) == 1
+            async with trio.open_nursery() as nursery:
+                for name in ("bot", "BOT", "Bot"):
+                    nursery.start_soon(want, name)
+            assert await SqlPlayers(log).load() == got
+    assert len(got) == 1
 
 
 class FullDisk(MemoryPlayers):

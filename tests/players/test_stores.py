@@ -14,7 +14,7 @@ from gmd.players.account import FIRST_PLAYER, Account
 from gmd.players.memory import MemoryPlayers
 from gmd.players.sql import SqlPlayers
 from gmd.players.store import PlayersNotWritten, PlayerStore
-from tests.helpers import store_in
+from tests.helpers import running_log, store_in
 
 BARE = Account(player=FIRST_PLAYER, name="Bare", created="2026-11-21T04:41:00Z", key=None)
 FULL = Account(
@@ -38,7 +38,8 @@ async def memory_store() -> AsyncIterator[PlayerStore]:
 @asynccontextmanager
 async def sql_store() -> AsyncIterator[PlayerStore]:
     with TemporaryDirectory() as directory, store_in(Path(directory)) as store:
-        yield SqlPlayers(store.database)
+        async with running_log(store) as log:
+            yield SqlPlayers(log)
 
 
 StoreFactory = Callable[[], AbstractAsyncContextManager[PlayerStore]]
