@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, MutableMapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -155,26 +155,26 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     log = log or MemoryLog()
     arbiter = Arbiter(log, config.start_timeout, config.idle_games)
     await arbiter.start()
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(log.run)
-        nursery.start_soon(arbiter.run)
-        gate = gate_of(config, log)
-        await gate.registry.start()
-        nursery.start_soon(gate.registry.run)
-        certificate = certificate_of(config.tls_cert, config.tls_key)
-        doorkeeper = Doorkeeper(
-            arbiter,
-            limits_of(config),
-            gate,
-            spectators=spectators_of(config, local=True),
-            certificate=certificate,
-            registered_only=config.require_registration,
-        )
-        try:
-            yield MemoryDaemon(arbiter, gate, doorkeeper, nursery)
-        finally:  # a test that fails must end too, and the log writes on until it is stopped
-            nursery.cancel_scope.cancel()
-            log.stop()
+    with closing(gate_of(config, log)) as gate:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(log.run)
+            nursery.start_soon(arbiter.run)
+            await gate.registry.start()
+            nursery.start_soon(gate.registry.run)
+            certificate = certificate_of(config.tls_cert, config.tls_key)
+            doorkeeper = Doorkeeper(
+                arbiter,
+                limits_of(config),
+                gate,
+                spectators=spectators_of(config, local=True),
+                certificate=certificate,
+                registered_only=config.require_registration,
+            )
+            try:
+                yield MemoryDaemon(arbiter, gate, doorkeeper, nursery)
+            finally:  # a test that fails must end too, and the log writes on until it is stopped
+                nursery.cancel_scope.cancel()
+                log.stop()
 
 
 def troubles(logged: Iterable[MutableMapping[str, Any]]) -> list[dict[str, Any]]:
