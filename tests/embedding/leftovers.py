@@ -50,7 +50,12 @@ def _umask() -> int:
 
 @contextmanager
 def nothing_left_behind() -> Iterator[None]:
-    """At the end there are the threads, descriptors and settings of the begin, and no others."""
+    """At the end there are no threads and descriptors but those of the begin, and the settings are what they were.
+
+    Of those, some may have gone: trio's idle threads end by themselves, and what other tests dropped is collected.
+    """
     before = threads(), descriptors(), settings()
     yield
-    assert (threads(), descriptors(), settings()) == before
+    assert threads() - before[0] == set()
+    assert descriptors().items() - before[1].items() == set()
+    assert settings() == before[2]
