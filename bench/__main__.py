@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, embedding, latency, many, recon, start, throughput, tls, tracker
+from . import durable, embedding, keys, latency, many, recon, start, throughput, tls, tracker
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "neighbours": lambda options: latency.beside_neighbours(games=20),
     "recon": lambda options: recon.measure(options.moves // 100, options.rounds),
     "pgn": lambda options: latency.beside_large_pgns(games=50),
+    "keys": lambda options: keys.measure(options.moves, options.rounds),
     "embedding": lambda options: embedding.measure(options.rounds),
     "tracker": lambda options: tracker.measure(games=10),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),

@@ -11,7 +11,7 @@ import trio
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.alarms import Alarms
 from gmd.games.events import AnyEvent, Sensed
-from gmd.games.game import Absent, Command, Flag, Game, Hear, Outcome
+from gmd.games.game import Absent, Command, Flag, Game, Hear, Join, Outcome
 from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.logger import get_logger
 from gmd.shelf import Shelf, Table
@@ -100,9 +100,15 @@ class Arbiter:
             self._append(table, outcome.events)
         return outcome
 
+    def join(self, table: Table, command: Join, at: float) -> Outcome:
+        """Let a player take a seat: with the last one taken begins the time for both to be heard from."""
+        if not table.game.begun:
+            table.opened = at
+        return self.act(table, command, at)
+
     def hear(self, table: Table, player: int, at: float) -> None:
         """A player has sent a request that names the game: mark its seats heard from."""
-        if table.game.awaited:
+        if table.game.unheard:
             for seat in table.game.seats(player):
                 self.act(table, Hear(seat), at)
 
@@ -164,12 +170,12 @@ class Arbiter:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
         game = table.game
         table.commit = None
-        if table.turned != (turned := (game.now.ply, game.over)):
+        if table.turned != (turned := (game.now.ply, game.over, game.players)):
             table.turned = turned
             self.turns.update(game)
         if game.clock is not None:
             self._start_clock(table)
-        self.watchers.ring(game.id, game.players)
+        self.watchers.ring(game.id, game.named)
 
     def _sense_durable(self, table: Table) -> None:
         """A sense cannot be lost any more: the clock runs on. Nobody else is told, nor is it anybody else's turn."""

@@ -68,6 +68,19 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 300.0
     # A game replays in milliseconds; five minutes is a long thought, or a client that has gone.
     idle_games: Annotated[float, Meta(gt=0, description="Seconds a game that nobody asks for stays in memory.")] = 300.0
+    require_registration: Annotated[
+        bool, Meta(description="Refuse open ids: only registered players act, and are named in new games.")
+    ] = False
+    # A person mistypes a password a few times; a bot that has the wrong key is told so and stops, or should be stopped.
+    max_failures_per_minute: Annotated[
+        int, Meta(ge=1, description="Wrong keys and passwords that an address may send in a minute.")
+    ] = 30
+    # A class registers from one address in one lesson; a name, once taken, stays taken.
+    max_registrations_per_hour: Annotated[
+        int, Meta(ge=0, description="Players that an address may register in an hour; with 0 the operator alone may.")
+    ] = 100
+    # All players are in memory: some hundred bytes each.
+    max_players: Annotated[int, Meta(ge=1, description="Registered players there may be.")] = 100_000
     # For a day after its end a game is due to players who wait for any of theirs: it must still be there to be shown.
     keep_finished: (
         Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; without this, for ever.")]

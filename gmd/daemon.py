@@ -6,7 +6,7 @@ import gc
 import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from ipaddress import ip_address
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,9 @@ from gmd.log.interface import EventLog, LogFailed
 from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
+from gmd.players.gate import Gate
+from gmd.players.opening import players_beside
+from gmd.players.registry import Registry
 from gmd.retention import prune_finished
 from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
@@ -55,6 +58,7 @@ class Daemon:
     """A running daemon.
 
     :ivar arbiter: its games, for calls without a socket.
+    :ivar gate: its registered players.
     :ivar certificate: its TLS, if it has any.
     :ivar metrics: what it has counted.
     :ivar addresses: the (host, port) pairs it listens on.
@@ -67,6 +71,7 @@ class Daemon:
     def __init__(
         self,
         arbiter: Arbiter,
+        gate: Gate,
         doorkeeper: Doorkeeper,
         certificate: Certificate | None,
         metrics: Metrics,
@@ -76,6 +81,7 @@ class Daemon:
         local: LocalDoor,
     ) -> None:
         self.arbiter = arbiter
+        self.gate = gate
         self.doorkeeper = doorkeeper
         self.certificate = certificate
         self.metrics = metrics
@@ -148,34 +154,49 @@ async def open_daemon(
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
     metrics, carried = Metrics(), _Carried()
-    with open_log(config.data, metrics) as log, operator_listener(data_directory(config.data)) as operator:
+    with (
+        open_log(config.data, metrics) as log,
+        operator_listener(data_directory(config.data)) as operator,
+        closing(gate_of(config, log)) as gate,
+    ):
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
-        await _start(arbiter, config.data)
+        await _start(arbiter, gate.registry, config.data)
         async with _listening(config.host, config.port, sockets) as listeners:
             limits = limits_of(config)
             spectators = spectators_of(config, local=all(map(_is_local, listeners)))
-            doorkeeper = Doorkeeper(arbiter, limits, metrics, spectators, certificate)
-            local = LocalDoor(arbiter, limits, metrics, spectators)
+            doorkeeper = Doorkeeper(
+                arbiter,
+                limits,
+                gate,
+                metrics,
+                spectators,
+                certificate,
+                registered_only=config.require_registration,
+            )
+            local = LocalDoor(arbiter, limits, gate, metrics, spectators, registered_only=config.require_registration)
             doors: list[Door] = [(doorkeeper, listeners)]
             if operator is not None:
-                operators = Doorkeeper(arbiter, limits, metrics, spectators, authority=Authority.OPERATOR)
+                operators = Doorkeeper(arbiter, limits, gate, metrics, spectators, authority=Authority.OPERATOR)
                 doors.append((operators, [operator]))
             async with (
                 _http(config, http_sockets, arbiter, metrics, doorkeeper) as http,
                 _writing(log),
-                _serving(arbiter, doors, local, http, config),
+                _serving(arbiter, gate.registry, doors, local, http, config),
             ):
                 with carried:
-                    yield Daemon(arbiter, doorkeeper, certificate, metrics, listeners, http, spectators, local)
+                    yield Daemon(arbiter, gate, doorkeeper, certificate, metrics, listeners, http, spectators, local)
     if carried.error is not None:
         raise carried.error
 
 
-async def _start(arbiter: Arbiter, data: str) -> None:
+async def _start(arbiter: Arbiter, registry: Registry, data: str) -> None:
+    what = "live games"
     try:
         await arbiter.start()
+        what = "registered players"
+        await registry.start()
     except LogFailed as error:
-        message = f"data: the live games in {data} cannot be read, as the log says; gmd check may say what is damaged"
+        message = f"data: the {what} in {data} cannot be read, as the log says; gmd check may say what is damaged"
         raise DataError(message) from error
 
 
@@ -241,7 +262,12 @@ async def _http(
 
 @asynccontextmanager
 async def _serving(
-    arbiter: Arbiter, doors: Sequence[Door], local: LocalDoor, http: HttpService | None, config: Config
+    arbiter: Arbiter,
+    registry: Registry,
+    doors: Sequence[Door],
+    local: LocalDoor,
+    http: HttpService | None,
+    config: Config,
 ) -> AsyncIterator[None]:
     """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
@@ -249,6 +275,7 @@ async def _serving(
             sessions.start_soon(http.run, sessions)  # it says how the daemon is also while that stops
         async with trio.open_nursery() as services:
             services.start_soon(arbiter.run)
+            services.start_soon(registry.run)
             for doorkeeper, listeners in doors:
                 services.start_soon(doorkeeper.run, listeners, sessions)
             if config.keep_finished is not None:
@@ -274,12 +301,21 @@ async def _close(doors: Sequence[Door], local: LocalDoor, patience: float) -> No
             stopping.start_soon(doorkeeper.stop, patience)
 
 
+def gate_of(config: Config, log: EventLog) -> Gate:
+    """Who may act as a registered player; they are kept beside the log. Its registry is still to be started."""
+    registry = Registry(players_beside(log), config.max_players)
+    return Gate(registry, config.max_failures_per_minute, config.max_registrations_per_hour)
+
+
 def spectators_of(config: Config, *, local: bool) -> Spectators:
     """Who may watch live games in full.
 
-    :param local: whether nobody but this machine's own users can reach the daemon.
+    :param local: whether nobody but this machine's own users can reach the daemon. Between open ids that is trust
+        enough; where players are registered they are to be kept apart.
     """
-    return Spectators(live=config.spectate == "live", key=config.spectator_key, trusted=local)
+    return Spectators(
+        live=config.spectate == "live", key=config.spectator_key, trusted=local and not config.require_registration
+    )
 
 
 def _is_local(listener: trio.SocketListener) -> bool:
@@ -299,6 +335,9 @@ def limits_of(config: Config) -> Limits:
         idle_seconds=config.idle_timeout,
         frame_seconds=config.frame_timeout,
         start_seconds=config.start_timeout,
+        max_failures_per_minute=config.max_failures_per_minute,
+        max_registrations_per_hour=config.max_registrations_per_hour,
+        max_players=config.max_players,
     )
 
 

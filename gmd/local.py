@@ -16,6 +16,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.metrics import Metrics
+from gmd.players.gate import Gate
 from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
@@ -47,8 +48,22 @@ def closed(reason: str) -> Refused:
 class LocalDoor:
     """Answers requests of this process as a session does, and lets the daemon stop when they are answered."""
 
-    def __init__(self, arbiter: Arbiter, limits: Limits, metrics: Metrics, spectators: Spectators) -> None:
+    def __init__(
+        self,
+        arbiter: Arbiter,
+        limits: Limits,
+        gate: Gate,
+        metrics: Metrics,
+        spectators: Spectators,
+        *,
+        registered_only: bool = False,
+    ) -> None:
+        """:param gate: who the registered players are.
+        :param registered_only: whether open ids are refused.
+        """
         self._arbiter = arbiter
+        self._gate = gate
+        self._registered_only = registered_only
         self._limits = limits
         self._metrics = metrics
         self._spectators = spectators
@@ -94,13 +109,16 @@ class LocalDoor:
     def _call(self, authority: Authority) -> Call:
         now = trio.current_time()
         return Call(
-            self._arbiter,
-            self._limits,
-            None,
-            True,
-            now,
-            _alone,
-            self._metrics,
+            arbiter=self._arbiter,
+            limits=self._limits,
+            player=None,
+            strict=True,
+            arrived=now,
+            attending=_alone,
+            metrics=self._metrics,
+            gate=self._gate,
+            peer="",
+            registered_only=self._registered_only,
             authority=authority,
             spectators=self._spectators,
         )

@@ -47,8 +47,8 @@ class Table:
         self.opened = opened
         #: Whether the log has it as a live game, which is counted.
         self.counted = False
-        #: At which ply, and whether over, the game was when the players' turns were last noted.
-        self.turned: tuple[int, bool] | None = None
+        #: At which ply, whether over, and whose the game was when the players' turns were last noted.
+        self.turned: tuple[int, bool, tuple[int | None, int | None]] | None = None
         #: The seats whose players have been shown the end.
         self.told: tuple[chess.Color, ...] = ()
 
@@ -116,7 +116,7 @@ class Shelf:
                 game = await _replayed(game_id, events)
                 table = Table(game, len(events), trio.current_time())
                 table.counted = not game.over
-                table.turned = game.now.ply, game.over
+                table.turned = game.now.ply, game.over, game.players
                 self._resume(table)
                 self.put(table)
         return table

@@ -53,11 +53,16 @@ class Turns:
 
     def update(self, game: Game) -> None:
         """A game has changed, durably: it is another side's turn, or over."""
-        if self._players:
+        if not self._players:
+            return
+        if game.begun:
             mover, rested = game.players[game.turn], game.players[not game.turn]
             # First the one that rests: where one player holds both seats, the other seat's turn is a new one.
             self._note(rested, game.id, due=game.over)
             self._note(mover, game.id, due=True)
+        else:
+            for player in game.named:
+                self._note(player, game.id, due=game.waits_unbegun(player))
 
     def shown(self, player: int, table: Table) -> None:
         """A reply shows the player the end of a game."""

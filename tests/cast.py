@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import trio
 
@@ -13,11 +14,16 @@ from tests.helpers import Client
 PATIENCE_SECONDS = 60
 
 
+#: The client who comes by the operator's socket.
+OPERATOR = "operator"
+
+
 class Cast:
     """Clients that connect when they are first spoken of."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, socket: Path | None = None) -> None:
         self._port = port
+        self._socket = socket
         self._clients: dict[Hashable, Client] = {}
 
     def has(self, name: Hashable) -> bool:
@@ -27,8 +33,14 @@ class Cast:
     async def client(self, name: Hashable) -> Client:
         """The client of that name."""
         if name not in self._clients:
-            self._clients[name] = Client(await trio.open_tcp_stream("127.0.0.1", self._port))
+            self._clients[name] = Client(await self._connect(name))
         return self._clients[name]
+
+    async def _connect(self, name: Hashable) -> trio.SocketStream:
+        if name == OPERATOR:
+            assert self._socket is not None, "this daemon has no operator's socket"
+            return await trio.open_unix_socket(str(self._socket))
+        return await trio.open_tcp_stream("127.0.0.1", self._port)
 
     async def receive_body(self, name: Hashable) -> bytes:
         """The next reply to this client; there must be one."""
@@ -54,9 +66,12 @@ class Cast:
 
 
 @asynccontextmanager
-async def cast_of(port: int) -> AsyncIterator[Cast]:
-    """A cast whose connections are closed at the end, and who must be done in time."""
-    cast = Cast(port)
+async def cast_of(port: int, socket: Path | None = None) -> AsyncIterator[Cast]:
+    """A cast whose connections are closed at the end, and who must be done in time.
+
+    :param socket: the operator's.
+    """
+    cast = Cast(port, socket)
     try:
         with trio.fail_after(PATIENCE_SECONDS):
             yield cast

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, MutableMapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, limits_of, open_daemon, spectators_of
+from gmd.daemon import Daemon, gate_of, limits_of, open_daemon, spectators_of
 from gmd.games.events import AnyEvent
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
@@ -23,6 +23,7 @@ from gmd.log.memory import MemoryLog
 from gmd.log.migrations import migrate
 from gmd.log.sqlite import SqliteStore, open_engine
 from gmd.log.store import GameAppend, Store, Told
+from gmd.players.gate import Gate
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.tls import certificate_of
 
@@ -126,8 +127,9 @@ async def connected(daemon: Daemon, *, hello: bool = True, player: int | None = 
 class MemoryDaemon:
     """A daemon without sockets: the same sessions on streams in memory."""
 
-    def __init__(self, arbiter: Arbiter, doorkeeper: Doorkeeper, nursery: trio.Nursery) -> None:
+    def __init__(self, arbiter: Arbiter, gate: Gate, doorkeeper: Doorkeeper, nursery: trio.Nursery) -> None:
         self.arbiter = arbiter
+        self.gate = gate
         self.doorkeeper = doorkeeper
         self._nursery = nursery
 
@@ -153,17 +155,26 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     log = log or MemoryLog()
     arbiter = Arbiter(log, config.start_timeout, config.idle_games)
     await arbiter.start()
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(log.run)
-        nursery.start_soon(arbiter.run)
-        certificate = certificate_of(config.tls_cert, config.tls_key)
-        try:
-            spectators = spectators_of(config, local=True)
-            doorkeeper = Doorkeeper(arbiter, limits_of(config), spectators=spectators, certificate=certificate)
-            yield MemoryDaemon(arbiter, doorkeeper, nursery)
-        finally:  # a test that fails must end too, and the log writes on until it is stopped
-            nursery.cancel_scope.cancel()
-            log.stop()
+    with closing(gate_of(config, log)) as gate:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(log.run)
+            nursery.start_soon(arbiter.run)
+            await gate.registry.start()
+            nursery.start_soon(gate.registry.run)
+            certificate = certificate_of(config.tls_cert, config.tls_key)
+            doorkeeper = Doorkeeper(
+                arbiter,
+                limits_of(config),
+                gate,
+                spectators=spectators_of(config, local=True),
+                certificate=certificate,
+                registered_only=config.require_registration,
+            )
+            try:
+                yield MemoryDaemon(arbiter, gate, doorkeeper, nursery)
+            finally:  # a test that fails must end too, and the log writes on until it is stopped
+                nursery.cancel_scope.cancel()
+                log.stop()
 
 
 def troubles(logged: Iterable[MutableMapping[str, Any]]) -> list[dict[str, Any]]:
@@ -226,6 +237,19 @@ def store_in(directory: Path, **pragmas: int) -> Iterator[FaultyStore]:
         yield FaultyStore(store)
     finally:
         store.close()
+
+
+@asynccontextmanager
+async def running_log(store: Store) -> AsyncIterator[BatchingLog]:
+    """A log on a store, which writes."""
+    log = BatchingLog(store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        try:
+            yield log
+        finally:
+            log.stop()
+    log.close()
 
 
 @asynccontextmanager

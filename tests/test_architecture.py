@@ -150,6 +150,10 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["check", "Replay every game: is the log whole?"],
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Take in games out of PGN files or JSON lines."],
+        ["players", "List the registered players, newest first."],
+        ["register", "Register a player, and print its key."],
+        ["rekey", "Give a player a new key, and print it."],
+        ["revoke", "Take a player's key and password away, and end its sessions."],
         ["serve", "Run the daemon."],
     ]
     heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}
@@ -167,7 +171,7 @@ def test_every_kind_has_one_handler_in_the_module_of_its_name() -> None:
 
 def test_every_handler_module_has_a_kind() -> None:
     modules = {path.stem for path in (ROOT / "gmd" / "handlers").glob("*.py")}
-    assert modules - {"__init__", "call", "dispatch", "show"} == set(REQUESTS) - {"game_from_pgn"}
+    assert modules - {"__init__", "accounts", "call", "dispatch", "show"} == set(REQUESTS) - {"game_from_pgn"}
 
 
 def test_no_module_is_too_long() -> None:

@@ -17,7 +17,8 @@ import pytest
 from gm_protocol.errors import ERRORS
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import REQUESTS
-from tests.cast import Cast, cast_of
+from gmd.unix import SOCKET_NAME
+from tests.cast import OPERATOR, Cast, cast_of
 from tests.helpers import running_daemon
 
 DOCUMENT = (Path(__file__).parent.parent / "PROTOCOL").read_text("utf-8")
@@ -36,6 +37,7 @@ _MESSAGE = re.compile(
     r"^(?P<indent> +)(?P<peer>\w* *)(?P<arrow>->|<-) (?P<text>.*(?:\n(?P=indent) +\S.*)*)", re.MULTILINE
 )
 _BYTES = re.compile(r"[0-9a-f]{2}( [0-9a-f]{2})*")
+_KEY = re.compile(r"[\w-]{43}")
 _OPTION = re.compile(r"--(?P<name>[a-z-]+) (?P<value>[0-9]+(?:\.[0-9]+)?|[a-z]+)")
 _STRING_OR_DOTS = re.compile(r'"(?:[^"\\]|\\.)*"|\.\.\.')
 
@@ -120,35 +122,57 @@ def normal(value: Any) -> str:
     return json.dumps(value, indent=1, sort_keys=True)
 
 
-async def send(cast: Cast, message: Message) -> None:
+class Keys:
+    """The keys that the daemon gave, and those that the document shows in their place."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, str] = {}  # by what is shown
+
+    def learn(self, shown: Any, actual: Any) -> None:
+        """A reply may show a key: it stands for the one that was given, wherever either is seen."""
+        if _KEY.fullmatch(str(shown.get("key"))) and _KEY.fullmatch(str(actual.get("key"))):
+            self._given.setdefault(shown["key"], actual["key"])
+
+    def given(self, text: str) -> str:
+        """A text of the document's with the keys that were given."""
+        for shown, actual in self._given.items():
+            text = text.replace(shown, actual)
+        return text
+
+
+async def send(cast: Cast, message: Message, keys: Keys) -> None:
     """Send a message, on a new connection unless its client has one."""
     client = await cast.client(message.peer)
     if _BYTES.fullmatch(message.text):
         await client.send_bytes(bytes.fromhex(message.text))
         await client.end()
     else:
-        await client.send_bytes(encode_frame(message.text.encode()))
+        await client.send_bytes(encode_frame(keys.given(message.text).encode()))
 
 
-async def receive(cast: Cast, message: Message, *, in_session: bool) -> None:
+async def receive(cast: Cast, message: Message, keys: Keys, *, in_session: bool) -> None:
     """Receive a reply and compare it; outside of sessions, the daemon then closes."""
     reply = json.loads(await cast.receive_body(message.peer))
-    assert normal(fill(parse(message.text), reply)) == normal(reply)
+    keys.learn(parse(message.text), reply)
+    assert normal(fill(parse(keys.given(message.text)), reply)) == normal(reply)
     if not in_session:
         await cast.expect_closed(message.peer)
 
 
 @pytest.mark.parametrize("part", PARTS, ids=[part.title for part in PARTS])
-async def test_the_examples_are_true(part: Part) -> None:
-    async with running_daemon(**part.options) as daemon, cast_of(daemon.port) as cast:
-        sessions = set()
+async def test_the_examples_are_true(part: Part, tmp_path: Path) -> None:
+    has_operator = any(message.peer == OPERATOR for message in part.messages)
+    data = {"data": str(tmp_path)} if has_operator else {}
+    socket = tmp_path / SOCKET_NAME if has_operator else None
+    async with running_daemon(**part.options, **data) as daemon, cast_of(daemon.port, socket) as cast:
+        sessions, keys = set(), Keys()
         for message in part.messages:
             if message.arrow == "<-":
-                await receive(cast, message, in_session=message.peer in sessions)
+                await receive(cast, message, keys, in_session=message.peer in sessions)
                 continue
             if not cast.has(message.peer) and '"kind": "hello"' in message.text:
                 sessions.add(message.peer)
-            await send(cast, message)
+            await send(cast, message, keys)
 
 
 def test_no_arrow_is_overlooked() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gm_protocol.messages import NewGame
+from gm_protocol.state import Color
 from gmd import turns as turns_module
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent, Created, Ended, Moved
+from gmd.games.game import Join
 from gmd.games.setup import resolve
 from gmd.log.memory import MemoryLog
 from gmd.shelf import Table
@@ -28,9 +32,9 @@ class World:
         self.turns = Turns(self.log)
         self.tables: list[Table] = []
 
-    def begin(self, white: int | None, black: int | None) -> None:
+    def begin(self, white: int | None, black: int | None, *invited: Color) -> None:
         options = resolve(NewGame(player_white=0, player_black=0), {}, 0, strict=True)
-        created = Created(white, black, options, "")
+        created = Created(white, black, options, "", invited=list(invited))
         game = ChessGame(created)
         game.id = self.log.next_game_id()
         self.tables.append(Table(game, 0, 0.0))
@@ -58,7 +62,8 @@ class Model:
         for player in PLAYERS:
             self.since.pop((player, game.id), None)
             seats = game.seats(player)
-            if (seats and game.over) or game.turn in seats:
+            waits = game.turn in seats if None not in game.players else is_invited(game, player)
+            if seats if game.over else waits:
                 self.since[player, game.id] = self.now
 
     def shown(self, player: int, game: ChessGame) -> None:
@@ -70,7 +75,17 @@ class Model:
         return min(((since, game_id) for since, game_id in due if game_id not in without), default=(0, None))[1]
 
 
-seats = st.sampled_from([(1, 2), (2, 1), (1, 1), (2, 3), (3, None), (None, None)])
+def is_invited(game: ChessGame, player: int) -> bool:
+    """Whether a seat is kept for a player."""
+    return any(game.named[color] == player and game.players[color] is None for color in (False, True))
+
+
+seats = st.sampled_from(
+    [
+        *[(1, 2), (2, 1), (1, 1), (2, 3), (3, None), (None, 1), (None, None)],
+        *[(1, 2, "white"), (3, 3, "white", "black"), (None, 2, "black")],
+    ]
+)
 someone = st.tuples(st.sampled_from(PLAYERS), st.just(0))
 acts = st.lists(
     st.one_of(
@@ -78,15 +93,17 @@ acts = st.lists(
         st.tuples(st.just("move"), st.just((0, 0)), st.integers(0, 6)),
         st.tuples(st.just("end"), st.just((0, 0)), st.integers(0, 6)),
         st.tuples(st.just("show"), someone, st.integers(0, 6)),
+        st.tuples(st.just("join"), someone, st.integers(0, 6)),
         st.tuples(st.just("ask"), someone, st.just(0)),
     ),
     max_size=40,
 )
 
 
+@settings(max_examples=300)
 @given(acts, st.sets(st.integers(1, 4)))
 def test_the_longest_due_game_is_what_the_model_says_whenever_a_player_begins_to_ask(
-    taken: list[tuple[str, tuple[int | None, int | None], int]], without: set[int]
+    taken: list[tuple[str, tuple[Any, ...], int]], without: set[int]
 ) -> None:
     async def main() -> None:
         world, model = World(), Model()
@@ -95,20 +112,26 @@ def test_the_longest_due_game_is_what_the_model_says_whenever_a_player_begins_to
                 world.begin(*who)
                 model.update(world.tables[-1].game)
             elif what == "ask":
-                assert who[0] is not None
                 assert await world.turns.longest_due(who[0], without) == model.longest_due(who[0], without)
             elif world.tables:
                 table = world.tables[which % len(world.tables)]
-                if what != "show":
+                if what == "join":
+                    join(table, who[0], world, model)
+                elif what != "show":
                     go_on(table, world, model, ends=what == "end")
                 elif table.game.over:
-                    assert who[0] is not None
                     world.turns.shown(who[0], table)
                     model.shown(who[0], table.game)
         for player in PLAYERS:
             assert await world.turns.longest_due(player, without) == model.longest_due(player, without)
 
     trio.run(main)
+
+
+def join(table: Table, player: int, world: World, model: Model) -> None:
+    for event in table.game.decide(Join(player), 0.0).events:
+        world.happen(table, event)
+        model.update(table.game)
 
 
 def go_on(table: Table, world: World, model: Model, *, ends: bool) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: How a time is given: a day begins at midnight. All are UTC.
 TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S"]
+#: The statuses of games that are not over.
+GOING_ON: tuple[GameStatus, ...] = ("live", "open")
 
 
 @click.command()
@@ -113,8 +115,10 @@ def _mention_missing(reader: LogReader, wanted: GameFilter) -> None:
         missing = [game_id for game_id in wanted.game_ids if not reader.count(wanted._replace(game_ids=[game_id]))]
         if missing:
             click.echo(f"not there, or not as asked for: game {', '.join(map(str, missing))}", err=True)
-    elif wanted.status == "over" and (live := reader.count(wanted._replace(status="live"))):
-        click.echo(f"left out: {counted(live, 'live game')}; --status all writes them too", err=True)
+    elif wanted.status == "over":
+        live = sum(reader.count(wanted._replace(status=status)) for status in GOING_ON)
+        if live:
+            click.echo(f"left out: {counted(live, 'live game')}; --status all writes them too", err=True)
 
 
 @contextmanager

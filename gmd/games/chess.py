@@ -17,9 +17,9 @@ from msgspec import Struct, structs
 from gm_protocol.errors import BadPgn, GmError, NotAvailable
 from gm_protocol.state import FIFTY_MOVES, THREEFOLD, Termination
 
-from .events import AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
+from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import Facts, Played, facts_of
-from .game import Absent, Command, End, Flag, Game, Hear, Outcome, Play, Sense, Snapshot, seat_name
+from .game import Absent, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
 from .material import insufficient_material
 from .position import Position
 from .setup import start_of
@@ -90,6 +90,8 @@ class ChessGame(Game):
                 return self._decide_play(command, thought)
             case End():
                 return self._decide_end(command, thought)
+            case Join():
+                return self.join(command)
             case Hear():
                 return self.hear(command.seat)
             case Flag():
@@ -146,6 +148,8 @@ class ChessGame(Game):
                 self._apply_moved(event)
             case Ended():
                 self._apply_ended(event)
+            case Joined():
+                self.seat(event)
             case Heard():
                 self.heard[event.seat == "white"] = True
             case Loaded():

@@ -16,19 +16,30 @@ class Event(Struct, tag_field="event", omit_defaults=True):
 
 
 class Created(Event, tag="created"):
-    """The game began, at its start position. ``result_header`` is the Result tag of the PGN it came from."""
+    """The game began, at its start position. ``result_header`` is the Result tag of the PGN it came from.
+
+    A seat whose player is None is open to whoever joins first; one of ``invited`` is kept for the player named.
+    """
 
     player_white: int | None
     player_black: int | None
     options: GameOptions
     created: str
     result_header: str | None = None
+    invited: list[Color] = []
 
 
 class Loaded(Event, tag="loaded"):
     """Moves (UCI) that came with a PGN: nobody in this game made them, and no clock is charged for them."""
 
     moves: list[str]
+
+
+class Joined(Event, tag="joined"):
+    """A player took a seat that was open, or that it was invited to."""
+
+    seat: Color
+    player: int
 
 
 class Heard(Event, tag="heard"):
@@ -70,7 +81,7 @@ class Ended(Event, tag="ended"):
     offer_draw: bool = False
 
 
-AnyEvent = Created | Loaded | Heard | Sensed | Moved | Ended
+AnyEvent = Created | Loaded | Joined | Heard | Sensed | Moved | Ended
 
 
 def is_secret(event: AnyEvent) -> bool:

@@ -15,12 +15,12 @@ import chess
 from chess import BLACK, WHITE
 from msgspec import Struct
 
-from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotYourTurn, Stale
+from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
 from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import Color, Termination
 
 from .clock import Clock
-from .events import AnyEvent, Created, Ended, Heard
+from .events import AnyEvent, Created, Ended, Heard, Joined
 from .position import Position
 
 
@@ -49,6 +49,18 @@ class End(Struct, frozen=True, gc=False):
     ply: int | None = None
 
 
+def is_resignation(command: object) -> bool:
+    """Whether a seat gives the game up, which it may also before its opponent is there."""
+    return isinstance(command, End) and command.termination.startswith("resignation")
+
+
+class Join(Struct, frozen=True, gc=False):
+    """A player wants a seat: the one named, else the one it is invited to, else an open one."""
+
+    player: int
+    seat: Color | None = None
+
+
 class Hear(Struct, frozen=True, gc=False):
     """A seat has sent a request, of whatever kind, that names the game."""
 
@@ -63,7 +75,7 @@ class Absent(Struct, frozen=True, gc=False):
     """The time for both seats to be heard from has passed."""
 
 
-Command = Sense | Play | End | Hear | Flag | Absent
+Command = Sense | Play | End | Join | Hear | Flag | Absent
 
 
 class Snapshot(Struct, frozen=True, gc=False):
@@ -94,6 +106,20 @@ class Outcome(Struct, frozen=True, gc=False):
     refusal: GmError | None = None
 
 
+class Seating(NamedTuple):
+    """Who the seats of a game are for, and who has taken theirs."""
+
+    white: int | None
+    black: int | None
+    white_taken: bool
+    black_taken: bool
+
+    @property
+    def complete(self) -> bool:
+        """Whether both seats are taken."""
+        return self.white_taken and self.black_taken
+
+
 class Standing(NamedTuple):
     """How a game stands: all of a listing's row that changes, and what its clock is to be wound to."""
 
@@ -102,6 +128,12 @@ class Standing(NamedTuple):
     termination: Termination
     #: What the side to move has left at the start of its turn; None while no clock runs.
     seconds_left: float | None
+    #: Only for a game that began with a seat not taken.
+    seating: Seating | None = None
+
+
+#: The wire's words for the sides.
+_COLORS: tuple[Color, Color] = ("white", "black")
 
 
 def seat_name(seat: chess.Color) -> Color:
@@ -122,7 +154,15 @@ class Game(ABC):
         #: Given when the game is taken into the log.
         self.id = 0
         self.options = created.options
-        self.players = (created.player_black, created.player_white)  # indexed by colour
+        #: Who the seats are for, and who has taken them; both indexed by colour. None in the first: open to anybody.
+        self.named = (created.player_black, created.player_white)
+        self.players = self.named
+        #: Whether both seats are taken: nobody plays before.
+        self.begun = True
+        #: Whether some were not, when it was made.
+        self._kept_seats = bool(created.invited) or None in self.named
+        if self._kept_seats:
+            self._keep_seats(created.invited)
         self.clock = None if self.options.clock is None else Clock(self.options.clock)
         self.heard = [False, False]
         #: The game as it stands, the side to move, and whether it has ended.
@@ -149,6 +189,12 @@ class Game(ABC):
     def apply(self, event: AnyEvent) -> None:
         """Let an event of this game happen."""
 
+    def _keep_seats(self, invited: Sequence[Color]) -> None:
+        """Some seats are not taken yet."""
+        self.begun = False
+        black, white = self.named
+        self.players = (None if "black" in invited else black, None if "white" in invited else white)
+
     @property
     def ticking(self) -> bool:
         """Whether the side to move's clock runs: the game is on, and both seats have been heard from."""
@@ -156,13 +202,25 @@ class Game(ABC):
 
     @property
     def awaited(self) -> bool:
-        """Whether the game has a clock that waits for a seat to be heard from."""
+        """Whether the game has a clock that waits for a seat to be heard from; first of all, each must be taken."""
+        return self.unheard and self.begun
+
+    @property
+    def unheard(self) -> bool:
+        """Whether it matters who is heard from: the game has a clock, and some seat has not been."""
         return self.clock is not None and not all(self.heard) and not self.over
+
+    @property
+    def seating(self) -> Seating:
+        """Who the seats are for, and who has taken them."""
+        (black, white), (has_black, has_white) = self.named, self.players
+        return Seating(white, black, has_white is not None, has_black is not None)
 
     def standing(self) -> Standing:
         """How the game stands."""
         left = self.clock.left(self.turn) if self.clock is not None and self.ticking else None
-        return Standing(seat_name(self.turn), self.now.ply, self.now.termination, left)
+        seating = self.seating if self._kept_seats else None
+        return Standing(seat_name(self.turn), self.now.ply, self.now.termination, left, seating)
 
     def seats(self, player: int | None) -> list[chess.Color]:
         """The seats a player has: none, one, or both, White first."""
@@ -182,7 +240,8 @@ class Game(ABC):
             return player == white
         seats = self.seats(player)
         if not seats:
-            raise NotAPlayer(f"player: {player} has no seat in game {self.id}")
+            invited = "; it is invited to one: join first" if player in self.named else ""
+            raise NotAPlayer(f"player: {player} has no seat in game {self.id}{invited}")
         if named is not None:
             seat = named == "white"
             if seat not in seats:
@@ -191,6 +250,60 @@ class Game(ABC):
         if not self.open:
             raise BadRequest(f"seat: missing; player {player} holds both seats in game {self.id} and must name one")
         return self.turn if ply is None else self.turn_at(ply)
+
+    def may_act(self, seat: chess.Color) -> bool:
+        """Whether the game waits for this seat."""
+        return self.begun and self.turn == seat and not self.over
+
+    def waits_unbegun(self, player: int | None) -> bool:
+        """Whether a game that has not begun waits for a player: to join, or, where it is over, to be shown that."""
+        if self.over:
+            return player in self.players
+        return any(named == player != seated for named, seated in zip(self.named, self.players, strict=True))
+
+    def join(self, command: Join) -> Outcome:
+        """Decide :class:`Join`. Who has the seat already is shown the game."""
+        if self.seats(command.player) if command.seat is None else self._holds(command.player, command.seat):
+            return Outcome()
+        if self.over:
+            return Outcome(refusal=self._is_over(self.now.termination))
+        free = [color for color in _COLORS if self._may_take(command.player, color)]
+        if command.seat is not None:
+            free = [color for color in free if color == command.seat]
+        if not free:
+            return Outcome(refusal=self._no_seat(command))
+        kept = [color for color in free if self.named[color == "white"] is not None]
+        return Outcome([Joined((kept or free)[0], command.player)])
+
+    def _holds(self, player: int, color: Color) -> bool:
+        return self.players[color == "white"] == player
+
+    def _may_take(self, player: int, color: Color) -> bool:
+        """Whether a seat is open, or kept for this player."""
+        seat = color == "white"
+        return self.players[seat] is None and self.named[seat] in (None, player)
+
+    def _no_seat(self, command: Join) -> NotAvailable:
+        seats = _COLORS if command.seat is None else (command.seat,)
+        kept = [color for color in seats if self.players[color == "white"] is None]
+        why = "kept for another player" if kept else "taken"
+        which = "no seat is free" if command.seat is None else f"{command.seat}'s seat is not free"
+        return NotAvailable(f"seat: {which} for player {command.player} in game {self.id}: {why}")
+
+    def seat(self, event: Joined) -> None:
+        """Apply :class:`~gmd.games.events.Joined`."""
+        black, white = self.players
+        self.players = (black, event.player) if event.seat == "white" else (event.player, white)
+        black, white = self.named
+        self.named = (black, event.player) if event.seat == "white" else (event.player, white)
+        self.begun = None not in self.players
+
+    def not_begun(self) -> NotAvailable:
+        """The refusal of what can be done only once both seats are taken."""
+        missing = [color for color in _COLORS if self.players[color == "white"] is None]
+        whose = " and ".join(f"{color}'s seat" for color in missing)
+        verb = "is" if len(missing) == 1 else "are"
+        return NotAvailable(f"game {self.id} has not begun: {whose} {verb} not taken; wait for it")
 
     def hear(self, seat: chess.Color) -> Outcome:
         """Decide :class:`Hear`. Only a game with a clock cares; who holds both seats is heard in both."""
@@ -213,6 +326,8 @@ class Game(ABC):
             return Outcome(refusal=self._is_over(self.now.termination))
         if self.clock is not None and (flagged := self.flag(thought)):
             return Outcome(flagged, refusal=self._is_over(flagged[0].termination))
+        if not self.begun and not is_resignation(command):
+            return Outcome(refusal=self.not_begun())
         if command.ply is not None and command.ply != self.now.ply:
             message = f"ply: {command.ply} is not where game {self.id} is: its ply_index is {self.now.ply}"
             return Outcome(refusal=Stale(message, expected=self.now.ply))

@@ -20,8 +20,8 @@ from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase,
 from gm_protocol.state import Phase, Termination
 
 from .chess import MAX_PLIES
-from .events import AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
-from .game import Absent, Command, End, Flag, Game, Hear, Outcome, Play, Sense, Snapshot, seat_name
+from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
+from .game import Absent, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
 from .position import pack
 from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
 from .recon.pgn import san
@@ -120,6 +120,8 @@ class RbcGame(Game):
                 return self._decide_play(command, thought)
             case End():
                 return self._decide_end(command, thought)
+            case Join():
+                return self.join(command)
             case Hear():
                 return self.hear(command.seat)
             case Flag():
@@ -201,6 +203,8 @@ class RbcGame(Game):
                 self._apply_moved(event)
             case Ended():
                 self._apply_ended(event)
+            case Joined():
+                self.seat(event)
             case Heard():
                 self.heard[event.seat == "white"] = True
             case Created() | Loaded():

@@ -13,9 +13,9 @@ from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame, VoluntaryTermination
 
 from .chess import MAX_KEPT_TEXT, MAX_PLIES, ChessGame
-from .events import AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
+from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import facts_of
-from .game import Absent, Command, End, Flag, Game, Play, Sense
+from .game import Absent, Command, End, Flag, Game, Join, Play, Sense
 from .setup import resolve
 from .variants import make_game
 
@@ -63,6 +63,10 @@ def _begun(event: AnyEvent) -> Game:
         raise _Wrong(f"a game begins with its creation, not with {_text(event)}")
     if not _UTC.fullmatch(event.created):
         raise _Wrong(f"created: {event.created!r} is no time such as 2026-11-21T04:41:00Z")
+    named = {"white": event.player_white, "black": event.player_black}
+    for color in event.invited:
+        if named[color] is None or event.invited.count(color) > 1:
+            raise _Wrong(f"invited: {color}'s seat is kept for nobody, or twice")
     resolved = _resolved(event.options)
     for name in GameOptions.__struct_fields__:
         has, should = getattr(event.options, name), getattr(resolved, name)
@@ -97,18 +101,21 @@ def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
             if not isinstance(game, ChessGame):
                 raise _Wrong(f"no game of {game.options.variant} has moves that were loaded")
             _check_loaded(game, event)
+        case Joined():
+            _check_decided(game, event, Join(event.player, event.seat), 0.0)
         case Heard():
-            if game.clock is None or game.over or game.heard[event.seat == "white"]:
+            seat = event.seat == "white"
+            if game.clock is None or game.over or game.heard[seat] or game.players[seat] is None:
                 raise _Wrong(f"nobody waits to hear from {event.seat}")
         case Sensed():
             _check_seconds(game, event.seconds)
-            _check_decided(game, event, Sense(game.turn, event.square))
+            _check_decided(game, event, Sense(game.turn, event.square), event.seconds)
         case Moved():
             _check_seconds(game, event.seconds)
-            _check_decided(game, event, Play(game.turn, event.move, offer_draw=event.offer_draw))
+            _check_decided(game, event, Play(game.turn, event.move, offer_draw=event.offer_draw), event.seconds)
         case Ended():
             _check_seconds(game, event.seconds)
-            _check_decided(game, event, _ending(game, event))
+            _check_decided(game, event, _ending(game, event), event.seconds)
 
 
 def _check_loaded(game: ChessGame, event: Loaded) -> None:
@@ -146,9 +153,9 @@ def _ending(game: Game, event: Ended) -> Command:
     return End(seat, event.termination)  # type: ignore[arg-type]  # it is one of them
 
 
-def _check_decided(game: Game, event: Sensed | Moved | Ended, command: Command) -> None:
+def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: Command, thought: float) -> None:
     """See to it that the game, asked to do what was done, would do just that."""
-    outcome = game.decide(command, event.seconds)
+    outcome = game.decide(command, thought)
     if outcome.refusal is not None:
         raise outcome.refusal
     decided = list(outcome.events)

@@ -87,11 +87,11 @@ def game_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, b
         in_check=facts.check,
         game_id=game.id,
         variant=options.variant,
-        player_white=game.players[chess.WHITE],
-        player_black=game.players[chess.BLACK],
+        player_white=game.named[chess.WHITE],
+        player_black=game.named[chess.BLACK],
         start_fen=options.fen,
         turn=seat_name(facts.turn),
-        phase="over" if over else "move",
+        phase="over" if over else "move" if game.begun else "open",
         result=RESULTS[shown.termination],
         clock=None if game.clock is None else game.clock.show(game.turn, thought),
         draw_offered=shown.draw_offered,
@@ -129,11 +129,11 @@ def _blind_state(
         in_check=False,
         game_id=game.id,
         variant=game.options.variant,
-        player_white=game.players[chess.WHITE],
-        player_black=game.players[chess.BLACK],
+        player_white=game.named[chess.WHITE],
+        player_black=game.named[chess.BLACK],
         start_fen=game.options.fen,
         turn=turn,
-        phase=shown.phase if seat == to_move else None,
+        phase="open" if not game.begun else shown.phase if seat == to_move else None,
         result=RESULTS[shown.termination],
         clock=_own_clock(game, thought, seat),
         draw_offered=False,
@@ -163,11 +163,11 @@ def _revealed_state(
         in_check=facts.check,
         game_id=game.id,
         variant=game.options.variant,
-        player_white=game.players[chess.WHITE],
-        player_black=game.players[chess.BLACK],
+        player_white=game.named[chess.WHITE],
+        player_black=game.named[chess.BLACK],
         start_fen=game.options.fen,
         turn=seat_name(facts.turn),
-        phase=shown.phase,
+        phase=shown.phase if game.begun or game.over else "open",
         result=RESULTS[shown.termination],
         clock=None if game.clock is None else game.clock.show(game.turn, thought),
         draw_offered=False,
@@ -232,8 +232,8 @@ class Actions(NamedTuple):
 
 
 def actions(game: Game, viewer: Viewer) -> Actions:
-    """What a viewer may do in its seat now; nothing off its turn, and after the end."""
-    if game.over or viewer.seat != game.turn:
+    """What a viewer may do in its seat now; nothing off its turn, before the game has begun, and after its end."""
+    if game.over or viewer.seat != game.turn or not game.begun:
         return Actions()
     if isinstance(game, ChessGame):
         return Actions(move=game.facts.actions)
@@ -262,12 +262,17 @@ def history(game: Game) -> History:
     assert isinstance(game, RbcGame)
     if not game.over:
         raise NotAvailable(f"game_id: game {game.id} is on: its history is shown once it is over")
-    record = game.recon.history().to_json(str(game.players[chess.WHITE]), str(game.players[chess.BLACK]))
+    record = game.recon.history().to_json(player_text(game.named[chess.WHITE]), player_text(game.named[chess.BLACK]))
     compact = Raw(msgspec.json.format(record, indent=-1).encode())
     return History(full_pgn(game), game.taken_moves, cast(dict[str, Any], compact))
 
 
 _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}
+
+
+def player_text(player: int | None) -> str:
+    """A player as a game's record names it."""
+    return "?" if player is None else str(player)
 
 
 def full_pgn(game: Game) -> str:
@@ -288,8 +293,8 @@ def full_pgn(game: Game) -> str:
         "Site": "?",
         "Date": game.created.created[:10].replace("-", "."),
         "Round": "-",
-        "White": str(game.players[chess.WHITE]),
-        "Black": str(game.players[chess.BLACK]),
+        "White": player_text(game.named[chess.WHITE]),
+        "Black": player_text(game.named[chess.BLACK]),
         "Result": result,
         "Termination": game.now.termination,
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar, cast
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gm_protocol.codec import kind_of
 from gm_protocol.errors import BadRequest, Unauthorized
@@ -19,6 +19,7 @@ from gmd.arbiter import Arbiter
 from gmd.games.views import Viewer
 from gmd.log.interface import Commit
 from gmd.metrics import Metrics
+from gmd.players.gate import Gate, Proof
 from gmd.shelf import Table
 from gmd.spectators import Spectators
 from gmd.watchers import Bell
@@ -49,7 +50,17 @@ class Call:
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
     #: Where requests are counted, and how many of the session's were refused.
     metrics: Metrics
+    #: Who the registered players are, and who is taken for one.
+    gate: Gate
+    #: Where the session comes from, as host:port; empty where that is nowhere.
+    peer: str
     refusals: int = 0
+    #: Whether open ids are refused.
+    registered_only: bool = False
+    #: What the session's ``hello`` has shown of its player.
+    proof: Proof | None = None
+    #: The key that came with the request under way.
+    key: str | UnsetType | None = field(default=None, repr=False)
     authority: Authority = Authority.CLIENT
     spectators: Spectators = field(default_factory=Spectators)
     #: Whether the session sees everything where it names no player; ``hello`` sets it.
@@ -69,7 +80,7 @@ class Call:
 
     def forget(self) -> None:
         """Be a session of nobody's."""
-        self.player = None
+        self.player = self.proof = None
         self.oversees = self.is_operator or self.spectators.unasked
 
 
@@ -123,9 +134,25 @@ def actor_of(request: Request, call: Call) -> int:
 
 
 def authorise(player: int | None, call: Call) -> None:
-    """Let a player act.
+    """Let the request act as a player. Every kind of request, in every kind of session, comes by here.
 
-    :raises Unauthorized: it is a registered player, whose key did not come with the request.
+    :raises Unauthorized: it is a registered player, and neither the request nor the session's hello has shown its key;
+        or it is an open id, where those are refused.
+    :raises TooMany: too many such requests came from the same address.
     """
-    if player is not None and FIRST_REGISTERED <= player <= LAST_REGISTERED and not call.is_operator:
-        raise Unauthorized(f"player: {player} is a registered player's id, and acts with its key alone")
+    if player is None:
+        return
+    if FIRST_REGISTERED <= player <= LAST_REGISTERED:
+        if not call.is_operator:
+            call.gate.admit(player, call.key or None, call.proof, call.peer)
+    elif call.registered_only and not call.is_operator:
+        raise Unauthorized(f"player: {player} is an open id, and this server takes registered players alone")
+
+
+def operator_only(request: Request, call: Call) -> None:
+    """Let a request be the operator's.
+
+    :raises Unauthorized: it is not.
+    """
+    if not call.is_operator:
+        raise Unauthorized(f"kind: {kind_of(request)} is the operator's, who has a socket of their own")

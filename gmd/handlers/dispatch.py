@@ -22,7 +22,7 @@ async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None, st
 
     Whoever sends the reply counts the request (:func:`count`), for it may yet become another: see :func:`fail`.
     """
-    call.table, call.viewer = None, NOBODY
+    call.table, call.viewer, call.key = None, NOBODY, request.key
     try:
         answered = await _HANDLERS[type(request)](request, call)
         return encode(answered.reply), answered.commit, None

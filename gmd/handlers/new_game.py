@@ -13,8 +13,9 @@ import trio
 from msgspec import UNSET, structs
 
 from gm_protocol.codec import echo_id
-from gm_protocol.errors import BadRequest, NoSuchGame, NotAvailable, quote
-from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, GameFromPgn, NewGame, NewGameReply
+from gm_protocol.errors import BadRequest, NoSuchGame, NotAvailable, Unauthorized, quote
+from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
+from gm_protocol.state import Color
 from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
@@ -23,6 +24,7 @@ from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.games.views import Viewer
 from gmd.log.interface import TokenUse
+from gmd.players.account import is_registered
 from gmd.shelf import Table
 
 from .call import Answer, Call, authorise, handles, player_of
@@ -42,11 +44,13 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     """Start a game; or show the one that the same request started before."""
     player = player_of(request, call)
     authorise(player, call)
-    _refuse_registered(request)
+    if player is None and call.registered_only and not call.is_operator:
+        raise Unauthorized("player: missing; on this server a registered player makes a new game")
     token = _token_use(request, player)
     if token is not None and (table := await _made_before(token, request.token, call)) is not None:
         return _answer(request, table, player, call)
-    game, events = await _build(request, call)
+    _check_named(request, call)
+    game, events = await _build(request, player, call)
     if token is not None and request.pgn and (table := await _made_before(token, request.token, call)) is not None:
         return _answer(request, table, player, call)  # made while this one was being loaded
     return _answer(request, call.arbiter.open(game, events, token), player, call)
@@ -64,17 +68,33 @@ def _answer(request: NewGame, table: Table, player: int | None, call: Call) -> A
     return Answer(reply, table.commit_for(call.viewer))
 
 
-def _refuse_registered(request: NewGame) -> None:
-    for name in ("player_white", "player_black"):
-        player = getattr(request, name)
-        if FIRST_REGISTERED <= player <= LAST_REGISTERED:
-            raise NotAvailable(f"{name}: {player} is in the range of registered players, and nobody has that id")
+def _check_named(request: NewGame, call: Call) -> None:
+    """See to it that whoever the seats are for can come.
+
+    :raises NotAvailable: somebody cannot.
+    """
+    for field in ("player_white", "player_black"):
+        player = getattr(request, field)
+        if player is None:
+            continue
+        if is_registered(player):
+            account = call.gate.registry.get(player)
+            if account is None or account.key is None:
+                raise NotAvailable(f"{field}: {player} is in the range of registered players, and nobody has that id")
+        elif call.registered_only:
+            raise NotAvailable(f"{field}: {player} is an open id, and this server takes registered players alone")
+
+
+def _invited(request: NewGame, player: int | None) -> list[Color]:
+    """The seats that are kept for registered players who have not asked for this game themselves."""
+    named: dict[Color, int | None] = {"white": request.player_white, "black": request.player_black}
+    return [color for color, other in named.items() if other is not None and other != player and is_registered(other)]
 
 
 def _token_use(request: NewGame, player: int | None) -> TokenUse | None:
     if request.token is None:
         return None
-    content = structs.replace(request, id=None, token=None, brief=False, player=UNSET)
+    content = structs.replace(request, id=None, token=None, brief=False, player=UNSET, key=UNSET)
     if request.variant != "rbc":  # only there it matters whether null was sent, or nothing
         content = structs.replace(
             content, clock=None if request.clock is UNSET else request.clock, reversible_moves=UNSET
@@ -101,7 +121,7 @@ async def _made_before(token: TokenUse, name: str | None, call: Call) -> Table |
         return None  # pruned in this very moment, and its token with it
 
 
-async def _build(request: NewGame, call: Call) -> tuple[Game, list[AnyEvent]]:
+async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
     """The game, its events applied, and these events. Nobody else knows of it yet."""
     pgn = PgnText({}, [], None)
     if request.pgn is not None:
@@ -113,6 +133,7 @@ async def _build(request: NewGame, call: Call) -> tuple[Game, list[AnyEvent]]:
         options=resolve(request, pgn.headers, drawn, strict=call.strict),
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         result_header=pgn.result,
+        invited=_invited(request, player),
     )
     game = make_game(created)
     if not isinstance(game, ChessGame):

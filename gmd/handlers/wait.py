@@ -36,6 +36,7 @@ async def wait(request: Wait, call: Call) -> Answer:
         game_ids = request.game_ids if request.game_id is None else [request.game_id]
         look, watching = await _as_player(request, game_ids or [], player, call)
     answer = await look() or await _patiently(look, watching, request, call)
+    authorise(player, call)  # its key may have been taken away meanwhile
     if answer is not None:
         return answer
     if request.game_id is None:
@@ -99,7 +100,7 @@ async def _as_player(
         for game_id in game_ids:
             table = await call.arbiter.table(game_id)
             seat = table.game.seat_of(player, request.seat)
-            if table.game.over or table.game.turn == seat:
+            if table.game.over or table.game.may_act(seat):
                 return _show(request, table, player, call)
         return None
 

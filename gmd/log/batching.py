@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import trio
 
@@ -27,6 +27,9 @@ from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
 from .workers import Workers
 from .writer import WriterThread
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 logger = get_logger(__name__)
 
@@ -128,13 +131,17 @@ class BatchingLog:
         self._told: dict[Told, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._thread = WriterThread()
-        self._pruning = trio.Lock()
+        self._beside = trio.Lock()
         self._some = trio.Event()
         self._stopping = False
         self._closed = False
         self._outage = Outage()
         self._metrics = metrics or Metrics()
         self._readers = Workers(READERS, "gmd log reader")
+
+    @property
+    def database(self) -> BatchingLog:
+        return self
 
     @property
     def failure(self) -> str | None:
@@ -214,7 +221,7 @@ class BatchingLog:
         while self._gathering or self._writing:
             self._hand_over()
             await next(iter(self._writing.values())).settled()
-        async with self._pruning:
+        async with self._beside:
             self._closed = True
         if self._told:
             await self._thread.call(partial(self._write, _Batch([], list(self._told))))
@@ -268,7 +275,7 @@ class BatchingLog:
             self._some.set()  # whoever waits for something to write is to wait no longer than until it is tried again
 
     async def prune(self, seconds: float) -> list[Pruned]:
-        async with self._pruning:  # so that no more than one step is ahead of any batch
+        async with self._beside:  # so that no more than one step is ahead of any batch
             if self._closed:
                 raise LogFailed("the event log is closed; nothing was removed")
             try:
@@ -298,7 +305,22 @@ class BatchingLog:
         if self._tokens.get((token.player, token.token)) == (game_id, token.content):
             del self._tokens[token.player, token.token]
 
+    async def write(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something in the games' database, as :class:`~gmd.log.store.Database` has it."""
+        async with self._beside:
+            if self._closed:
+                raise LogFailed("the event log is closed; nothing was done")
+            try:
+                return await self._thread.call(partial(self._store.write_beside, work))
+            except Exception as error:
+                logger.error("the database cannot be written", reason=_reason(error))
+                raise LogFailed("the database cannot be written; nothing was done") from None
+
     # --- Reading ------------------------------------------------------------------------------------------------
+
+    async def read(self, work: Callable[[Connection], _T]) -> _T:
+        """Read something else from the games' database."""
+        return await self._read(partial(self._store.read, work))
 
     async def load(self, game_id: int) -> list[AnyEvent]:
         for pending in filter(None, (self._writing.get(game_id), self._gathering.get(game_id))):

@@ -9,6 +9,7 @@ from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
 
 from .reading import StoredGame, Unreadable
+from .seats import COLUMNS, status_of
 
 
 def problem_of(stored: StoredGame | int) -> str | None:
@@ -37,11 +38,10 @@ def _row_of(game: Game, count: int) -> dict[str, Any]:
     created, standing = game.created, game.standing()
     return {
         "variant": created.options.variant,
-        "player_white": created.player_white,
-        "player_black": created.player_black,
+        **dict(zip(COLUMNS, game.seating, strict=True)),
         "created": created.created,
         "clocked": created.options.clock is not None,
-        "status": "over" if game.over else "live",
+        "status": status_of(standing),
         "termination": standing.termination,
         "events": count,
         "turn": standing.turn,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import GameRow, GameStatus, Variant
 from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
+
+if TYPE_CHECKING:
+    from .store import Database
 
 #: How long the end of a game waits to be told to its players, in seconds: whoever has not asked in a day never will.
 UNTOLD_SECONDS = 86_400.0
@@ -84,6 +87,10 @@ class EventLog(Protocol):
     """An append-only log of every game's events."""
 
     @property
+    def database(self) -> Database | None:
+        """Where they are kept, for what else is to be kept there; None in memory."""
+
+    @property
     def failure(self) -> str | None:
         """Why the log cannot be written, for those who run the daemon; None where it can."""
 
@@ -133,10 +140,10 @@ class EventLog(Protocol):
         """A page of games, newest first, with everything appended before it was asked for."""
 
     async def deadlines(self) -> list[Deadline]:
-        """Every live game with a clock."""
+        """Every live game with a clock; one that has not begun is not live."""
 
     async def live_games(self) -> int:
-        """How many games are live; asked once, at the start, for it takes as long as there are such games."""
+        """How many games are not over; asked once, at the start, for it takes as long as there are such games."""
 
     async def prune(self, seconds: float) -> list[Pruned]:
         """Remove some of the games that ended so many seconds ago or before.
@@ -148,7 +155,8 @@ class EventLog(Protocol):
         """
 
     async def due(self, player: int) -> list[int]:
-        """The live games where a player is to act, and those ended lately without its having been told.
+        """The live games where a player is to act, those it is invited to, and those ended lately without its having
+        been told.
 
         The one that has waited longest comes first; everything appended before is taken into account.
         """

@@ -11,10 +11,11 @@ import trio
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
 from gm_protocol.state import RESULTS, Color
-from gmd.games.events import AnyEvent, Created, Heard, Sensed
+from gmd.games.events import AnyEvent, Created, Heard, Joined, Sensed
 from gmd.games.game import Standing
 
 from .interface import Deadline, GameQuery, Pruned, SequenceConflict, TokenUse
+from .seats import seating_of, status_of
 
 #: Games a listing looks at before it lets others run: some hundred microseconds.
 GAMES_A_STEP = 1_000
@@ -54,20 +55,26 @@ class _Logged:
 
     @property
     def players(self) -> tuple[int | None, int | None]:
-        return self.created.player_white, self.created.player_black
+        seating = seating_of(self.created, self.standing())
+        return seating.white, seating.black
 
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
         standing = self.standing()
-        seats: dict[Color, int | None] = {"white": self.created.player_white, "black": self.created.player_black}
-        if standing.termination == "available_move":
-            return seats[standing.turn] == player
-        return any(seats[seat] == player and seat not in self.told for seat in seats)
+        seating = seating_of(self.created, standing)
+        named: dict[Color, int | None] = {"white": seating.white, "black": seating.black}
+        taken: dict[Color, bool] = {"white": seating.white_taken, "black": seating.black_taken}
+        if standing.termination != "available_move":
+            return any(named[seat] == player and taken[seat] and seat not in self.told for seat in named)
+        if seating.complete:
+            return named[standing.turn] == player
+        return any(named[seat] == player and not taken[seat] for seat in named)
 
 
 class MemoryLog:
     """Every event in a list."""
 
+    database = None
     failure = None
 
     def __init__(self) -> None:
@@ -103,8 +110,11 @@ class MemoryLog:
             game = self._begin(game_id, events[0], standing)
         game.events.extend(events)
         game.standing = standing
-        if type(events[-1]) not in _SAME_TURN:
+        last = events[-1]
+        if type(last) not in _SAME_TURN:
             game.changed = next(self._appends)
+            if type(last) is Joined:  # which is always an append of its own
+                self._add_game(last.player, game_id)
         if token is not None:
             game.token = token
             self._tokens[token.player, token.token] = (game_id, token.content)
@@ -134,7 +144,7 @@ class MemoryLog:
 
     def _remove(self, game_id: int, game: _Logged) -> None:
         del self._games[game_id]
-        for player in set(game.players):
+        for player in set(game.players) - {None}:
             del self._played_by[player][game_id]
         if game.token is not None:
             self._tokens.pop((game.token.player, game.token.token), None)
@@ -162,7 +172,7 @@ class MemoryLog:
         return [
             Deadline(game_id, standing.seconds_left)
             for game_id, game in self._games.items()
-            if game.created.options.clock is not None and (standing := game.standing()).termination == "available_move"
+            if game.created.options.clock is not None and status_of(standing := game.standing()) == "live"
         ]
 
     async def live_games(self) -> int:
@@ -175,9 +185,18 @@ class MemoryLog:
     def _begin(self, game_id: int, created: AnyEvent, standing: Callable[[], Standing]) -> _Logged:
         assert isinstance(created, Created)
         game = self._games[game_id] = _Logged(created, standing)
-        for player in set(game.players):
-            self._played_by.setdefault(player, {})[game_id] = None
+        for player in game.players:
+            self._add_game(player, game_id)
         return game
+
+    def _add_game(self, player: int | None, game_id: int) -> None:
+        if player is None:
+            return
+        game_ids = self._played_by.setdefault(player, {})
+        is_latest = not game_ids or next(reversed(game_ids)) <= game_id
+        game_ids[game_id] = None
+        if not is_latest:  # somebody has joined an older game
+            self._played_by[player] = dict.fromkeys(sorted(game_ids))
 
     def _of(self, player: int | None) -> list[int]:
         return list(self._played_by.get(player, ()))
@@ -195,12 +214,13 @@ def _below(game_ids: Iterable[int], newest: int) -> Iterator[int]:
 
 def make_row(game_id: int, created: Created, standing: Standing) -> GameRow:
     """A game as a listing shows it."""
+    seating = seating_of(created, standing)
     return GameRow(
         game_id=game_id,
         variant=created.options.variant,
-        player_white=created.player_white,
-        player_black=created.player_black,
-        status="live" if standing.termination == "available_move" else "over",
+        player_white=seating.white,
+        player_black=seating.black,
+        status=status_of(standing),
         turn=standing.turn,
         ply_index=standing.ply_index,
         termination=standing.termination,

@@ -6,10 +6,10 @@ Nothing in here belongs to one database alone. What one of them does faster is i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import (
@@ -22,6 +22,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    not_,
     select,
     true,
     union_all,
@@ -34,6 +35,7 @@ from gm_protocol.state import RESULTS
 from gmd.games.events import AnyEvent, Created
 
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
+from .seats import COLUMNS, has_joined, seating_of, status_of
 from .store import Conflicts, GameAppend, Restored, Told
 from .tables import events, games, retired, tokens
 
@@ -46,7 +48,7 @@ PRUNED_EVENTS = 1_000
 _RETIRED = retired.c.game_id
 _SEATS = (games.c.player_white, games.c.player_black)
 #: What a row's status may be.
-_STATUSES: Sequence[GameStatus] = ("live", "over")
+_STATUSES: Sequence[GameStatus] = ("live", "over", "open")
 
 #: A key that no token has: theirs are digests of 32 bytes.
 _PROBE = b"probe"
@@ -66,10 +68,18 @@ _FINISH = (
     .where(games.c.game_id == bindparam("id"))
     .values({name: bindparam(name) for name in ("termination", "ended", "changed")} | {"status": "over"})
 )
+_SEAT = (
+    update(games)
+    .where(games.c.game_id == bindparam("id"))
+    .values({name: bindparam(name) for name in (*COLUMNS, "status", "changed")})
+)
 _TOLD = {
     "white": update(games).where(games.c.game_id == bindparam("id")).values(white_open=False),
     "black": update(games).where(games.c.game_id == bindparam("id")).values(black_open=False),
 }
+
+
+_T = TypeVar("_T")
 
 
 class SqlStore:
@@ -103,6 +113,8 @@ class SqlStore:
                 self._begin(connection, begun, now)
             if advanced:
                 self._advance(connection, advanced, now)
+            if seated := [append for append in advanced if has_joined(append)]:
+                connection.execute(_SEAT, [_seat_row(append, now) for append in seated])
             if told:
                 _tell(connection, told)
 
@@ -193,7 +205,15 @@ class SqlStore:
                 _remove(connection, [game.game_id for game in found])
         return found
 
+    def write_beside(self, work: Callable[[Connection], _T]) -> _T:
+        with self._transaction() as connection:
+            return work(connection)
+
     # --- Reading ------------------------------------------------------------------------------------------------
+
+    def read(self, work: Callable[[Connection], _T]) -> _T:
+        with self._engine.connect() as connection:
+            return work(connection)
 
     def newest_game_id(self) -> int:
         with self._engine.connect() as connection:
@@ -223,7 +243,7 @@ class SqlStore:
 
     def live_games(self) -> int:
         with self._engine.connect() as connection:
-            return connection.execute(select(func.count()).where(games.c.status == "live")).scalar() or 0
+            return connection.execute(select(func.count()).where(games.c.status != "over")).scalar() or 0
 
     def due(self, player: int) -> list[int]:
         with self._engine.connect() as connection:
@@ -263,6 +283,13 @@ class Missed(Exception):
     """Something in the database is not as an append expects it to be."""
 
 
+def _seat_row(append: GameAppend, now: float) -> dict[str, Any]:
+    standing = append.standing
+    assert standing.seating is not None
+    seating = dict(zip(COLUMNS, standing.seating, strict=True))
+    return {"id": append.game_id, "status": status_of(standing), "changed": now, **seating}
+
+
 def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     created, standing = append.events[0], append.standing
     if not isinstance(created, Created):
@@ -270,13 +297,12 @@ def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
     return {
         "game_id": append.game_id,
         "variant": created.options.variant,
-        "player_white": created.player_white,
-        "player_black": created.player_black,
+        **dict(zip(COLUMNS, seating_of(created, standing), strict=True)),
         "created": created.created,
         "clocked": created.options.clock is not None,
         "white_open": True,
         "black_open": True,
-        "status": "live" if standing.termination == "available_move" else "over",
+        "status": status_of(standing),
         "termination": standing.termination,
         "ended": None if standing.termination == "available_move" else now,
         "events": len(append.events),
@@ -354,13 +380,14 @@ def _row(found: Row[Any]) -> GameRow:
 def _due_query(player: int, since: float) -> Select[Any]:
     """The ids of the games that wait for a player, the latest first. Of those that are over, few are looked at."""
     parts: list[Select[Any]] = []
-    for color, seat, is_open in (
-        ("white", games.c.player_white, games.c.white_open),
-        ("black", games.c.player_black, games.c.black_open),
+    for color, seat, is_open, taken in (
+        ("white", games.c.player_white, games.c.white_open, games.c.white_taken),
+        ("black", games.c.player_black, games.c.black_open, games.c.black_taken),
     ):
         mine = select(games.c.game_id, games.c.changed).where(seat == player, is_open)
-        untold = mine.where(games.c.status == "over", games.c.ended > since).order_by(games.c.ended.desc())
+        untold = mine.where(games.c.status == "over", games.c.ended > since, taken).order_by(games.c.ended.desc())
         parts.append(mine.where(games.c.status == "live", games.c.turn == color))
+        parts.append(mine.where(games.c.status == "open", not_(taken)))
         parts.append(select(untold.limit(MAX_DUE).subquery()))
     found = union_all(*parts).subquery()
     return select(found.c.game_id).order_by(found.c.changed.desc(), found.c.game_id.desc()).limit(MAX_DUE)

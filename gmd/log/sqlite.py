@@ -15,6 +15,7 @@ from urllib.parse import quote
 import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
+from .seats import has_joined
 from .sql import Missed, SqlStore
 from .store import GameAppend, Told
 
@@ -146,7 +147,7 @@ class SqliteStore(SqlStore):
         super().close()
 
     def _write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
-        if told or not all(append.expected for append in appends):
+        if told or not all(append.expected for append in appends) or any(map(has_joined, appends)):
             super()._write(appends, told)
         else:
             self._advance(self._connected(), appends, time.time())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
@@ -11,6 +11,12 @@ from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
 from .interface import Deadline, GameQuery, Pruned, TokenUse
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+_T = TypeVar("_T")
 
 
 class Conflicts(Exception):
@@ -51,6 +57,22 @@ class Told(NamedTuple):
     seat: Color
 
 
+class Database(Protocol):
+    """Where games are kept, for what else is kept there."""
+
+    async def read(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something with a connection, in a thread.
+
+        :raises gmd.log.interface.LogFailed: it failed.
+        """
+
+    async def write(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something in a transaction of its own, durably or not at all, between two batches of the games'.
+
+        :raises gmd.log.interface.LogFailed: it failed; nothing was done.
+        """
+
+
 class Store(Protocol):
     """A database of games.
 
@@ -69,6 +91,12 @@ class Store(Protocol):
     def probe(self) -> None:
         """Write something durably that leaves nothing behind: raises what :meth:`write` would."""
 
+    def read(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something else with a connection."""
+
+    def write_beside(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something else in a transaction. Called by the thread that writes."""
+
     def newest_game_id(self) -> int:
         """The highest id that a game has, or had before it was removed; 0 where there was none."""
 
@@ -85,7 +113,7 @@ class Store(Protocol):
         """Every live game with a clock."""
 
     def live_games(self) -> int:
-        """How many games are live."""
+        """How many games are not over."""
 
     def due(self, player: int) -> list[int]:
         """The games that wait for a player, as :meth:`gmd.log.interface.EventLog.due` has them."""

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    true,
+)
 
 metadata = MetaData()
 #: SQLite makes a key of this very name the row's own number; elsewhere ids have 64 bits.
@@ -20,6 +33,9 @@ games = Table(
     # Whether the seat may still have something to attend to: false once its player has been told the end.
     Column("white_open", Boolean, nullable=False),
     Column("black_open", Boolean, nullable=False),
+    # Whether somebody has taken the seat: before, its player is the one it is kept for, if any.
+    Column("white_taken", Boolean, nullable=False, server_default=true()),
+    Column("black_taken", Boolean, nullable=False, server_default=true()),
     Column("status", String(8), nullable=False),
     Column("termination", String(32), nullable=False),
     # When it ended, in seconds since 1970; null while it is on.
@@ -60,3 +76,21 @@ tokens = Table(
 
 #: One row at most: the highest id of a game that was removed. No game is given it, or a lower one, again.
 retired = Table("retired", metadata, Column("game_id", _GameId, primary_key=True, autoincrement=False))
+
+players = Table(
+    "players",
+    metadata,
+    Column("player", BigInteger().with_variant(Integer(), "sqlite"), primary_key=True, autoincrement=False),
+    Column("name", String(64), nullable=False),
+    # The name in lower case: that is what is unique.
+    Column("folded", String(64), nullable=False, unique=True),
+    Column("created", String(32), nullable=False),
+    # Digests, and a hash that says itself how it was made.
+    Column("key", LargeBinary(32)),
+    Column("password", String(256)),
+    # What a repeated request is known by; gmd.players.account says more.
+    Column("nonce", LargeBinary(32)),
+    Column("previous", LargeBinary(32)),
+    Column("register_token", LargeBinary(32)),
+    Column("rekey_token", LargeBinary(32)),
+)

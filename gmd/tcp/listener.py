@@ -16,6 +16,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers.call import Authority
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
+from gmd.players.gate import Gate
 from gmd.spectators import Spectators
 
 from .farewell import Farewells
@@ -44,17 +45,24 @@ class Doorkeeper:
         self,
         arbiter: Arbiter,
         limits: Limits,
+        gate: Gate,
         metrics: Metrics | None = None,
         spectators: Spectators | None = None,
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
+        *,
+        registered_only: bool = False,
     ) -> None:
-        """:param spectators: who may watch live games in full; nobody, if it is not said.
+        """:param gate: who the registered players are.
+        :param spectators: who may watch live games in full; nobody, if it is not said.
         :param certificate: puts TLS on every connection.
         :param authority: what every session gets.
+        :param registered_only: whether open ids are refused.
         """
         self._arbiter = arbiter
         self._limits = limits
+        self._gate = gate
+        self._registered_only = registered_only
         self._metrics = metrics or Metrics()
         self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
         self._spectators = spectators or Spectators()
@@ -69,6 +77,14 @@ class Doorkeeper:
         #: How many connections were refused because there were too many.
         self.turned_away = 0
         self._empty = trio.Event()
+        if authority is Authority.CLIENT:
+            gate.registry.when_revoked(self._end_sessions)
+
+    def _end_sessions(self, player: int) -> None:
+        """End the sessions of a player who is none any more; each answers what it has received."""
+        for session in list(self._sessions):
+            if session.player == player:
+                session.stop("revoked")
 
     @property
     def sessions(self) -> int:
@@ -124,7 +140,17 @@ class Doorkeeper:
             await stream.aclose()
 
     async def _converse(self, stream: trio.abc.Stream, peer: str) -> None:
-        session = Session(stream, self._arbiter, self._limits, self._metrics, self._spectators, self._authority)
+        session = Session(
+            stream,
+            self._arbiter,
+            self._limits,
+            self._gate,
+            self._metrics,
+            self._spectators,
+            self._authority,
+            peer=peer,
+            registered_only=self._registered_only,
+        )
         self._sessions.add(session)
         try:
             if self.stopping:

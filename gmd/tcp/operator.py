@@ -5,7 +5,6 @@ The protocol on it is the protocol; who is connected to it is the operator (:cla
 
 from __future__ import annotations
 
-import os
 import socket
 import stat
 from collections.abc import Iterator
@@ -15,13 +14,10 @@ from pathlib import Path
 import trio
 
 from gmd.logger import get_logger
+from gmd.unix import SOCKET_NAME, short_path
 
 logger = get_logger(__name__)
 
-#: The file in the data directory.
-SOCKET_NAME = "operator.sock"
-#: Bytes of a path that an address has room for: 108 on Linux, 104 on others, with a NUL at its end.
-MAX_PATH = 103
 #: Connections the kernel may hold for us between two accepts.
 BACKLOG = 16
 
@@ -59,7 +55,7 @@ def _listen(path: Path) -> trio.SocketListener:
     _clear(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        with _short(path) as address:
+        with short_path(path) as address:
             listener.bind(address)
         path.chmod(0o600)
         listener.listen(BACKLOG)  # before this the kernel refuses everybody
@@ -75,21 +71,3 @@ def _clear(path: Path) -> None:
         if not stat.S_ISSOCK(path.lstat().st_mode):
             raise OSError("something else is in its place; move it away")
         path.unlink()
-
-
-@contextmanager
-def _short(path: Path) -> Iterator[str]:
-    """The path as it fits into a socket's address: a long one by way of a descriptor of its directory.
-
-    :raises OSError: it is long, and this system has no /proc/self/fd.
-    """
-    if len(os.fsencode(path)) <= MAX_PATH:
-        yield str(path)
-        return
-    descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        if not Path(f"/proc/self/fd/{descriptor}").exists():
-            raise OSError(f"its path is {len(os.fsencode(path))} bytes long; at most {MAX_PATH} are possible here")
-        yield f"/proc/self/fd/{descriptor}/{path.name}"
-    finally:
-        os.close(descriptor)

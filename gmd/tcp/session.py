@@ -17,6 +17,7 @@ from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.metrics import Metrics
+from gmd.players.gate import Gate
 from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
@@ -48,23 +49,39 @@ class Session:
         stream: trio.abc.Stream,
         arbiter: Arbiter,
         limits: Limits,
+        gate: Gate,
         metrics: Metrics,
         spectators: Spectators,
         authority: Authority = Authority.CLIENT,
+        *,
+        peer: str = "",
+        registered_only: bool = False,
     ) -> None:
         self._stream = stream
         self._limits = limits
         self._decoder = FrameDecoder(limits.max_message)
         self._metrics = metrics
         self._call = Call(
-            arbiter, limits, None, False, 0.0, self._attending, metrics, authority=authority, spectators=spectators
+            arbiter=arbiter,
+            limits=limits,
+            player=None,
+            strict=False,
+            arrived=0.0,
+            attending=self._attending,
+            metrics=metrics,
+            gate=gate,
+            peer=peer,
+            registered_only=registered_only,
+            authority=authority,
+            spectators=spectators,
         )
         self.bytes_in = 0
         self.version = 0
         self.ended_by = CUT_OFF
         self._ended = False  # the peer has sent all it will
-        self._stopping = False
+        self._stopping = ""  # why it is to end, once it is
         self._receiving: trio.CancelScope | None = None
+        self._bell: Bell | None = None  # of the wait under way
         self._outbox = Outbox(stream, limits.frame_seconds, self._interrupt, self._call)
         self.opened = self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
@@ -89,9 +106,14 @@ class Session:
         """How many requests were refused."""
         return self._call.refusals
 
-    def stop(self) -> None:
-        """Answer what has been received, then close."""
-        self._stopping = True
+    def stop(self, why: str = "stopping") -> None:
+        """Answer what has been received, a wait as at its timeout, then close.
+
+        :param why: what it is then said to have ended by.
+        """
+        self._stopping = why
+        if self._bell is not None:
+            self._bell.interrupt()
         self._interrupt()
 
     def _interrupt(self) -> None:
@@ -135,7 +157,7 @@ class Session:
             elif self._stopping:
                 if self._decoder.pending:
                     raise ShuttingDown("the server is stopping and did not wait for the rest of this frame")
-                return "stopping"
+                return self._stopping
             elif not await self._receive():
                 return "idle"
 
@@ -235,6 +257,9 @@ class Session:
     async def _attending(self, bell: Bell) -> AsyncIterator[None]:
         """Read on while a request waits, and interrupt it when another is behind it."""
         failure: Exception | None = None
+        self._bell = bell
+        if self._stopping:
+            bell.interrupt()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._listen, bell)
             try:
@@ -242,6 +267,7 @@ class Session:
             except Exception as error:
                 failure = error
             nursery.cancel_scope.cancel()
+        self._bell = None
         if failure is not None:
             raise failure  # out here, where no nursery makes a group of it
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from .errors import MAX_QUOTED, BadJson, BadRequest, GmError, UnknownKind, quote
-from .messages import REQUESTS, AnyRequest, ErrorReply, NewGame, Request
+from .messages import REQUESTS, SECRET_FIELDS, AnyRequest, ErrorReply, NewGame, Request
 
 #: Fields of an object up to which a wrong one is looked for by name: a search takes a microsecond a field.
 MAX_FIELDS = 64
@@ -23,6 +23,8 @@ _encoder = msgspec.json.Encoder()
 #: Where msgspec says which field was wrong: "Expected `int`, got `str` - at `$.player`".
 _AT_FIELD = re.compile(r"(?P<what>.*) - at `\$\.?(?P<path>[^`]*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
+#: What may have a secret behind it.
+_SECRET = re.compile(rf'"(?:{"|".join(sorted(SECRET_FIELDS))})"')
 
 encode = _encoder.encode
 
@@ -127,7 +129,10 @@ def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
     name = re.split(r"[.\[]", match["path"])[0] if match else ""
     if match is None or name not in fields:
         return _cut(message)
-    what, path, value = match["what"], match["path"], _as_sent(fields[name])
+    what, path = match["what"], match["path"]
+    if name in SECRET_FIELDS:
+        return f"{path}: {what[:1].lower()}{_cut(what[1:])}"
+    value = _as_sent(fields[name])
     if choices := _choices(kind, name):
         return f"{path}: {value} is none of {', '.join(choices)}"
     return f"{path}: {value}: {what[:1].lower()}{_cut(what[1:])}"
@@ -147,7 +152,8 @@ def _words(hint: object) -> list[str]:
 
 def _as_sent(value: bytes | Raw) -> str:
     """A JSON value as an error sentence repeats it."""
-    return _cut(bytes(value).decode())
+    text = bytes(value).decode()
+    return "..." if _SECRET.search(text) else _cut(text)
 
 
 def _cut(text: str) -> str:

@@ -10,14 +10,14 @@ from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from .base import FIRST_REGISTERED as FIRST_REGISTERED
+from .base import LAST_REGISTERED as LAST_REGISTERED
+from .base import SECRET_FIELDS as SECRET_FIELDS
+from .base import PlayerId, PlayerName
+from .base import Reply as Reply
+from .base import Request as Request
+from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
 from .state import Color, GameState, Result, SenseResult, Termination
-
-#: Player ids are 64-bit signed integers.
-PlayerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-
-#: Ids from here to :data:`LAST_REGISTERED` belong to registered players; all others are open to anybody.
-FIRST_REGISTERED = 2**52
-LAST_REGISTERED = 2**53 - 1
 
 GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Ply = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -64,19 +64,13 @@ class GameOptions(Struct, frozen=True, kw_only=True):
 # --- Requests ---------------------------------------------------------------------------------------------------
 
 
-class Request(Struct, tag_field="kind", kw_only=True):
-    """What every request may carry. ``player`` unset means the session's player, null means nobody."""
-
-    id: int | str | None = None
-    brief: bool = False
-    player: PlayerId | UnsetType | None = UNSET
-
-
 class Hello(Request, tag="hello", kw_only=True):
-    """Begins a version 2 session, or names another player for the rest of it."""
+    """Begins a version 2 session, or names another player for the rest of it: an id, or a registered name."""
 
     protocol: Annotated[int, Meta(ge=1)] = 2
     client: str = ""
+    name: PlayerName | None = None
+    password: str | None = None
     spectator_key: str | None = None
 
 
@@ -85,10 +79,10 @@ class Ping(Request, tag="ping", kw_only=True):
 
 
 class NewGame(Request, tag="new_game", kw_only=True):
-    """Starts a game. With ``pgn`` it is :class:`GameFromPgn`."""
+    """Starts a game. With ``pgn`` it is :class:`GameFromPgn`. A seat that is null is open to whoever joins first."""
 
-    player_white: PlayerId
-    player_black: PlayerId
+    player_white: PlayerId | None
+    player_black: PlayerId | None
     token: str | None = None
     variant: Variant | None = None
     fen: str | None = None
@@ -107,6 +101,13 @@ class GameFromPgn(NewGame, tag="game_from_pgn", kw_only=True):
     """Starts a game at the end of a PGN's main line."""
 
     pgn: str
+
+
+class Join(Request, tag="join", kw_only=True):
+    """Takes a seat that the player was invited to, or an open one."""
+
+    game_id: GameId
+    seat: Color | None = None
 
 
 class MakeMove(Request, tag="move", kw_only=True, gc=False):
@@ -193,18 +194,17 @@ AnyRequest = (
     | GetActions
     | ListGames
     | GetHistory
+    | Register
+    | Rekey
+    | Join
+    | Revoke
+    | ListPlayers
 )
 
 #: Every request struct by its kind.
 REQUESTS: dict[str, type[Request]] = {str(request.__struct_config__.tag): request for request in get_args(AnyRequest)}
 
 # --- Replies ----------------------------------------------------------------------------------------------------
-
-
-class Reply(Struct, kw_only=True):
-    """What every reply may carry: the request's ``id``. ``error`` comes last in each, null where all went well."""
-
-    id: int | str | UnsetType = UNSET
 
 
 class Limits(Struct, kw_only=True, frozen=True):
@@ -219,6 +219,9 @@ class Limits(Struct, kw_only=True, frozen=True):
     idle_seconds: float
     frame_seconds: float
     start_seconds: float
+    max_failures_per_minute: int
+    max_registrations_per_hour: int
+    max_players: int
 
 
 class HelloReply(Reply, kw_only=True):
@@ -242,6 +245,15 @@ class NewGameReply(Reply, kw_only=True):
     """The game made, or the one made before under the same token."""
 
     game_id: int
+    state: GameState
+    options: GameOptions
+    error: None = None
+
+
+class JoinReply(Reply, kw_only=True):
+    """The seat taken, or held already, and the game."""
+
+    seat: Color
     state: GameState
     options: GameOptions
     error: None = None
@@ -330,10 +342,14 @@ AnyReply = (
     | Pong
     | NewGameReply
     | StateReply
-    | SenseReply
-    | MoveReply
     | ActionsReply
     | GamesReply
     | HistoryReply
+    | JoinReply
+    | KeyReply
+    | RevokedReply
+    | PlayersReply
+    | SenseReply
+    | MoveReply
     | ErrorReply
 )

@@ -9,8 +9,9 @@ from msgspec import UNSET, Struct, UnsetType
 #: A side of the board.
 Color = Literal["white", "black"]
 
-#: A seat's phase: in chess always "move" while the game is on; in rbc hidden from whoever is not to act.
-Phase = Literal["sense", "move", "over"]
+#: A seat's phase: in chess always "move" while the game is on; in rbc hidden from whoever is not to act; "open" while a
+#: seat is not taken.
+Phase = Literal["open", "sense", "move", "over"]
 
 Result = Literal["1-0", "0-1", "1/2-1/2", "*"]
 

@@ -6,16 +6,24 @@ from typing import Any
 
 import chess
 from hypothesis import strategies as st
+from msgspec import structs
 
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Command, End, Game, Hear, Play, Sense
+from gmd.games.game import Command, End, Game, Hear, Join, Play, Sense
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.setup import resolve
 from tests.games.test_replay import asked, command_of, new_game, options
 
 KNIGHTS = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"]
+#: Seats that are open, and seats that are kept for somebody.
+KEPT: list[dict[str, Any]] = [
+    {"player_white": None},
+    {"player_white": None, "player_black": None},
+    {"invited": ["black"]},
+    {"invited": ["white", "black"]},
+]
 thoughts = st.sampled_from([0.0, 0.1 + 0.2, 1.5, 30.0, 1000.0])
 
 
@@ -24,13 +32,27 @@ def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
     """A game and its events."""
     request: NewGame = draw(options)
     loaded = [] if request.variant == "chess960" else KNIGHTS[: draw(st.integers(0, 6))]
-    game, events = new_game(request, loaded)
+    game, events = _with_seats(*new_game(request, loaded), kept=draw(st.sampled_from([{}, {}, *KEPT])))
+    joiner = 1 if request.player_black == 1 else 2
+    joins = [Join(1, "white"), Join(joiner, "black"), Join(7)]
+    for command in [] if game.begun else draw(st.permutations(joins)):
+        _do(game, events, command, 0.0)
     if request.clock is not None and draw(st.booleans()):
         for seat in (True, False):
             _do(game, events, Hear(seat), 0.0)
     for what, thought in draw(st.lists(st.tuples(asked, thoughts), max_size=30)):
         _do(game, events, _command(what, game), thought)
     return game, events
+
+
+def _with_seats(game: ChessGame, events: list[AnyEvent], kept: dict[str, Any]) -> tuple[ChessGame, list[AnyEvent]]:
+    """The same, but that its seats are not all taken."""
+    if not kept:
+        return game, events
+    again = ChessGame(structs.replace(game.created, **kept))
+    for event in events[1:]:
+        again.apply(event)
+    return again, [again.created, *events[1:]]
 
 
 #: Where a game of reconnaissance blind chess may begin: usually, and a few turns before it is over.
@@ -45,7 +67,10 @@ def blind_histories(draw: st.DrawFn) -> tuple[RbcGame, list[AnyEvent]]:
         player_white=1, player_black=2, variant="rbc", clock=clock, fen=draw(st.sampled_from(BLIND_STARTS))
     )
     created = Created(1, 2, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z")
+    created = structs.replace(created, **draw(st.sampled_from([{}, {}, *KEPT])))
     game, events = RbcGame(created), [created]
+    for command in [] if game.begun else [Join(1, "white"), Join(2, "black")]:
+        _do(game, events, command, 0.0)
     if clock is not None:
         for seat in (True, False):
             _do(game, events, Hear(seat), 0.0)

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from gm_protocol.messages import ClockOption
 from gmd.games.chess import ChessGame
-from gmd.games.events import AnyEvent, Created, Ended, Heard, Loaded, Moved
+from gmd.games.events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
 from gmd.games.replay import DoesNotApply, replay
 from tests.archive.histories import histories
 from tests.games.test_replay import everything
@@ -20,6 +20,7 @@ from tests.helpers_proof import proof_size
 from tests.log.test_contract import CREATED
 
 UNCLOCKED = structs.replace(CREATED, options=structs.replace(CREATED.options, clock=None))
+OPEN = structs.replace(UNCLOCKED, player_black=None)
 BOTH = [Heard("white"), Heard("black")]
 MATE = [Moved("f2f3"), Moved("e7e5"), Moved("g2g4"), Moved("d8h4")]
 
@@ -81,6 +82,29 @@ REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
     "loading SAN": ([UNCLOCKED, Loaded(["e4"])], 1, "move: 'e4' would be kept as 'e2e4'"),
     "loading nonsense": ([UNCLOCKED, Loaded(["e2e4", "x"])], 1, "move: 'x' is neither SAN (Nf3) nor UCI (g1f3)"),
     "too much loading": ([UNCLOCKED, Loaded(["g1f3"] * 12_001)], 1, "more than 12000 moves are loaded"),
+    "kept for nobody": (
+        [structs.replace(UNCLOCKED, player_black=None, invited=["black"])],
+        0,
+        "invited: black's seat is",
+    ),
+    "kept twice": (
+        [structs.replace(UNCLOCKED, invited=["black", "black"])],
+        0,
+        "invited: black's seat is kept for nob",
+    ),
+    "joined when both were taken": ([UNCLOCKED, Joined("black", 5)], 1, "seat: black's seat is not free for player 5"),
+    "joined twice": (
+        [OPEN, Joined("black", 5), Joined("black", 5)],
+        2,
+        '{"event":"joined","seat":"black","player":5} wo',
+    ),
+    "another's": ([structs.replace(UNCLOCKED, invited=["black"]), Joined("black", 5)], 1, "seat: black's seat is not"),
+    "moved before both were there": ([OPEN, Moved("e2e4")], 1, "game 7 has not begun: black's seat is not taken; wait"),
+    "heard from nobody": (
+        [structs.replace(CREATED, player_black=None), Heard("black")],
+        1,
+        "nobody waits to hear from",
+    ),
     "heard without clock": ([UNCLOCKED, Heard("white")], 1, "nobody waits to hear from white"),
     "heard twice": ([CREATED, Heard("black"), Heard("black")], 2, "nobody waits to hear from black"),
     "charged for nothing": ([UNCLOCKED, Moved("e2e4", 1.5)], 1, "seconds: 1.5 are charged while no clock runs"),

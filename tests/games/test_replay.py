@@ -101,6 +101,8 @@ def everything(game: ChessGame) -> list[Any]:
         game.moves,
         game.ticking,
         game.awaited,
+        game.begun,
+        game.seating,
         None if game.clock is None else [game.clock.left(seat) for seat in chess.COLORS],
         msgspec.json.encode(game_state(game, game.now, 0.25, Viewer.NOBODY, brief=False)),
         msgspec.json.encode(game.standing()),

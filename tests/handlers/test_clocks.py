@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from gm_protocol.framing import encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import limits_of
+from gmd.daemon import gate_of, limits_of
 from gmd.log.memory import MemoryLog
 from gmd.tcp.listener import Doorkeeper
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
@@ -238,9 +238,10 @@ async def test_a_move_behind_a_wait_is_charged_up_to_its_own_arrival(autojump_cl
 async def daemon_without_alarms() -> AsyncIterator[MemoryDaemon]:
     """A daemon whose alarms are late: they never ring."""
     config = Config(data=":memory:")
-    arbiter = Arbiter(MemoryLog(), config.start_timeout, config.idle_games)
+    log = MemoryLog()
+    arbiter, gate = Arbiter(log, config.start_timeout, config.idle_games), gate_of(config, log)
     async with trio.open_nursery() as nursery:
-        yield MemoryDaemon(arbiter, Doorkeeper(arbiter, limits_of(config)), nursery)
+        yield MemoryDaemon(arbiter, gate, Doorkeeper(arbiter, limits_of(config), gate), nursery)
         nursery.cancel_scope.cancel()
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 import trio
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from gm_protocol.messages import ClockOption, GameOptions, GameRow, Variant
-from gmd.games.events import AnyEvent, Created, Ended, Heard, Loaded, Moved
-from gmd.games.game import Standing
+from gm_protocol.state import Color, Termination
+from gmd.games.events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
+from gmd.games.game import Seating, Standing
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import Deadline, EventLog, GameQuery, Pruned, SequenceConflict, TokenUse
 from gmd.log.memory import MemoryLog
@@ -40,6 +42,8 @@ CREATED = Created(-(2**63), 2**63 - 1, OPTIONS, "2026-11-21T04:41:00Z", "1/2-1/2
 EVENTS: list[AnyEvent] = [
     CREATED,
     Loaded(["e2e4", "e7e8q", "N@f3"]),
+    Joined("white", -(2**63)),
+    Joined("black", 2**63 - 1),
     Heard("white"),
     Heard("black"),
     Moved("e2e4"),
@@ -348,6 +352,48 @@ async def test_a_game_keeps_its_place_while_it_is_the_same_turn(new_log: LogFact
         lost = Standing("white", 0, "resignation_white", None)
         await append(log, first, 2, Ended("resignation_white"), standing=lost)
         assert await log.due(1) == [second, first]
+
+
+def standing_of(*seating: Any, turn: Color = "white", termination: Termination = "available_move") -> Standing:
+    return Standing(turn, 0, termination, None, Seating(*seating))
+
+
+async def test_a_game_is_open_until_its_last_seat_is_taken(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        older, newer = log.next_game_id(), log.next_game_id()
+        created = structs.replace(CREATED, player_white=1, player_black=None)
+        await append(log, older, 0, created, standing=standing_of(1, None, True, False))
+        await append(log, newer, 0, structs.replace(CREATED, player_white=3, player_black=2))
+        rows = {row.game_id: row for row in await log.rows(GameQuery())}
+        assert (rows[older].status, rows[older].player_white, rows[older].player_black) == ("open", 1, None)
+        assert [row.game_id for row in await log.rows(GameQuery(status="open"))] == [older]
+        assert await log.deadlines() == [Deadline(newer, 60.0)]
+        assert await log.live_games() == 2
+        await append(log, older, 1, Joined("black", 2), standing=standing_of(1, 2, True, True))
+        rows = {row.game_id: row for row in await log.rows(GameQuery(player=2))}
+        assert list(rows) == [newer, older]
+        assert (rows[older].status, rows[older].player_white, rows[older].player_black) == ("live", 1, 2)
+        assert await log.rows(GameQuery(status="open")) == []
+        assert await log.deadlines() == [Deadline(older, None), Deadline(newer, 60.0)]
+        await append(
+            log, older, 2, Ended("timeout_white"), standing=standing_of(1, 2, True, True, termination="stalemate")
+        )
+        assert [row.game_id for row in await log.rows(GameQuery(status="over"))] == [older]
+
+
+async def test_an_invitation_is_due_until_it_is_taken_up_and_its_end_is_not(new_log: LogFactory) -> None:
+    async with new_log() as log:
+        created = structs.replace(CREATED, player_white=1, player_black=2, invited=["black"])
+        ended, joined, waiting = (log.next_game_id() for _ in range(3))
+        for game_id in (ended, joined, waiting):
+            await append(log, game_id, 0, created, standing=standing_of(1, 2, True, False))
+        assert await log.due(1) == []
+        assert sorted(await log.due(2)) == [ended, joined, waiting]
+        await append(log, joined, 1, Joined("black", 2), standing=standing_of(1, 2, True, True))
+        given_up = standing_of(1, 2, True, False, termination="resignation_white")
+        await append(log, ended, 1, Ended("resignation_white"), standing=given_up)
+        assert await log.due(1) == [joined, ended]
+        assert await log.due(2) == [waiting]
 
 
 async def test_one_who_plays_both_sides_is_told_both_ends(new_log: LogFactory) -> None:

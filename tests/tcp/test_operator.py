@@ -19,7 +19,8 @@ import trio.testing
 
 from gmd.log.opening import IN_MEMORY, data_directory
 from gmd.tcp.listener import MAX_OPERATORS
-from gmd.tcp.operator import SOCKET_NAME, operator_listener
+from gmd.tcp.operator import operator_listener
+from gmd.unix import SOCKET_NAME
 from tests.helpers import Client, connected, running_daemon, troubles
 from tests.serving import served
 

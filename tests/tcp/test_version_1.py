@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gm_protocol.framing import encode_frame
-from gm_protocol.messages import REQUESTS
+from gm_protocol.messages import FIRST_REGISTERED, REQUESTS
 from gmd.daemon import Daemon
 from tests.helpers import START_FEN, Json, connected, running_daemon
 
@@ -25,6 +25,14 @@ ONE_OF_EACH: dict[str, Json] = {
     "actions": {"player": 1, "game_id": 1},
     "games": {},
     "history": {"game_id": 1},
+    "register": {"name": "bot"},
+    "join": {"player": 1, "game_id": 1},
+}
+#: Those that this client may not ask for.
+REFUSED: dict[str, Json] = {
+    "rekey": {"player": FIRST_REGISTERED, "key": "x"},
+    "revoke": {"name": "bot"},
+    "players": {},
 }
 
 
@@ -47,8 +55,14 @@ async def test_any_kind_gets_one_reply_and_the_server_closes(kind: str) -> None:
         assert reply["error"] is None
 
 
+@pytest.mark.parametrize("kind", REFUSED)
+async def test_so_does_one_that_is_refused(kind: str) -> None:
+    async with running_daemon() as daemon:
+        assert (await one_shot(daemon, {"kind": kind, **REFUSED[kind]}))["code"] == "unauthorized"
+
+
 def test_every_kind_was_tried() -> None:
-    assert set(ONE_OF_EACH) | {"hello"} == set(REQUESTS)
+    assert set(ONE_OF_EACH) | set(REFUSED) | {"hello"} == set(REQUESTS)
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ async def test_a_refused_later_hello_leaves_no_player_either() -> None:
         assert (await client.ask("move", game_id=1, move="e4"))["code"] == "bad_request"
 
 
-@pytest.mark.parametrize(("field", "value"), [("varaint", "crazyhouse"), ("position", 5), ("seed", 7), ("key", "x")])
+@pytest.mark.parametrize(("field", "value"), [("varaint", "crazyhouse"), ("position", 5), ("seed", 7), ("keys", "x")])
 async def test_a_field_that_new_game_has_not_or_that_does_not_apply_is_refused(field: str, value: object) -> None:
     async with running_daemon() as daemon, connected(daemon) as client:
         for kind, fields in (("new_game", {}), ("game_from_pgn", {"pgn": ""})):

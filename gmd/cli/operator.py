@@ -1,0 +1,83 @@
+"""What the operator's commands share: one request to the daemon that works in a data directory."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from gm_protocol.errors import BadFrame
+from gm_protocol.framing import FrameDecoder, encode_frame
+from gmd.unix import SOCKET_NAME, short_path
+
+from .settings import Unusable, config_option
+
+#: Seconds the daemon has for an answer. What an operator asks for takes milliseconds.
+PATIENCE_SECONDS = 30.0
+#: Bytes a reply may have: a page of players has some ten thousand.
+MAX_REPLY = 1 << 24
+#: Digits of every registered player's id.
+ID_DIGITS = 16
+
+
+#: Whom a command is about; :func:`named` makes a request's field of it.
+player_argument = click.argument("player", metavar="NAME|ID")
+
+
+def daemon_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which daemon to ask."""
+    help_text = "Data directory of the daemon, which must be running.  [default: the daemon's; or GMD_DATA]"
+    return click.option("--data", help=help_text)(config_option(command))
+
+
+def named(player: str) -> dict[str, Any]:
+    """The field that names a player: digits alone, as many as registered ids have, are an id."""
+    return {"player": int(player)} if player.isdecimal() and len(player) == ID_DIGITS else {"name": player}
+
+
+def show_key(reply: dict[str, Any]) -> None:
+    """The key on standard output, for a script; what it is for beside it."""
+    click.echo(f"{reply['name']} is player {reply['player']}. Its key, which is not shown again:", err=True)
+    click.echo(reply["key"])
+
+
+def ask(data: str, request: dict[str, Any]) -> dict[str, Any]:
+    """The reply to a request, which is carried out.
+
+    :param data: the daemon's data directory.
+    :raises Unusable: no daemon answers there.
+    :raises click.ClickException: the daemon refuses it.
+    """
+    path = Path(data).expanduser() / SOCKET_NAME
+    try:
+        reply = _exchange(path, {name: value for name, value in request.items() if value is not None})
+    except (FileNotFoundError, ConnectionRefusedError):
+        raise Unusable(f"no daemon runs in {path.parent}: start gmd serve, or name its directory with --data") from None
+    except PermissionError:
+        raise Unusable(f"{path} belongs to another user: only they, who run the daemon, are its operator") from None
+    except (OSError, BadFrame) as error:
+        raise Unusable(f"the daemon in {path.parent} does not answer: {error}") from None
+    if reply["error"] is not None:
+        raise click.ClickException(reply["error"])
+    return reply
+
+
+def _exchange(path: Path, request: dict[str, Any]) -> dict[str, Any]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(PATIENCE_SECONDS)
+        with short_path(path) as address:
+            connection.connect(address)
+        connection.sendall(encode_frame(msgspec.json.encode(request)))
+        decoder = FrameDecoder(MAX_REPLY)
+        while (body := decoder.next_frame()) is None:
+            received = connection.recv(1 << 16)
+            if not received:
+                raise OSError(f"it closed the connection ({os.fspath(path)})")
+            decoder.feed(received)
+    reply: dict[str, Any] = msgspec.json.decode(body)
+    return reply

@@ -1,0 +1,32 @@
+"""``gmd register``: register a player, and print its key."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from .operator import ask, daemon_options, show_key
+from .settings import data_directory
+
+
+@click.command()
+@click.argument("name")
+@click.option("--password", "has_password", is_flag=True, help="Ask for a password, or read one from standard input.")
+@daemon_options
+def register(name: str, has_password: bool, data: str | None, file: Path | None) -> None:
+    """Register a player, and print its key.
+
+    The key is shown this once: the daemon keeps only a digest of it. A player with a password may begin a session with
+    that, too, and get a new key by `rekey`.
+    """
+    password = _read_password() if has_password else None
+    show_key(ask(data_directory(data, file), {"kind": "register", "name": name, "password": password}))
+
+
+def _read_password() -> str:
+    if sys.stdin.isatty():
+        password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+        return password
+    return sys.stdin.readline().rstrip("\n")

@@ -1,0 +1,21 @@
+"""``gmd rekey``: give a player a new key, and print it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .operator import ask, daemon_options, named, player_argument, show_key
+from .settings import data_directory
+
+
+@click.command()
+@player_argument
+@daemon_options
+def rekey(player: str, data: str | None, file: Path | None) -> None:
+    """Give a player a new key, and print it.
+
+    The old one is void at once, and so is what sessions have shown with it. A player who was revoked is one again.
+    """
+    show_key(ask(data_directory(data, file), {"kind": "rekey", **named(player)}))

@@ -1,0 +1,22 @@
+"""``gmd revoke``: take a player's key and password away, and end its sessions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .operator import ask, daemon_options, named, player_argument
+from .settings import data_directory
+
+
+@click.command()
+@player_argument
+@daemon_options
+def revoke(player: str, data: str | None, file: Path | None) -> None:
+    """Take a player's key and password away, and end its sessions.
+
+    Its games are not touched: their clocks run, and its name stays taken. `gmd rekey` lets it in again.
+    """
+    reply = ask(data_directory(data, file), {"kind": "revoke", **named(player)})
+    click.echo(f"{reply['name']} ({reply['player']}) has no key any more.")

@@ -1,0 +1,27 @@
+"""What the kinds about registered players share."""
+
+from __future__ import annotations
+
+from gm_protocol.errors import BadRequest, NotAvailable, quote
+from gmd.players.account import Account
+
+from .call import Call
+
+
+def find_account(player: int | None, name: str | None, call: Call) -> Account:
+    """The player that the operator names, by id or by name.
+
+    :raises BadRequest: neither is given, or both.
+    :raises NotAvailable: there is none.
+    """
+    registry = call.gate.registry
+    if name is not None and player is not None:
+        raise BadRequest(f"name: {name!r} goes without player; give one of them")
+    account = registry.named(name) if name is not None else None if player is None else registry.get(player)
+    if account is not None:
+        return account
+    if name is not None:
+        raise NotAvailable(f"name: nobody is registered as {quote(name)}")
+    if player is not None:
+        raise NotAvailable(f"player: nobody is registered as {player}")
+    raise BadRequest("player: missing; give it, or a name")

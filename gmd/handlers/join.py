@@ -1,0 +1,31 @@
+"""``join``: a player takes a seat."""
+
+from __future__ import annotations
+
+from gm_protocol.codec import echo_id
+from gm_protocol.messages import Join, JoinReply
+from gmd.games import game
+from gmd.games.game import seat_name
+from gmd.games.views import Viewer
+
+from .call import Answer, Call, actor_of, handles
+from .show import find, state_of, viewer_of
+
+
+@handles(Join)
+async def join(request: Join, call: Call) -> Answer:
+    """Take it; or show the game again to whoever has it."""
+    player = actor_of(request, call)
+    table = await find(request.game_id, player, call)
+    outcome = call.arbiter.join(table, game.Join(player, request.seat), call.arrived)
+    if outcome.refusal is not None:
+        raise outcome.refusal
+    call.arbiter.hear(table, player, call.arrived)
+    call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.WHITE)
+    reply = JoinReply(
+        id=echo_id(request),
+        seat=request.seat or seat_name(table.game.seats(player)[0]),
+        state=state_of(table, player, call, brief=request.brief),
+        options=table.game.options,
+    )
+    return Answer(reply, table.commit_for(call.viewer))

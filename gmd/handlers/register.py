@@ -1,0 +1,69 @@
+"""``register``: somebody becomes a player of their own."""
+
+from __future__ import annotations
+
+from gm_protocol.codec import echo_id
+from gm_protocol.errors import BadRequest, Unauthorized
+from gm_protocol.players import KeyReply, Register
+from gmd.players.account import Account
+
+from .call import Answer, Call, handles
+
+#: Characters of a password: those of a phrase, and no more than anybody types.
+MIN_PASSWORD, MAX_PASSWORD = 8, 256
+#: Characters of a token.
+MAX_TOKEN = 256
+
+
+@handles(Register)
+async def register(request: Register, call: Call) -> Answer:
+    """Make a player and show its key, once; or again, to whoever repeats the request because the reply was lost."""
+    check_token(request.token)
+    _check_password(request.password)
+    registry, peer = call.gate.registry, "" if call.is_operator else call.peer
+    made = registry.registered_under(request.name, request.token)
+    if made is not None:
+        await _check_same_password(made, request.password, peer, call)
+        return _answer(request, made, registry.key_of_registration(made, request.token or ""))
+    if not call.is_operator and call.limits.max_registrations_per_hour == 0:
+        raise Unauthorized("kind: on this server the operator registers the players")
+    call.gate.registrations.take(peer)
+    try:
+        password = None if request.password is None else await call.gate.passwords.hash(request.password)
+        account, key = await registry.register(request.name, password, request.token)
+    except Exception:
+        call.gate.registrations.give_back(peer)
+        raise
+    return _answer(request, account, key)
+
+
+def check_token(token: str | None) -> None:
+    """See to it that a token is one.
+
+    :raises BadRequest: it is empty, or too long.
+    """
+    if token is not None and not 1 <= len(token) <= MAX_TOKEN:
+        raise BadRequest(f"token: {len(token)} characters are not between 1 and {MAX_TOKEN}")
+
+
+def _check_password(password: str | None) -> None:
+    if password is not None and not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
+        raise BadRequest(f"password: {len(password)} characters are not between {MIN_PASSWORD} and {MAX_PASSWORD}")
+
+
+async def _check_same_password(account: Account, password: str | None, peer: str, call: Call) -> None:
+    """See to it that a repeated registration is the same in all.
+
+    :raises BadRequest: it is not.
+    :raises TooMany: this has been tried too often.
+    """
+    if password is None and account.password is None:
+        return
+    call.gate.failures.take(peer)
+    if password is None or not await call.gate.passwords.verify(account.password, password):
+        raise BadRequest("token: it was used for a registration with another password")
+    call.gate.failures.give_back(peer)
+
+
+def _answer(request: Register, account: Account, key: str | None) -> Answer:
+    return Answer(KeyReply(id=echo_id(request), player=account.player, name=account.name, key=key))

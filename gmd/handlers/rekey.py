@@ -1,0 +1,42 @@
+"""``rekey``: another key in place of the one a player has."""
+
+from __future__ import annotations
+
+from gm_protocol.codec import echo_id
+from gm_protocol.errors import BadRequest
+from gm_protocol.players import KeyReply, Rekey
+from gmd.logger import get_logger
+from gmd.players.account import is_registered
+
+from .accounts import find_account
+from .call import Answer, Call, actor_of, handles, player_of
+from .register import check_token
+
+logger = get_logger(__name__)
+
+
+@handles(Rekey)
+async def rekey(request: Rekey, call: Call) -> Answer:
+    """Show the new key, once; or again, to whoever repeats the request because the reply was lost."""
+    check_token(request.token)
+    player = _as_operator(request, call) if call.is_operator else _as_player(request, call)
+    account, key = await call.gate.registry.rekey(player, request.token)
+    if call.proof is not None and call.proof.player == player:
+        call.proof = call.gate.proof(account)
+    return Answer(KeyReply(id=echo_id(request), player=player, name=account.name, key=key))
+
+
+def _as_operator(request: Rekey, call: Call) -> int:
+    player = find_account(None if request.name else player_of(request, call), request.name, call).player
+    logger.info("rekeyed by the operator", player=player)
+    return player
+
+
+def _as_player(request: Rekey, call: Call) -> int:
+    if request.name is not None:
+        raise BadRequest("name: that is the operator's way to name a player; send player and key")
+    player = actor_of(request, call)
+    if not is_registered(player):
+        raise BadRequest(f"player: {player} is an open id, which has no key; register makes a player that has one")
+    call.gate.admit_again(player, call.key or None, request.token, call.proof, call.peer)
+    return player

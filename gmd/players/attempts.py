@@ -1,0 +1,78 @@
+"""How often an address may try: a token bucket for each."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from ipaddress import IPv6Address, ip_address, ip_network
+from math import ceil
+
+import trio
+
+from gm_protocol.errors import TooMany
+
+#: Addresses remembered, some two megabytes. Beyond that the one that has not tried for the longest is forgotten.
+MAX_ADDRESSES = 10_000
+#: One subscriber of IPv6 has so many leading bits to itself, and as many addresses below them as it likes.
+IPV6_BITS = 64
+
+
+class Attempts:
+    """So many in a period, all at once or one after the other. Times are trio's."""
+
+    def __init__(self, what: str, limit: int, seconds: float) -> None:
+        """:param what: the name of the limit, for the refusal.
+        :param limit: attempts that an address may make in a period; at least one.
+        :param seconds: the period.
+        """
+        self._what = what
+        self._limit = limit
+        self._seconds = seconds
+        #: For each address: what it has used up, and when that was so. It gets less as time passes.
+        self._used: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._used)
+
+    def take(self, peer: str) -> None:
+        """Use up one attempt.
+
+        :param peer: whose, as host:port; what is empty has no limit.
+        :raises TooMany: there is none left.
+        """
+        if not peer:
+            return
+        source = _source(peer)
+        used, now = self._now(source), trio.current_time()
+        if used + 1 > self._limit:
+            raise TooMany(*self._refusal(used))
+        self._used[source] = (used + 1, now)
+        self._used.move_to_end(source)
+        if len(self._used) > MAX_ADDRESSES:
+            self._used.popitem(last=False)
+
+    def give_back(self, peer: str) -> None:
+        """An attempt that was used up does not count after all."""
+        if peer and (source := _source(peer)) in self._used:
+            self._used[source] = (max(0.0, self._now(source) - 1), trio.current_time())
+
+    def _now(self, source: str) -> float:
+        used, at = self._used.get(source, (0.0, 0.0))
+        return max(0.0, used - (trio.current_time() - at) * self._limit / self._seconds)
+
+    def _refusal(self, used: float) -> tuple[str, float]:
+        seconds = (used + 1 - self._limit) * self._seconds / self._limit
+        return f"{self._what}: {self._limit} from this address are used up; try again later", float(ceil(seconds))
+
+
+def _source(peer: str) -> str:
+    """What stands for all addresses of one subscriber's."""
+    address = peer.rpartition(":")[0].strip("[]")
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return address
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ip_network((parsed, IPV6_BITS), strict=False))

@@ -1,0 +1,154 @@
+"""Who may act as a registered player: the one place where keys and passwords count.
+
+Every refusal costs the same work and has the same words, be there such a player or not: one digest and one comparison
+for a key, one run of argon2 for a password.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from typing import NamedTuple
+
+from gm_protocol.errors import GmError, Unauthorized, quote
+
+from . import keys
+from .account import Account
+from .attempts import Attempts
+from .keys import Digest
+from .passwords import Passwords
+from .registry import Registry
+
+MINUTE, HOUR = 60.0, 3_600.0
+
+
+class Proof(NamedTuple):
+    """What a session has shown once and is taken to know from then on: a player's key, by its digest."""
+
+    player: int
+    key: bytes
+
+
+class Gate:
+    """Admits those who prove who they are.
+
+    :ivar registry: the players.
+    :ivar passwords: what compares passwords.
+    :ivar failures: the attempts that failed.
+    :ivar registrations: the players registered.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        max_failures: int,
+        max_registrations: int,
+        passwords: Passwords | None = None,
+        digest: Digest = keys.digest,
+    ) -> None:
+        """:param max_failures: attempts that may fail, from one address in a minute.
+        :param max_registrations: players that one address may register in an hour.
+        """
+        self.registry = registry
+        self.passwords = passwords or Passwords()
+        self.failures = Attempts("max_failures_per_minute", max_failures, MINUTE)
+        self.registrations = Attempts("max_registrations_per_hour", max(1, max_registrations), HOUR)
+        self._digest = digest
+        #: What stands for the digest of a key that nobody has.
+        self._nobodys = secrets.token_bytes(keys.SIZE)
+
+    def close(self) -> None:
+        """Let go of its threads, when nobody comes any more."""
+        self.passwords.close()
+
+    def admit(self, player: int, key: str | None, proof: Proof | None, peer: str) -> None:
+        """Let a request act as a registered player.
+
+        :param proof: its session's; where a key comes with the request, that one counts.
+        :raises Unauthorized: the player's key it is not.
+        :raises TooMany: nor have the last ones been that came from there.
+        """
+        account = self.registry.get(player)
+        if key is None and proof is not None and account is not None and proof == (player, account.key):
+            return
+        if not self._opens(account, key):
+            raise self._failed(refused_id(player), peer)
+
+    def admit_named(self, name: str, key: str | None, peer: str) -> Account:
+        """The player of a name, for whoever has its key.
+
+        :raises Unauthorized: whoever asks does not.
+        :raises TooMany: nor did they lately.
+        """
+        account = self.registry.named(name)
+        if not self._opens(account, key) or account is None:
+            raise self._failed(refused_name(name), peer)
+        return self.registry.get(account.player) or account
+
+    async def admit_with_password(self, name: str, password: str, peer: str) -> Account:
+        """The player of a name, for whoever has its password.
+
+        A password can be guessed, so that whoever has used up its attempts is not even listened to.
+
+        :raises Unauthorized: whoever asks does not.
+        :raises TooMany: there have been too many attempts, or there are now.
+        """
+        account = self.registry.named(name)
+        self.failures.take(peer)
+        stored = None if account is None else account.password
+        if await self.passwords.verify(stored, password):
+            account = self.registry.named(name)  # which may have lost it meanwhile
+            if account is not None and account.password == stored and account.key is not None:
+                self.failures.give_back(peer)
+                return account
+        raise Unauthorized(refused_name(name))
+
+    def admit_again(self, player: int, key: str | None, token: str | None, proof: Proof | None, peer: str) -> None:
+        """Let a request give a player another key: one with its key, or one that did so before and has lost the reply.
+
+        :raises Unauthorized: it is neither.
+        :raises TooMany: nor have the last ones been that came from there.
+        """
+        account = self.registry.get(player)
+        before, named = self._nobodys, self._nobodys
+        if account is not None and account.nonce is not None:
+            before, named = account.previous or before, account.rekey_token or named
+        is_before = hmac.compare_digest(before, self._digest(key or ""))
+        is_named = hmac.compare_digest(named, self._digest(token or ""))
+        if not (is_before and is_named):
+            self.admit(player, key, proof, peer)
+
+    def proof(self, account: Account) -> Proof:
+        """What a session of that player's keeps."""
+        assert account.key is not None
+        return Proof(account.player, account.key)
+
+    def _opens(self, account: Account | None, key: str | None) -> bool:
+        """Whether a key is a player's. It notes that it has been used."""
+        expected = None if account is None else account.key
+        given = self._digest(key or "")
+        if not hmac.compare_digest(given, expected or self._nobodys) or account is None or expected is None:
+            return False
+        self.registry.note_use(account)
+        return True
+
+    def _failed(self, words: str, peer: str) -> GmError:
+        """The refusal of an attempt with a key.
+
+        A right key is admitted however many wrong ones came from its address: nobody guesses one, and a bot that goes
+        on sending a wrong key is not to shut out its neighbours.
+
+        :raises TooMany: in place of it.
+        """
+        self.failures.take(peer)
+        return Unauthorized(words)
+
+
+def refused_id(player: int) -> str:
+    """The sentence for who is not let act as the player of an id."""
+    return f"player: {player} is a registered player's id, and acts with its key alone"
+
+
+def refused_name(name: str) -> str:
+    """The sentence for who is not let act as the player of a name."""
+    return f"name: {quote(name)} acts with its key or its password alone"

@@ -1,0 +1,91 @@
+"""Passwords: hashed and verified with argon2id, off the event loop and few at a time."""
+
+from __future__ import annotations
+
+import secrets
+from base64 import b64encode
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from gm_protocol.errors import TooMany
+from gmd.log.workers import Workers
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+_T = TypeVar("_T")
+
+#: RFC 9106's second recommendation: three passes over 64 MiB, some 150 ms of one core here.
+PASSES, MEMORY_KIB, LANES = 3, 65_536, 4
+SALT_SIZE, HASH_SIZE = 16, 32
+#: At a time, for the memory's sake: 128 MiB. And how many may wait for them, some ten seconds.
+AT_A_TIME = 2
+MAX_WAITING = 64
+RETRY_AFTER = 5.0
+
+
+class Passwords:
+    """Makes hashes of passwords and compares with them.
+
+    :ivar verified: how many comparisons there have been.
+    """
+
+    def __init__(self, passes: int = PASSES, memory_kib: int = MEMORY_KIB) -> None:
+        """:param passes: together with the memory, what every comparison costs."""
+        self._passes = passes
+        self._memory_kib = memory_kib
+        self._workers = Workers(AT_A_TIME, "gmd passwords")
+        self._in_hand = 0
+        #: A hash of nothing that anybody knows; comparing with it takes as long as with any other.
+        self._nobodys = self._random_hash()
+        self.verified = 0
+
+    async def hash(self, password: str) -> str:
+        """What is kept of a password.
+
+        :raises TooMany: too many are waiting for this already.
+        """
+        return await self._in_thread(self._hash, password)
+
+    async def verify(self, stored: str | None, password: str) -> bool:
+        """Whether it is the password of a hash; where there is none, it takes as long to say no.
+
+        :raises TooMany: too many are waiting for this already.
+        """
+        matches = await self._in_thread(self._matches, stored or self._nobodys, password)
+        self.verified += 1
+        return matches and stored is not None
+
+    def close(self) -> None:
+        """End the threads, when nobody asks any more."""
+        self._workers.close()
+
+    async def _in_thread(self, function: Callable[..., _T], *arguments: str) -> _T:
+        if self._in_hand >= AT_A_TIME + MAX_WAITING:
+            raise TooMany("password: too many are being verified at this moment; try again later", RETRY_AFTER)
+        self._in_hand += 1
+        try:
+            return await self._workers.run(function, *arguments)
+        finally:
+            self._in_hand -= 1
+
+    def _hasher(self) -> PasswordHasher:
+        from argon2 import PasswordHasher, Type  # not at the start: most daemons never see a password
+
+        return PasswordHasher(self._passes, self._memory_kib, LANES, HASH_SIZE, SALT_SIZE, type=Type.ID)
+
+    def _hash(self, password: str) -> str:
+        return self._hasher().hash(password.encode())
+
+    def _matches(self, stored: str, password: str) -> bool:
+        from argon2.exceptions import VerifyMismatchError
+
+        try:
+            return self._hasher().verify(stored, password.encode())
+        except VerifyMismatchError:
+            return False
+
+    def _random_hash(self) -> str:
+        """A hash as argon2 writes them, made without the work."""
+        salt, value = (b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (SALT_SIZE, HASH_SIZE))
+        return f"$argon2id$v=19$m={self._memory_kib},t={self._passes},p={LANES}${salt}${value}"

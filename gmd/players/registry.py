@@ -1,0 +1,202 @@
+"""All registered players, in memory, and every change of one.
+
+They are all here so that looking for one takes the same time whether or not there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+
+import trio
+from msgspec import structs
+
+from gm_protocol.base import LAST_REGISTERED
+from gm_protocol.errors import NotAvailable, TooMany, quote
+
+from . import keys
+from .account import FIRST_PLAYER, Account, folded
+from .keys import Digest
+from .store import PlayersNotWritten, PlayerStore
+
+#: Seconds after which a client may ask again whether there is room for another player.
+FULL_RETRY_AFTER = 3_600.0
+
+
+class Registry:
+    """Every player by id and by name. A change is durable before anybody sees it."""
+
+    def __init__(self, store: PlayerStore, max_players: int, digest: Digest = keys.digest) -> None:
+        self._store = store
+        self._max_players = max_players
+        self._digest = digest
+        self._by_id: dict[int, Account] = {}
+        self._by_name: dict[str, Account] = {}
+        self._writing = trio.Lock()
+        self._used: list[int] = []
+        self._some_used = trio.Event()
+        self._on_revoked: list[Callable[[int], None]] = []
+
+    async def start(self) -> None:
+        """Read all players."""
+        for account in await self._store.load():
+            self._keep(account)
+
+    async def run(self) -> None:
+        """Note by and by which keys have been used, until cancelled."""
+        try:
+            while True:
+                await self._some_used.wait()
+                self._some_used = trio.Event()
+                await self._note_used()
+        finally:
+            with trio.CancelScope(shield=True):
+                await self._note_used()
+
+    def when_revoked(self, callback: Callable[[int], None]) -> None:
+        """Call back with every player who is revoked."""
+        self._on_revoked.append(callback)
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def get(self, player: int) -> Account | None:
+        """The player of an id."""
+        return self._by_id.get(player)
+
+    def named(self, name: str) -> Account | None:
+        """The player of a name, whatever its case."""
+        return self._by_name.get(folded(name))
+
+    def newest_first(self, before: int | None) -> Iterator[Account]:
+        """All players, or those whose ids are below one."""
+        newest = self._newest if before is None else min(self._newest, before - 1)
+        return (self._by_id[player] for player in range(newest, FIRST_PLAYER - 1, -1) if player in self._by_id)
+
+    def registered_under(self, name: str, token: str | None) -> Account | None:
+        """The player that was registered under this name and token.
+
+        :raises NotAvailable: the name is another's.
+        """
+        account = self.named(name)
+        if account is None:
+            return None
+        if token is None or account.register_token != self._digest(token):
+            raise NotAvailable(f"name: {quote(name)} is taken; choose another")
+        return account
+
+    def key_of_registration(self, account: Account, token: str) -> str | None:
+        """The key that a registration gave, while nobody has used it; None after that."""
+        if account.nonce is None or account.rekey_token is not None:
+            return None
+        return keys.derived_key(account.nonce, token)
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Change something while nobody else does, to the end: else it might be kept, and not known of."""
+        with trio.CancelScope(shield=True):
+            async with self._writing:
+                yield
+
+    async def register(self, name: str, password: str | None, token: str | None) -> tuple[Account, str | None]:
+        """Make a player, or find it again; and its key, unless that has been used.
+
+        :param password: its hash.
+        :raises NotAvailable: the name is another's.
+        :raises TooMany: there are as many players as there may be.
+        :raises PlayersNotWritten: it failed; there is no such player.
+        """
+        async with self._alone():
+            if (made := self.registered_under(name, token)) is not None:
+                assert token is not None
+                return made, self.key_of_registration(made, token)
+            nonce, key = _make_key(token)
+            account = Account(
+                player=self._next_id(),
+                name=name,
+                created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                key=self._digest(key),
+                password=password,
+                nonce=nonce,
+                register_token=None if token is None else self._digest(token),
+            )
+            await self._store.add(account)
+            self._keep(account)
+            return account, key
+
+    async def rekey(self, player: int, token: str | None) -> tuple[Account, str | None]:
+        """Give a player another key; or, under the same token, the same again, unless that has been used.
+
+        :raises PlayersNotWritten: it failed; the old key is as good as it was.
+        """
+        async with self._alone():
+            account = self._by_id[player]
+            named = None if token is None else self._digest(token)
+            if token is not None and account.rekey_token == named and account.key is not None:
+                return account, None if account.nonce is None else keys.derived_key(account.nonce, token)
+            nonce, key = _make_key(token)
+            account = structs.replace(
+                account,
+                key=self._digest(key),
+                nonce=nonce,
+                previous=None if token is None else account.key,
+                rekey_token=named,
+            )
+            return await self._change(account), key
+
+    async def revoke(self, player: int) -> Account:
+        """Take key and password away.
+
+        :raises PlayersNotWritten: it failed; both are as good as they were.
+        """
+        async with self._alone():
+            account = structs.replace(
+                self._by_id[player], key=None, password=None, nonce=None, previous=None, rekey_token=None
+            )
+            account = await self._change(account)
+        for callback in self._on_revoked:
+            callback(player)
+        return account
+
+    def note_use(self, account: Account) -> None:
+        """A key has been used: whoever asked for it has it, and nobody gets it again."""
+        if account.nonce is not None:
+            self._keep(structs.replace(account, nonce=None, previous=None))
+            self._used.append(account.player)
+            self._some_used.set()
+
+    async def _note_used(self) -> None:
+        used, self._used = self._used, []
+        for player in used:
+            async with self._alone():
+                with suppress(PlayersNotWritten):  # it has been logged; at worst the key is shown again after a restart
+                    await self._store.change(self._by_id[player])
+
+    async def _change(self, account: Account) -> Account:
+        await self._store.change(account)
+        self._keep(account)
+        return account
+
+    def _keep(self, account: Account) -> None:
+        self._by_id[account.player] = account
+        self._by_name[folded(account.name)] = account
+
+    def _next_id(self) -> int:
+        if len(self._by_id) >= self._max_players:
+            raise TooMany(f"max_players: there are {self._max_players}, and no more may register", FULL_RETRY_AFTER)
+        player = max(FIRST_PLAYER, self._newest + 1)
+        assert player <= LAST_REGISTERED
+        return player
+
+    @property
+    def _newest(self) -> int:
+        return next(reversed(self._by_id), 0)  # ids only grow, and a changed account stays in its place
+
+
+def _make_key(token: str | None) -> tuple[bytes | None, str]:
+    """A new key; with a token, also what it can be made from again."""
+    if token is None:
+        return None, keys.new_key()
+    nonce = keys.new_nonce()
+    return nonce, keys.derived_key(nonce, token)

@@ -1,0 +1,51 @@
+"""What all messages are made of: who players are, and the fields of every request and every reply."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+#: Player ids are 64-bit signed integers.
+PlayerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+
+#: Ids from here to :data:`LAST_REGISTERED` belong to registered players; all others are open to anybody.
+FIRST_REGISTERED = 2**52
+LAST_REGISTERED = 2**53 - 1
+
+#: What a registered player is called. Names that differ in case alone are one.
+PlayerName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}$(?!\n)")]
+#: A key as it is sent. A true one has 43 characters; what is far longer is none, and not worth a look.
+Key = Annotated[str, Meta(max_length=256)]
+#: Fields whose values are shown nowhere: in no error, no log, no ``repr``.
+SECRET_FIELDS = frozenset({"key", "password", "spectator_key"})
+
+
+def shown(message: Struct) -> list[tuple[str, Any]]:
+    """The fields of a message as a person may be shown them."""
+    fields = [(name, getattr(message, name)) for name in message.__struct_fields__]
+    return [(name, "..." if name in SECRET_FIELDS and value else value) for name, value in fields]
+
+
+class Request(Struct, tag_field="kind", kw_only=True):
+    """What every request may carry. ``player`` unset means the session's player, null means nobody.
+
+    ``key`` is that player's, where it is a registered one.
+    """
+
+    id: int | str | None = None
+    brief: bool = False
+    player: PlayerId | UnsetType | None = UNSET
+    key: Key | UnsetType | None = UNSET
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown(self))})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return shown(self)
+
+
+class Reply(Struct, kw_only=True):
+    """What every reply may carry: the request's ``id``. ``error`` comes last in each, null where all went well."""
+
+    id: int | str | UnsetType = UNSET

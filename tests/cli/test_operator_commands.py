@@ -1,0 +1,117 @@
+"""``gmd register``, ``players``, ``rekey`` and ``revoke``, against a daemon that runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gm_protocol.framing import FrameDecoder, encode_frame
+from gmd.cli import main
+from gmd.players.account import FIRST_PLAYER
+from tests.cli.commands import gmd, gmd_process
+from tests.serving import Served, served
+
+KEY = re.compile(r"[\w-]{43}\n")
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def daemon(directory: Path) -> Iterator[Served]:
+    """One daemon for the tests of this module, which register players of different names."""
+    with served("--data", str(directory)) as running:
+        yield running
+
+
+def hello(daemon: Served, **fields: Any) -> Any:
+    """The player that a hello on the game port is taken for, or the code of its refusal."""
+    with socket.create_connection((daemon.host, daemon.port)) as connection:
+        connection.sendall(encode_frame(json.dumps({"kind": "hello", **fields}).encode()))
+        decoder = FrameDecoder()
+        while (body := decoder.next_frame()) is None:
+            decoder.feed(connection.recv(1 << 16))
+        reply = json.loads(body)
+        return reply.get("code", reply.get("player"))
+
+
+def test_register_prints_a_key_that_opens(daemon: Served, directory: Path) -> None:
+    ran = gmd_process("register", "first", "--data", directory)
+    assert ran.status == 0
+    assert KEY.fullmatch(ran.out)
+    assert ran.err == f"first is player {FIRST_PLAYER}. Its key, which is not shown again:\n"
+    assert hello(daemon, name="FIRST", key=ran.out.strip()) == FIRST_PLAYER
+
+
+def test_a_password_comes_from_standard_input(daemon: Served, directory: Path) -> None:
+    arguments = ["register", "with-password", "--password", "--data", str(directory)]
+    assert CliRunner().invoke(main, arguments, input="correct horse\n").exit_code == 0
+    assert hello(daemon, name="with-password", password="correct horse") in range(FIRST_PLAYER, FIRST_PLAYER + 9)
+    refused = CliRunner().invoke(main, ["register", "other", *arguments[2:]], input="short\n")
+    assert refused.exit_code == 1
+    assert refused.stderr == "Error: password: 5 characters are not between 8 and 256\n"
+
+
+def test_rekey_and_revoke_take_a_name_or_an_id(daemon: Served, directory: Path) -> None:
+    key = gmd("register", "changing", "--data", directory).out.strip()
+    player = hello(daemon, name="changing", key=key)
+    assert player >= FIRST_PLAYER
+    for who in ("Changing", player):
+        ran = gmd("rekey", who, "--data", directory)
+        assert hello(daemon, player=player, key=key) == "unauthorized"
+        key = ran.out.strip()
+        assert hello(daemon, player=player, key=key) == player
+    ran = gmd("revoke", player, "--data", directory)
+    assert (ran.status, ran.out) == (0, f"changing ({player}) has no key any more.\n")
+    assert hello(daemon, player=player, key=key) == "unauthorized"
+    assert f"{player}  " in gmd("players", "--data", directory).out
+    assert gmd("players", "--data", directory).out.splitlines()[0].endswith("  changing  (revoked)")
+
+
+def test_more_players_than_a_page_holds_are_listed(daemon: Served, directory: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as operator:
+        operator.connect(str(directory / "operator.sock"))
+        operator.sendall(encode_frame(b'{"kind":"hello"}'))
+        names = [f"many-{number}" for number in range(150)]
+        for name in names:
+            operator.sendall(encode_frame(json.dumps({"kind": "register", "name": name}).encode()))
+        operator.shutdown(socket.SHUT_WR)
+        while operator.recv(1 << 16):
+            pass
+    listed = [line.split()[2] for line in gmd("players", "--data", directory).out.splitlines()]
+    assert listed[:150] == names[::-1]
+
+
+def test_what_the_daemon_refuses_is_said(daemon: Served, directory: Path) -> None:
+    gmd("register", "taken", "--data", directory)
+    for command, why in {
+        ("register", "taken"): "name: 'taken' is taken; choose another",
+        ("register", "a b"): 'name: "a b": expected `str` matching regex',
+        ("rekey", "nobody"): "name: nobody is registered as 'nobody'",
+        ("revoke", 2**53 - 1): f"player: nobody is registered as {2**53 - 1}",
+    }.items():
+        ran = gmd(*command, "--data", directory)
+        assert (ran.status, ran.out) == (1, "")
+        assert ran.err.startswith(f"Error: {why}")
+
+
+def test_where_no_daemon_runs_that_is_said(tmp_path: Path) -> None:
+    for command in (("register", "bot"), ("players",), ("rekey", "bot"), ("revoke", "bot")):
+        ran = gmd(*command, "--data", tmp_path)
+        assert (ran.status, ran.out) == (2, "")
+        assert ran.err == f"Error: no daemon runs in {tmp_path}: start gmd serve, or name its directory with --data\n"
+
+
+def test_a_daemon_that_keeps_nothing_has_no_operator() -> None:
+    ran = gmd("players")
+    assert ran.status == 2
+    assert "data: :memory: keeps nothing; name a directory with --data" in ran.err

@@ -1,0 +1,412 @@
+"""Registered players over the wire: register, hello, rekey, revoke; and whom the server takes them for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import structlog
+import trio
+import trio.testing
+from rich.pretty import pretty_repr
+from trio.testing import MockClock
+
+from gmd.config import Config
+from gmd.daemon import limits_of
+from gmd.handlers import dispatch
+from gmd.handlers.call import Authority
+from gmd.players.account import FIRST_PLAYER
+from gmd.players.passwords import Passwords
+from gmd.tcp.listener import Doorkeeper
+from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, running_daemon, store_in
+
+PASSWORD = "correct horse"
+
+
+class House(NamedTuple):
+    """A daemon, its operator, and a client that has said no more than hello."""
+
+    daemon: MemoryDaemon
+    operator: Client
+    client: Client
+
+
+@asynccontextmanager
+async def house(**settings: Any) -> AsyncIterator[House]:
+    async with memory_daemon(**settings) as daemon, trio.open_nursery() as nursery:
+        daemon.gate.passwords = Passwords(passes=1, memory_kib=64)
+        door = Doorkeeper(daemon.arbiter, limits_of(Config()), daemon.gate, authority=Authority.OPERATOR)
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(door.handle, theirs)
+        operator = Client(ours)
+        await operator.ask("hello")
+        yield House(daemon, operator, await daemon.connect())
+        nursery.cancel_scope.cancel()
+
+
+async def register(client: Client, name: str = "bot", **fields: Any) -> tuple[int, str]:
+    reply = await client.ask("register", name=name, **fields)
+    assert reply["error"] is None, reply
+    return reply["player"], reply["key"]
+
+
+def refused(player: int) -> Json:
+    return {
+        "code": "unauthorized",
+        "error": f"player: {player} is a registered player's id, and acts with its key alone",
+    }
+
+
+async def test_a_registration_gives_an_id_and_a_key_that_acts_as_it() -> None:
+    async with house() as (_, _operator, client):
+        reply = await client.ask("register", name="My-Bot", id=5)
+        assert reply == {"id": 5, "player": FIRST_PLAYER, "name": "My-Bot", "key": reply["key"], "error": None}
+        await client.new_game(FIRST_PLAYER, 2, player=FIRST_PLAYER, key=reply["key"])
+        moved = await client.ask("move", game_id=1, player=FIRST_PLAYER, key=reply["key"], move="e4")
+        assert moved["error"] is None
+        one_shot = await (await _connect(client, _)).ask("state", game_id=1, player=FIRST_PLAYER, key=reply["key"])
+        assert one_shot["error"] is None
+
+
+async def _connect(_: Client, daemon: MemoryDaemon) -> Client:
+    return await daemon.connect(hello=False)
+
+
+@pytest.mark.parametrize("way", ["player and key", "name and key", "name and password"])
+async def test_hello_proves_the_player_of_the_session(way: str) -> None:
+    async with house() as (_, _operator, client):
+        player, key = await register(client, "My-Bot", password=PASSWORD)
+        fields: Json = {
+            "player and key": {"player": player, "key": key},
+            "name and key": {"name": "my-bot", "key": key},
+            "name and password": {"name": "MY-BOT", "password": PASSWORD},
+        }[way]
+        assert (await client.ask("hello", **fields))["player"] == player
+        made = await client.new_game(player, 2)
+        assert made["state"]["phase"] == "move"
+        assert (await client.ask("move", game_id=1, move="e4"))["error"] is None
+        assert (await client.ask("state", game_id=1, player=player))["error"] is None
+        wrong = await client.ask("state", game_id=1, key="x")
+        assert wrong == refused(player)
+        await client.ask("hello", player=2)
+        assert await client.ask("state", game_id=1, player=player) == refused(player)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"name": "bot", "player": 5, "key": "x"}, "name: 'bot' goes without player; give one of them"),
+        ({"name": "bot", "key": "x", "password": "y"}, "password: it goes without key; give one of them"),
+        ({"player": 5, "password": "y"}, "password: it goes with name"),
+        ({"password": "y"}, "password: it goes with name"),
+    ],
+)
+async def test_fields_of_hello_that_contradict_each_other(fields: Json, error: str) -> None:
+    async with house() as (_, _operator, client):
+        assert await client.ask("hello", **fields) == {"code": "bad_request", "error": error}
+
+
+async def test_a_password_is_good_for_hello_alone() -> None:
+    async with house() as (_, _operator, client):
+        player, _ = await register(client, password=PASSWORD)
+        await client.new_game(1, 2)
+        for fields in ({"password": PASSWORD}, {"key": PASSWORD}, {"name": "bot", "password": PASSWORD}):
+            assert await client.ask("state", game_id=1, player=player, **fields) == refused(player)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"name": "no spaces"}, None),
+        ({"name": ""}, None),
+        ({"name": "x" * 65}, None),
+        ({"name": "bot\n"}, None),
+        ({"name": "bot", "password": "short"}, "password: 5 characters are not between 8 and 256"),
+        ({"name": "bot", "token": ""}, "token: 0 characters are not between 1 and 256"),
+        ({"name": "bot", "token": "t" * 257}, "token: 257 characters are not between 1 and 256"),
+    ],
+)
+async def test_what_cannot_be_registered(fields: Json, error: str | None) -> None:
+    async with house() as (daemon, _operator, client):
+        reply = await client.ask("register", **fields)
+        assert reply["code"] == "bad_request"
+        assert error in (None, reply["error"])
+        assert len(daemon.gate.registry) == 0
+
+
+async def test_a_registration_is_repeated_with_its_token_and_its_password() -> None:
+    async with house() as (_, _operator, client):
+        first = await client.ask("register", name="bot", token="t", password=PASSWORD)
+        assert await client.ask("register", name="bot", token="t", password=PASSWORD) == first
+        for other in ({}, {"password": "another one"}):
+            assert await client.ask("register", name="bot", token="t", **other) == {
+                "code": "bad_request",
+                "error": "token: it was used for a registration with another password",
+            }
+        assert await client.ask("register", name="bot", token="u", password=PASSWORD) == {
+            "code": "not_available",
+            "error": "name: 'bot' is taken; choose another",
+        }
+        await client.ask("hello", name="bot", key=first["key"])
+        again = await client.ask("register", name="bot", token="t", password=PASSWORD)
+        assert again == {**first, "key": None}
+
+
+async def test_a_player_rekeys_itself_and_its_session_goes_on() -> None:
+    async with house() as (daemon, _operator, client):
+        player, old = await register(client)
+        await client.ask("hello", player=player, key=old)
+        other = await daemon.connect()
+        await other.ask("hello", player=player, key=old)
+        new = (await client.ask("rekey", token="t"))["key"]
+        assert await client.ask("rekey", token="t") == {"player": player, "name": "bot", "key": new, "error": None}
+        assert (await client.ask("new_game", player_white=player, player_black=2))["error"] is None
+        assert await other.ask("state", game_id=1) == refused(player)  # its session was begun with the old key
+        lost = await other.ask("rekey", player=player, key=old, token="t")  # but the reply may have been lost
+        assert lost["key"] == new
+        assert (await other.ask("hello", player=player, key=new))["player"] == player
+        assert await client.ask("rekey", player=player, key=old, token="t") == refused(player)
+
+
+async def test_only_a_registered_player_has_a_key_to_replace() -> None:
+    async with house() as (_, operator, client):
+        await register(client)
+        assert (await client.ask("rekey"))["code"] == "bad_request"
+        assert (await client.ask("rekey", player=5))["code"] == "bad_request"
+        assert (await client.ask("rekey", name="bot"))["code"] == "bad_request"
+        assert (await operator.ask("rekey"))["error"] == "player: missing; give it, or a name"
+        assert (await operator.ask("rekey", name="b"))["error"] == "name: nobody is registered as 'b'"
+        assert (await operator.ask("rekey", name="BOT"))["player"] == FIRST_PLAYER
+
+
+async def test_a_revoked_player_s_sessions_end_and_its_games_do_not(autojump_clock: MockClock) -> None:
+    async with house() as (daemon, operator, client):
+        player, key = await register(client)
+        await client.ask("hello", player=player, key=key)
+        await client.new_game(player, 2, clock={"initial": 60})
+        waiting = await daemon.connect()
+        await waiting.ask("hello", player=player, key=key)
+        await waiting.send({"kind": "wait", "game_id": 1, "seat": "white"}, {"kind": "state", "game_id": 1})
+        assert (await waiting.receive())["error"] is None
+        assert (await waiting.receive())["error"] is None
+        asleep = await daemon.connect()
+        await asleep.ask("hello", player=player, key=key)
+        await asleep.send({"kind": "wait", "any": True, "except": [1]})
+        await trio.testing.wait_all_tasks_blocked()
+        with structlog.testing.capture_logs() as logged:
+            reply = await operator.ask("revoke", name="bot")
+            assert await asleep.receive() == refused(player)
+            for ended in (client, waiting, asleep):
+                assert await ended.closed()
+        assert reply == {"player": player, "name": "bot", "error": None}
+        told = {"event": "revoked by the operator", "log_level": "info", "player": player}
+        assert told in logged
+        assert [line["reason"] for line in logged if line["event"] == "session ended"] == ["revoked"] * 3
+        anybody = await daemon.connect()
+        assert (await anybody.ask("state", game_id=1))["state"]["termination"] == "available_move"
+        assert await anybody.ask("hello", player=player, key=key) == refused(player)
+        assert (await anybody.ask("new_game", player_white=2, player_black=player))["code"] == "not_available"
+        new = (await operator.ask("rekey", player=player))["key"]
+        assert (await anybody.ask("state", game_id=1, player=player, key=new))["error"] is None
+
+
+async def test_what_is_the_operator_s_alone() -> None:
+    async with house() as (_, _operator, client):
+        player, key = await register(client)
+        for kind, fields in {"revoke": {"player": player, "key": key}, "players": {}}.items():
+            assert await client.ask(kind, **fields) == {
+                "code": "unauthorized",
+                "error": f"kind: {kind} is the operator's, who has a socket of their own",
+            }
+
+
+async def test_the_operator_lists_all_players_in_pages() -> None:
+    async with house() as (_, operator, client):
+        for number in range(5):
+            await register(client, f"bot-{number}", **({"password": PASSWORD} if number == 4 else {}))
+        await operator.ask("revoke", name="bot-3")
+        page = await operator.ask("players", limit=2)
+        assert page["before"] == FIRST_PLAYER + 3
+        created = page["players"][0]["created"]
+        assert page["players"] == [
+            {
+                "player": FIRST_PLAYER + number,
+                "name": f"bot-{number}",
+                "password": number == 4,
+                "revoked": number == 3,
+                "created": created,
+            }
+            for number in (4, 3)
+        ]
+        rest = await operator.ask("players", before=page["before"])
+        assert [row["name"] for row in rest["players"]] == ["bot-2", "bot-1", "bot-0"]
+        assert rest["before"] is None
+        assert (await operator.ask("players", before=2**63 - 1))["players"] == page["players"] + rest["players"]
+        assert (await operator.ask("players", before=-5))["players"] == []
+
+
+async def test_registered_players_alone_where_that_is_asked_for() -> None:
+    async with house(require_registration=True) as (daemon, _operator, client):
+        player, key = await register(client)
+        mine = {"player": player, "key": key}
+        await client.new_game(player, None, **mine)
+        words = "is an open id, and this server takes registered players alone"
+        for kind, fields in {"join": {}, "state": {}, "move": {"move": "e4"}, "wait": {"timeout": 0}}.items():
+            reply = await client.ask(kind, game_id=1, player=7, **fields)
+            assert (reply["code"], reply["error"]) == ("unauthorized", f"player: 7 {words}")
+        assert (await client.ask("hello", player=7))["code"] == "unauthorized"
+        named = await client.ask("new_game", player_white=player, player_black=7, **mine)
+        assert (named["code"], named["error"]) == ("not_available", f"player_black: 7 {words}")
+        nobody = await client.ask("new_game", player_white=None, player_black=None)
+        assert nobody["error"] == "player: missing; on this server a registered player makes a new game"
+        assert (await client.ask("state", game_id=1))["error"] is None
+        assert (await (await daemon.connect()).ask("games"))["error"] is None
+
+
+async def test_players_and_keys_survive_a_restart(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            player, key = await register(client, "Bot", password=PASSWORD)
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            for fields in ({"player": player, "key": key}, {"name": "bot", "password": PASSWORD}):
+                assert (await client.ask("hello", **fields))["player"] == player
+            assert (await client.ask("register", name="BOT"))["code"] == "not_available"
+            assert (await register(client, "other"))[0] == player + 1
+
+
+async def test_a_registration_is_durable_before_it_is_acknowledged(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            player, key = await register(await daemon.connect())
+            async with durable_daemon(store) as other:  # what another process would find now
+                assert (await (await other.connect()).ask("hello", player=player, key=key))["player"] == player
+
+
+# --- Attempts ---------------------------------------------------------------------------------------------------
+
+
+async def connect(port: int, source: str) -> Client:
+    """A session from an address of this machine."""
+    client = Client(await trio.open_tcp_stream("127.0.0.1", port, local_address=source))
+    assert (await client.ask("hello"))["error"] is None
+    return client
+
+
+async def test_failed_attempts_are_limited_by_address_and_a_right_key_is_not_shut_out() -> None:
+    async with running_daemon(max_failures_per_minute=3) as daemon:
+        one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
+        player, key = await register(one)
+        for target in (player, player + 1, player):
+            assert await one.ask("hello", player=target, key="x") == refused(target)
+        for target in (player, player + 1):
+            reply = await one.ask("hello", player=target, key="x")
+            assert reply.pop("retry_after") in (19.0, 20.0)
+            assert reply == {
+                "code": "too_many",
+                "error": "max_failures_per_minute: 3 from this address are used up; try again later",
+            }
+        assert (await one.ask("hello", player=player, key=key))["error"] is None
+        assert await other.ask("hello", player=player, key="x") == refused(player)
+        for client in (one, other):
+            await client.aclose()
+
+
+async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() -> None:
+    async with running_daemon(max_failures_per_minute=2) as daemon:
+        daemon.gate.passwords = Passwords(passes=1, memory_kib=64)
+        client = await connect(daemon.port, "127.0.0.1")
+        await register(client, password=PASSWORD)
+        for _ in range(5):
+            assert (await client.ask("hello", name="bot", password=PASSWORD))["error"] is None
+        for name in ("bot", "nobody"):
+            assert await client.ask("hello", name=name, password="wrong") == {
+                "code": "unauthorized",
+                "error": f"name: '{name}' acts with its key or its password alone",
+            }
+        looked_at = daemon.gate.passwords.verified
+        for name, password in (("bot", "wrong"), ("bot", PASSWORD), ("nobody", "wrong")):
+            assert (await client.ask("hello", name=name, password=password))["code"] == "too_many"
+        assert daemon.gate.passwords.verified == looked_at
+        await client.aclose()
+
+
+async def test_registrations_are_limited_by_address() -> None:
+    async with running_daemon(max_registrations_per_hour=2) as daemon:
+        one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
+        for name in ("one", "two"):
+            await register(one, name, token="t")
+        assert (await one.ask("register", name="three"))["code"] == "too_many"
+        await register(one, "two", token="t")  # that is no new one
+        await register(other, "three")
+        for client in (one, other):
+            await client.aclose()
+
+
+async def test_the_operator_alone_registers_where_that_is_asked_for_and_has_no_limit() -> None:
+    async with house(max_registrations_per_hour=0) as (_, operator, client):
+        assert await client.ask("register", name="bot") == {
+            "code": "unauthorized",
+            "error": "kind: on this server the operator registers the players",
+        }
+        for number in range(5):
+            await register(operator, f"bot-{number}")
+
+
+# --- What is shown nowhere --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"kind": "state", "game_id": 1, "player": 4503599627370497, "key": ["SECRET"]}',
+        '{"kind": "hello", "name": "bot", "password": {"x": "SECRET"}}',
+        '{"kind": "hello", "name": "bot", "password": "SECRET"}',
+        '{"kind": "hello", "name": "bot", "key": "SECRET"}',
+        '{"kind": "hello", "client": {"key": "SECRET"}}',
+        '[{"kind": "hello", "key": "SECRET"}]',
+        '{"kind": "register", "name": "b", "password": "SECRET"}',
+        '{"kind": "move", "player": 4503599627370497, "key": "SECRET", "game_id": 1, "move": 5}',
+        '{"kind": "nothing", "key": "SECRET"}',
+        '{"kind": "rekey", "player": 4503599627370497, "key": "SECRET", "token": "SECRET"}',
+    ],
+)
+async def test_no_error_and_no_log_repeats_a_key_or_a_password(body: str) -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with house() as (_, _operator, client):
+            await register(client, password=PASSWORD)
+            await client.new_game(1, 2)
+            await client.send_bytes(_frame(body))
+            reply = await client.receive()
+            assert reply["error"] is not None
+            assert "SECRET" not in str(reply)
+    assert "SECRET" not in str(logged)
+
+
+def _frame(body: str) -> bytes:
+    return len(body).to_bytes(4, "big") + body.encode()
+
+
+async def test_a_failure_of_ours_logs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    async def fail(request: object, call: object) -> None:
+        shown.append(f"{request!r} {call!r} {pretty_repr(request)} {pretty_repr(call)}")
+        raise RuntimeError(shown[-1])
+
+    with structlog.testing.capture_logs() as logged:
+        async with house() as (_, _operator, client):
+            player, key = await register(client)
+            for request in list(dispatch._HANDLERS):
+                monkeypatch.setitem(dispatch._HANDLERS, request, fail)
+            for fields in ({"key": key}, {"name": "bot", "password": PASSWORD}):
+                reply = await client.ask("hello", player=player, **fields)
+                assert reply["code"] == "internal"
+    assert len(shown) == 2
+    for text in (*map(str, logged), *shown):
+        assert key not in text
+        assert PASSWORD not in text

@@ -1,0 +1,248 @@
+"""Registered players and their keys: names, ids, and requests that are repeated because a reply was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import trio
+from msgspec import structs
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from gm_protocol.errors import NotAvailable, TooMany, Unauthorized
+from gmd.players import keys
+from gmd.players.account import FIRST_PLAYER, Account
+from gmd.players.gate import Gate
+from gmd.players.memory import MemoryPlayers
+from gmd.players.registry import Registry
+from gmd.players.sql import SqlPlayers
+from gmd.players.store import PlayersNotWritten
+from tests.helpers import running_log, store_in
+
+
+class House:
+    """A registry and its gate, on a store that outlives them."""
+
+    def __init__(self) -> None:
+        self.store = MemoryPlayers()
+
+    async def open(self) -> Gate:
+        """As after a start of the daemon."""
+        registry = Registry(self.store, 1_000)
+        await registry.start()
+        return Gate(registry, 1_000, 1_000)
+
+
+async def registered(gate: Gate, name: str = "bot", token: str | None = None) -> tuple[int, str]:
+    account, key = await gate.registry.register(name, None, token)
+    assert key is not None
+    return account.player, key
+
+
+def admits(gate: Gate, player: int, key: str | None) -> bool:
+    """Whether a key lets one act as a player."""
+    try:
+        gate.admit(player, key, None, "")
+    except Unauthorized:
+        return False
+    return True
+
+
+async def test_ids_are_given_in_turn_and_keys_open_for_their_player_alone() -> None:
+    gate = await House().open()
+    made = [await registered(gate, f"bot-{number}") for number in range(3)]
+    assert [player for player, _ in made] == [FIRST_PLAYER, FIRST_PLAYER + 1, FIRST_PLAYER + 2]
+    for player, key in made:
+        assert len(key) == 43
+        assert [admits(gate, other, key) for other, _ in made] == [other == player for other, _ in made]
+
+
+async def test_a_name_is_taken_whatever_its_case() -> None:
+    gate = await House().open()
+    await registered(gate, "Deep.Blue")
+    with pytest.raises(NotAvailable) as caught:
+        await registered(gate, "deep.blue")
+    assert str(caught.value) == "name: 'deep.blue' is taken; choose another"
+    assert gate.registry.named("DEEP.BLUE") == gate.registry.get(FIRST_PLAYER)
+
+
+async def test_a_repeated_registration_gives_the_same_player_and_key_until_the_key_is_used() -> None:
+    house = House()
+    gate = await house.open()
+    player, key = await registered(gate, token="t")
+    assert await registered(gate, token="t") == (player, key)
+    gate = await house.open()  # also behind a restart
+    assert await registered(gate, "BOT", token="t") == (player, key)
+    for token in (None, "other"):
+        with pytest.raises(NotAvailable):
+            await registered(gate, token=token)
+    assert admits(gate, player, key)
+    account, again = await gate.registry.register("bot", None, "t")
+    assert (account.player, again) == (player, None)
+    assert admits(gate, player, key)
+
+
+async def test_that_a_key_was_used_is_known_behind_a_restart() -> None:
+    house = House()
+    gate = await house.open()
+    player, key = await registered(gate, token="t")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(gate.registry.run)
+        await wait_all_tasks_blocked()
+        assert admits(gate, player, key)
+        nursery.cancel_scope.cancel()
+    account, again = await (await house.open()).registry.register("bot", None, "t")
+    assert (account.player, again) == (player, None)
+
+
+async def test_the_same_token_makes_another_key_for_every_player() -> None:
+    gate = await House().open()
+    made = {await registered(gate, name, token="t") for name in ("one", "two", "three")}
+    assert len({key for _, key in made}) == 3
+
+
+async def test_a_new_key_is_good_at_once_and_the_old_one_no_more() -> None:
+    house = House()
+    gate = await house.open()
+    player, old = await registered(gate)
+    _, new = await gate.registry.rekey(player, None)
+    for current in (gate, await house.open()):
+        assert (admits(current, player, old), admits(current, player, new)) == (False, True)
+
+
+async def test_a_rekeying_is_repeated_with_the_old_key_and_its_token_until_the_new_key_is_used() -> None:
+    house = House()
+    gate = await house.open()
+    player, old = await registered(gate, token="t")
+    gate.admit_again(player, old, "r", None, "")
+    _, new = await gate.registry.rekey(player, "r")
+    assert new is not None
+    for current in (gate, await house.open()):
+        assert not admits(current, player, old)
+        for key, token in ((old, "t"), (old, None), ("", "r"), ("x" * 43, "r")):
+            with pytest.raises(Unauthorized):
+                current.admit_again(player, key, token, None, "")
+        current.admit_again(player, old, "r", None, "")
+        assert (await current.registry.rekey(player, "r"))[1] == new
+    assert admits(current, player, new)
+    with pytest.raises(Unauthorized):
+        current.admit_again(player, old, "r", None, "")
+    assert (await current.registry.rekey(player, "r"))[1] is None
+    assert (await current.registry.register("bot", None, "t"))[1] is None
+
+
+async def test_a_session_s_proof_is_good_until_the_key_changes() -> None:
+    gate = await House().open()
+    player, _ = await registered(gate)
+    account = gate.registry.get(player)
+    assert account is not None
+    proof = gate.proof(account)
+    gate.admit(player, None, proof, "")
+    with pytest.raises(Unauthorized):
+        gate.admit(player, "wrong", proof, "")
+    with pytest.raises(Unauthorized):
+        gate.admit(player + 1, None, proof, "")
+    await gate.registry.rekey(player, None)
+    with pytest.raises(Unauthorized):
+        gate.admit(player, None, proof, "")
+
+
+async def test_who_was_revoked_has_no_key_until_the_next_one() -> None:
+    house = House()
+    gate = await house.open()
+    player, key = await registered(gate, token="t")
+    told: list[int] = []
+    gate.registry.when_revoked(told.append)
+    await gate.registry.revoke(player)
+    assert told == [player]
+    for current in (gate, await house.open()):
+        assert [admits(current, player, each) for each in (key, "", None)] == [False] * 3
+        assert (await current.registry.register("bot", None, "t"))[1] is None
+    _, new = await current.registry.rekey(player, "t")
+    assert (admits(current, player, key), admits(current, player, new)) == (False, True)
+
+
+async def test_there_are_no_more_players_than_there_may_be() -> None:
+    registry = Registry(MemoryPlayers(), 2)
+    for name in ("one", "two"):
+        await registry.register(name, None, "t")
+    with pytest.raises(TooMany) as caught:
+        await registry.register("three", None, None)
+    assert str(caught.value) == "max_players: there are 2, and no more may register"
+    assert (await registry.register("two", None, "t"))[0].player == FIRST_PLAYER + 1
+
+
+async def test_two_who_want_one_name_at_once_do_not_both_get_it(tmp_path: Path) -> None:
+    got: list[Account] = []
+    with store_in(tmp_path) as store:
+        async with running_log(store) as log:
+            registry = Registry(SqlPlayers(log), 10)
+
+            async def want(name: str) -> None:
+                with suppress(NotAvailable):
+                    got.append((await registry.register(name, None, None))[0])
+
+            async with trio.open_nursery() as nursery:
+                for name in ("bot", "BOT", "Bot"):
+                    nursery.start_soon(want, name)
+            assert await SqlPlayers(log).load() == got
+    assert len(got) == 1
+
+
+class FullDisk(MemoryPlayers):
+    """A store that may be full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.full = False
+
+    async def add(self, account: Account) -> None:
+        await self._written(super().add, account)
+
+    async def change(self, account: Account) -> None:
+        await self._written(super().change, account)
+
+    async def _written(self, write: Callable[[Account], object], account: Account) -> None:
+        if self.full:
+            raise PlayersNotWritten("the players cannot be written; nothing was done")
+        await write(account)  # type: ignore[misc]
+
+
+async def test_what_could_not_be_written_has_not_happened() -> None:
+    store = FullDisk()
+    registry = Registry(store, 10)
+    gate = Gate(registry, 1_000, 1_000)
+    player, key = await registered(gate)
+    store.full = True
+    with pytest.raises(PlayersNotWritten):
+        await registry.register("other", None, None)
+    with pytest.raises(PlayersNotWritten):
+        await registry.rekey(player, None)
+    with pytest.raises(PlayersNotWritten):
+        await registry.revoke(player)
+    assert admits(gate, player, key)
+    assert registry.named("other") is None
+    store.full = False
+    assert (await registered(gate, "other"))[0] == player + 1
+
+
+async def test_a_registration_is_finished_though_its_client_has_gone(autojump_clock: MockClock) -> None:
+    class Slow(MemoryPlayers):
+        async def add(self, account: Account) -> None:
+            await trio.sleep(1)
+            await super().add(account)
+
+    registry = Registry(Slow(), 10)
+    with trio.move_on_after(0.5):
+        await registry.register("bot", None, "t")
+    found = registry.named("bot")
+    assert found is not None
+    assert await registry.register("bot", None, "t") == (found, keys.derived_key(found.nonce or b"", "t"))
+
+
+def test_nothing_shows_what_is_kept_of_a_key() -> None:
+    account = Account(player=1, name="bot", created="", key=b"digest", password="hash", nonce=b"nonce")
+    assert repr(account) == "Account(player=1, name='bot')"
+    assert repr(structs.replace(account, name="b")) == "Account(player=1, name='b')"

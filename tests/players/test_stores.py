@@ -1,0 +1,92 @@
+"""What every store of players does. A new one joins by a line in :data:`STORES`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from msgspec import structs
+
+from gmd.players.account import FIRST_PLAYER, Account
+from gmd.players.memory import MemoryPlayers
+from gmd.players.sql import SqlPlayers
+from gmd.players.store import PlayersNotWritten, PlayerStore
+from tests.helpers import running_log, store_in
+
+BARE = Account(player=FIRST_PLAYER, name="Bare", created="2026-11-21T04:41:00Z", key=None)
+FULL = Account(
+    player=2**53 - 1,
+    name="x" * 64,
+    created="2026-11-21T04:41:00Z",
+    key=b"\0" * 32,
+    password="$argon2id$v=19$" + "p" * 200,
+    nonce=b"\1" * 32,
+    previous=b"\2" * 32,
+    register_token=b"\3" * 32,
+    rekey_token=b"\xff" * 32,
+)
+
+
+@asynccontextmanager
+async def memory_store() -> AsyncIterator[PlayerStore]:
+    yield MemoryPlayers()
+
+
+@asynccontextmanager
+async def sql_store() -> AsyncIterator[PlayerStore]:
+    with TemporaryDirectory() as directory, store_in(Path(directory)) as store:
+        async with running_log(store) as log:
+            yield SqlPlayers(log)
+
+
+StoreFactory = Callable[[], AbstractAsyncContextManager[PlayerStore]]
+
+#: Every store there is, empty, by its name.
+STORES: dict[str, StoreFactory] = {"memory": memory_store, "sql": sql_store}
+
+
+@pytest.fixture(params=list(STORES.values()), ids=list(STORES))
+def new_store(request: pytest.FixtureRequest) -> StoreFactory:
+    """Opens an empty store."""
+    factory: StoreFactory = request.param
+    return factory
+
+
+async def test_at_first_there_is_nobody(new_store: StoreFactory) -> None:
+    async with new_store() as store:
+        assert await store.load() == []
+
+
+async def test_who_was_added_is_there_with_every_field_in_the_order_of_ids(new_store: StoreFactory) -> None:
+    async with new_store() as store:
+        await store.add(FULL)
+        await store.add(BARE)
+        assert await store.load() == [BARE, FULL]
+
+
+async def test_a_change_replaces_every_field_that_may_change(new_store: StoreFactory) -> None:
+    async with new_store() as store:
+        await store.add(BARE)
+        await store.add(FULL)
+        for changed in (structs.replace(FULL, player=BARE.player, name=BARE.name), BARE):
+            await store.change(changed)
+            assert await store.load() == [changed, FULL]
+
+
+async def test_ids_and_names_are_unique_the_names_whatever_their_case(new_store: StoreFactory) -> None:
+    async with new_store() as store:
+        await store.add(BARE)
+        for other in (structs.replace(BARE, name="other"), structs.replace(BARE, player=FIRST_PLAYER + 1, name="bARE")):
+            with pytest.raises(PlayersNotWritten):
+                await store.add(other)
+        assert await store.load() == [BARE]
+
+
+async def test_who_is_not_there_is_not_changed(new_store: StoreFactory) -> None:
+    async with new_store() as store:
+        with pytest.raises(PlayersNotWritten):
+            await store.change(BARE)
+        assert await store.load() == []
