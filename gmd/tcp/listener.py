@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import trio
 
@@ -156,7 +156,7 @@ class Doorkeeper:
             if self.stopping:
                 session.stop()
             await session.run()
-            await self._part(stream)
+            await self._part(stream, session.ends.received if session.ends else None)
         except trio.BrokenResourceError:
             session.ended_by = "lost"  # the peer is gone
         except trio.TooSlowError:
@@ -255,14 +255,19 @@ class Doorkeeper:
             seconds=round(trio.current_time() - session.opened, 3),
         )
 
-    async def _part(self, stream: trio.abc.Stream) -> None:
-        """Let the peer read its last reply. (A stream in memory loses nothing when it is closed.)"""
+    async def _part(self, stream: trio.abc.Stream, received: Callable[[], None] | None = None) -> None:
+        """Let the peer read its last reply. (A stream in memory loses nothing when it is closed.)
+
+        :param received: to be called once it has it.
+        """
         if isinstance(stream, TlsStream):
             with trio.move_on_after(self._limits.frame_seconds):
                 await stream.end()
             stream = stream.transport
         if isinstance(stream, trio.SocketStream):
-            self._farewells.take(stream)
+            self._farewells.take(stream, received)
+        elif received is not None:
+            received()
 
 
 def peer_of(stream: trio.abc.Stream) -> str:
