@@ -7,8 +7,8 @@ once, which its client sees as the end, and what it still sends is read and thro
 One task does this for all of them by looking at each now and then: waiting on every socket would cost a version 1
 session, which is one request long, a tenth of its time.
 
-Whoever wants to know whether the peer has that reply is told so when the peer ends its side, or at the limits; unless it
-was reset, or the peer's machine has not acknowledged all that was sent.
+Whoever wants to know whether the peer has that reply is told so when the peer ends its side, or at the limits; unless
+the connection was reset, or the peer's machine has not acknowledged all that was sent.
 """
 
 from __future__ import annotations
