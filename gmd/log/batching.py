@@ -194,6 +194,7 @@ class BatchingLog:
 
     def stop(self) -> None:
         self._stopping = True
+        self._store.hurry()  # who still waits has been given time before
         self._some.set()
 
     def close(self) -> None:

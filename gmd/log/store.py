@@ -118,5 +118,8 @@ class Store(Protocol):
     def due(self, player: int) -> list[int]:
         """The games that wait for a player, as :meth:`gmd.log.interface.EventLog.due` has them."""
 
+    def hurry(self) -> None:
+        """Wait for no other process any more, in what is being written either: called by any thread."""
+
     def close(self) -> None:
         """Let go of the database."""
