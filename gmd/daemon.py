@@ -257,7 +257,14 @@ async def _http(
                 f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
                 "Name another port with --http-port (0 takes a free one), or do without: --no-http"
             ) from error
-        yield HttpService(listeners, config.http_max_connections, arbiter, limits_of(config), metrics, doorkeeper)
+        limits, token = limits_of(config), config.metrics_token
+        if token is None and not all(map(_is_local, listeners)):
+            logger.warning(
+                "anybody who reaches it can read /metrics",
+                host=config.http_host,
+                advice="players of blind chess learn from it when others sense: give it a metrics_token",
+            )
+        yield HttpService(listeners, config.http_max_connections, arbiter, limits, metrics, doorkeeper, token)
 
 
 @asynccontextmanager

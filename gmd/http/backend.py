@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from litestar.di import NamedDependency
@@ -46,6 +46,8 @@ class Backend:
     metrics: Metrics
     game_port: GamePort
     http_port: Port
+    #: What is to be shown for the metrics; None where anybody may read them.
+    metrics_token: str | None = field(default=None, repr=False)
 
 
 #: The type of a handler's parameter ``backend``.
