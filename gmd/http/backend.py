@@ -26,7 +26,7 @@ class Port(Protocol):
 
 
 class GamePort(Port, Protocol):
-    """The port of the game protocol."""
+    """A port, or a socket, of the game protocol."""
 
     @property
     def sessions(self) -> int:
@@ -45,6 +45,8 @@ class Backend:
     limits: Limits
     metrics: Metrics
     game_port: GamePort
+    #: The operator's socket, where there is one.
+    operator_port: GamePort | None
     http_port: Port
     #: What is to be shown for the metrics; None where anybody may read them.
     metrics_token: str | None = field(default=None, repr=False)

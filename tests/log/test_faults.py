@@ -157,7 +157,8 @@ async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path)
     "damage",
     [
         "UPDATE events SET event = replace(event, 'e2e4', 'e2e5') WHERE game_id = 1",
-        "DELETE FROM events WHERE game_id = 1 AND seq = 0",
+        "UPDATE events SET event = (SELECT event FROM events WHERE game_id = 1 AND seq = 2) "
+        "WHERE game_id = 1 AND seq = 0",
     ],
     ids=["a move that is not legal", "no beginning"],
 )
@@ -180,6 +181,37 @@ async def test_a_game_that_does_not_replay_is_said_loudly_and_ends_nothing_else(
                 await trio.testing.wait_all_tasks_blocked()
             assert await moves_of(client, 2) == 1
     assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("a game cannot be replayed", 1)] * 2
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        ("DELETE FROM events WHERE game_id = 1 AND seq = 2", "it has 5 events, and event 2 is missing"),
+        ("DELETE FROM events WHERE game_id = 1 AND seq = 4", "it has 5 events, and event 4 is missing"),
+        ("DELETE FROM events WHERE game_id = 1", "it has 5 events, and event 0 is missing"),
+        ("UPDATE events SET seq = 9 WHERE game_id = 1 AND seq = 0", "it has 5 events, and event 0 is missing"),
+        ("UPDATE games SET events = 3 WHERE game_id = 1", "it has 3 events, and event 3 is there"),
+    ],
+)
+async def test_a_game_with_a_hole_in_it_is_not_played_on_and_troubles_no_other(
+    damage: str, what: str, tmp_path: Path
+) -> None:
+    sentence = "game 1: the log has not all of its events, so it cannot be played on; gmd check says more"
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            for game_id in (1, 2):
+                await client.new_game()
+                for ply in range(4):  # whose middle could well be left out
+                    await move(client, game_id, ply)
+        with closing(sqlite3.connect(tmp_path / "games.sqlite")) as connection, connection:
+            connection.execute(damage)
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert await client.ask("state", game_id=1) == {"code": "internal", "error": sentence}
+            assert (await move(client, 1, 4))["code"] == "internal"
+            assert (await move(client, 2, 4))["error"] is None
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [("a game is damaged", what)] * 2
 
 
 def without_page(whole: bytes, page: int, size: int) -> bytes:
