@@ -71,7 +71,10 @@ def serve(file: Path | None, **settings: Any) -> None:
         raise click.ClickException(str(error)) from None
     except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
         reason = error.strerror if isinstance(error, OSError) else error
-        raise click.ClickException(f"cannot listen on {config.host}:{config.port}: {reason}") from None
+        raise click.ClickException(
+            f"cannot listen on {config.host}:{config.port}: {reason}. "
+            "Name another port with --port (0 takes a free one), or an address of this machine with --host"
+        ) from None
 
 
 async def _serve(config: Config, inherited: Inherited) -> None:
@@ -82,6 +85,14 @@ async def _serve(config: Config, inherited: Inherited) -> None:
         async with open_daemon(config, inherited.game, inherited.http) as daemon:
             prepare_process()
             _announce(daemon, config)
+            logger.info(
+                "started",
+                version=VERSION,
+                data=config.data,
+                addresses=[_text(*address) for address in daemon.addresses],
+                tls=daemon.certificate is not None,
+                http=[_text(*address) for address in daemon.http_addresses],
+            )
             notify("READY=1", os.environ)
             async for received in signals:
                 if received == signal.SIGHUP and not has_terminal:
@@ -90,6 +101,7 @@ async def _serve(config: Config, inherited: Inherited) -> None:
                 notify("STOPPING=1", os.environ)
                 logger.info("stopping: finishing the requests in hand", signal=signal.Signals(received).name)
                 break
+        logger.info("stopped")
 
 
 def _reload(daemon: Daemon) -> None:
@@ -107,9 +119,9 @@ def _reload(daemon: Daemon) -> None:
 
 def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
-        click.echo(f"gmd {VERSION} listening on {f'[{host}]' if ':' in host else host}:{port}")
+        click.echo(f"gmd {VERSION} listening on {_text(host, port)}")
     for host, port in daemon.http_addresses:
-        click.echo(f"HTTP on http://{f'[{host}]' if ':' in host else host}:{port}: /metrics, /healthz")
+        click.echo(f"HTTP on http://{_text(host, port)}: /metrics, /healthz")
     if config.data == IN_MEMORY:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:
@@ -119,6 +131,11 @@ def _announce(daemon: Daemon, config: Config) -> None:
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
     tls = "" if daemon.certificate is None else " --tls --host NAME"
     click.echo(f"Try: {_gmcat()}{tls}{at} '{_FIRST_REQUEST}'")
+
+
+def _text(host: str, port: int) -> str:
+    """An address as people write it."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _gmcat() -> str:

@@ -180,17 +180,21 @@ class Doorkeeper:
         if self._certificate is None:
             return stream
         secured = TlsStream(stream, self._certificate.context)
+        peer = peer_of(stream)  # now, for nobody knows when it has gone
+        reason = "it was not agreed on in time"
         with trio.move_on_after(seconds) as handshake:
             under_way.add(handshake)
             try:
                 await secured.do_handshake()
                 return secured
             except NotTls:
+                reason = "what came is not TLS"
                 await self._tell(stream, BadFrame("this port speaks TLS, and what came is not: connect with TLS"))
             except HandshakeFailed as error:
-                logger.debug("no TLS", reason=str(error))
+                reason = str(error)
             finally:
                 under_way.discard(handshake)
+        logger.debug("no TLS", reason=reason, peer=peer)
         return None
 
     async def stop(self, patience: float) -> None:
