@@ -116,7 +116,7 @@ def test_refusals_and_sessions_of_version_1_are_for_those_who_look_closer() -> N
         ("debug", "session ended", None, "answered"),
         ("info", "stopping: finishing the requests in hand", None, None),
     ]
-    assert without_time(logged[0]) == {
+    assert without_time(logged[1]) == {
         "level": "debug",
         "event": "request refused",
         "kind": "state",
