@@ -6,7 +6,6 @@ that seat's own pieces, of what it has been told of its own senses and moves, an
 
 from __future__ import annotations
 
-from decimal import Decimal
 from enum import Enum
 from typing import Any, NamedTuple, cast
 
@@ -318,4 +317,4 @@ def _time_control(clock: ClockOption) -> str:
 
 
 def _decimal(seconds: float) -> str:
-    return f"{Decimal(repr(seconds)).normalize():f}"
+    return f"{seconds:.9f}".rstrip("0").rstrip(".")

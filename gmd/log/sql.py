@@ -34,9 +34,9 @@ from gm_protocol.messages import GameRow, GameStatus
 from gm_protocol.state import RESULTS
 from gmd.games.events import AnyEvent, Created
 
-from .interface import UNTOLD_SECONDS, Deadline, GameDamaged, GameQuery, Pruned
+from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
 from .seats import COLUMNS, has_joined, seating_of, status_of
-from .store import Conflicts, GameAppend, Restored, Told
+from .store import Conflicts, GameAppend, Restored, Told, check_complete
 from .tables import events, games, retired, tokens
 
 #: Most games a player is told of at once that ended without its knowing.
@@ -228,7 +228,7 @@ class SqlStore:
         with self._engine.connect() as connection:
             found = connection.execute(query).all()
             length = connection.execute(select(games.c.events).where(games.c.game_id == game_id)).scalar() or 0
-        _check_complete(game_id, [seq for seq, _ in found], length)
+        check_complete(game_id, [seq for seq, _ in found], length)
         return _events_decoder.decode(f"[{','.join(event for _, event in found)}]")
 
     def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
@@ -254,17 +254,6 @@ class SqlStore:
         with self._engine.connect() as connection:
             found = connection.execute(_due_query(player, time.time() - UNTOLD_SECONDS)).scalars().all()
         return list(dict.fromkeys(reversed(found)))
-
-
-def _check_complete(game_id: int, numbers: Sequence[int], length: int) -> None:
-    """Refuse to play on where events are missing: what is left might well apply to each other.
-
-    :raises GameDamaged: the numbers of a game's events are not those from 0 to its length.
-    """
-    if numbers == list(range(length)):
-        return
-    odd = min({*range(length)} ^ {*numbers})
-    raise GameDamaged(game_id, f"it has {length} events, and event {odd} is {'missing' if odd < length else 'there'}")
 
 
 def _long_over(connection: Connection, before: float) -> list[Pruned]:

@@ -12,7 +12,7 @@ from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, Pruned, TokenUse
+from .interface import Deadline, GameDamaged, GameQuery, Pruned, TokenUse
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -125,3 +125,14 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of the database."""
+
+
+def check_complete(game_id: int, numbers: Sequence[int], length: int) -> None:
+    """Refuse to play on where events are missing: what is left might well apply to each other.
+
+    :raises GameDamaged: the numbers of a game's events are not those from 0 to its length.
+    """
+    if numbers == list(range(length)):
+        return
+    odd = min({*range(length)} ^ {*numbers})
+    raise GameDamaged(game_id, f"it has {length} events, and event {odd} is {'missing' if odd < length else 'there'}")
