@@ -8,14 +8,22 @@ from typing import Any
 from litestar import MediaType, Request, Response, get
 from litestar.di import NamedDependency
 from litestar.exceptions import NotAuthorizedException
+from litestar.openapi import ResponseSpec
 from litestar.params import SkipValidation
+from litestar.status_codes import HTTP_401_UNAUTHORIZED
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
 from gmd.http.backend import FromDaemon
+from gmd.http.errors import HttpError
 
 
-@get("/metrics", summary="Counts and gauges for Prometheus", media_type=MediaType.TEXT)
+@get(
+    "/metrics",
+    summary="Counts and gauges for Prometheus",
+    media_type=MediaType.TEXT,
+    responses={HTTP_401_UNAUTHORIZED: ResponseSpec(HttpError, description="The token is not shown.")},
+)
 async def metrics(
     registry: NamedDependency[SkipValidation[CollectorRegistry]], backend: FromDaemon, request: Request[Any, Any, Any]
 ) -> Response[bytes]:
