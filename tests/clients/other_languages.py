@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import trio
 
 from tests.clients.running import PATIENCE
+from tests.helpers import Client, Json
 from tests.tools import require_tool
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,22 @@ def compile_c(output: Path, *sources: Path, flags: Sequence[str] = SANITIZED, co
 def examples_of(readme: Path, language: str) -> list[str]:
     """The code blocks of a language in a README."""
     return re.findall(rf"^```{language}\n(.*?)^```$", readme.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@asynccontextmanager
+async def client_of(port: int, **hello: Any) -> AsyncIterator[Client]:
+    """A session of ours with the daemon."""
+    client = Client(await trio.open_tcp_stream("127.0.0.1", port))
+    try:
+        reply: Json = await client.ask("hello", **hello)
+        assert reply["error"] is None, reply
+        yield client
+    finally:
+        await client.aclose()
+
+
+#: The command that starts a language's random bot.
+Bots = Callable[[str], list[str | Path]]
 
 
 class Driver:

@@ -177,7 +177,7 @@ def test_tls_towards_a_server_without_is_an_error_at_once(daemon_process: Served
     bot = [require_tool("node"), "examples/random_bot.js", "--tls", "--port", str(daemon_process.port)]
     done = subprocess.run([*bot, "--player", "1", "--opponent", "2"], cwd=NODE, capture_output=True, text=True)
     assert done.returncode == 1
-    assert f"ConnectionLost: cannot connect to 127.0.0.1:{daemon_process.port}: " in done.stderr
+    assert f"random_bot: cannot connect to 127.0.0.1:{daemon_process.port}: " in done.stderr
 
 
 # The README.

@@ -1,0 +1,150 @@
+"""The random bots for C and Node as registered players: in open seats and by invitation, over restarts, revoked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import trio
+
+from tests.clients.other_languages import Bot, Bots, client_of, playing
+from tests.serving import Served, served
+
+#: Seconds after which a game of these tests is taken to hang.
+PATIENCE = 60
+
+LANGUAGES = ["c", "node"]
+
+
+class Registered(NamedTuple):
+    """A player, and what it takes to be it."""
+
+    name: str
+    player: int
+    key: str
+
+    @property
+    def hello(self) -> dict[str, int | str]:
+        return {"player": self.player, "key": self.key}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "GM_KEY": self.key}
+
+
+async def register(port: int, name: str) -> Registered:
+    async with client_of(port) as client:
+        reply = await client.ask("register", name=name)
+    return Registered(name, reply["player"], reply["key"])
+
+
+@pytest.mark.parametrize("seat", ["open", "kept"])
+@pytest.mark.parametrize(("white", "black"), [("c", "node"), ("node", "c")])
+async def test_they_meet_where_only_registered_players_may(
+    bots: Bots, white: str, black: str, seat: str, tmp_path: Path
+) -> None:
+    """One names itself by its name and has its key in a variable; the other by its id, with its key in a file."""
+    with served("--require-registration") as daemon, trio.fail_after(PATIENCE):
+        port = ["--port", str(daemon.port)]
+        one, other = await register(daemon.port, "one"), await register(daemon.port, "other")
+        (tmp_path / "key").write_text(other.key + "\n")
+        opponent = "open" if seat == "open" else str(other.player)
+        makes = [*bots(white), *port, "--player", one.name, "--opponent", opponent, "--variant", "rbc"]
+        async with playing(*makes, env=one.environment) as first:
+            game_id = await first.game_id()
+            joins = [*bots(black), *port, "--player", str(other.player), "--key", f"@{tmp_path / 'key'}"]
+            async with playing(*joins, "--game", str(game_id)) as second, trio.open_nursery() as nursery:
+                nursery.start_soon(first.end)
+                nursery.start_soon(second.end)
+        assert first.output == second.output
+        async with client_of(daemon.port) as client:
+            (game,) = (await client.ask("games"))["games"]
+        assert (game["player_white"], game["player_black"]) == (one.player, other.player)
+        assert first.output == f"game {game_id}\n{game['result']} {game['termination']}\n"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_daemon_that_restarts_knows_them_again(bots: Bots, language: str, tmp_path: Path) -> None:
+    """Once it is killed, once it is stopped; the bot waits for its turn meanwhile, and then proves itself anew."""
+    settings = ["--data", str(tmp_path / "data"), "--require-registration"]
+    with trio.fail_after(PATIENCE):
+        with served(*settings) as daemon:
+            port = daemon.port
+            one, other = await register(port, "one"), await register(port, "other")
+            options = ["--port", str(port), "--player", "one", "--opponent", "open", "--variant", "standard"]
+            async with playing(*bots(language), *options, env=one.environment) as bot:
+                game_id = await bot.game_id()
+                async with client_of(port, **other.hello) as client:
+                    assert (await client.ask("join", game_id=game_id))["seat"] == "black"
+                await answer(port, other, game_id, first_ply=1)
+                daemon.process.kill()
+                daemon.process.wait()
+                await go_on(settings, port, other, game_id, bot)
+
+
+async def go_on(settings: list[str], port: int, other: Registered, game_id: int, bot: Bot) -> None:
+    with served(*settings, "--port", str(port)) as daemon:
+        await answer(port, other, game_id, first_ply=3)
+        assert daemon.stop(signal.SIGTERM) == 0
+    with served(*settings, "--port", str(port)):
+        await answer(port, other, game_id, first_ply=5)
+        async with client_of(port, **other.hello) as client:
+            await client.ask("end_game", game_id=game_id, termination="resignation_black")
+        await bot.end()
+        assert bot.output == f"game {game_id}\n1-0 resignation_black\n"
+
+
+async def answer(port: int, player: Registered, game_id: int, first_ply: int) -> None:
+    """Make Black's move at a ply, once it is its turn."""
+    async with client_of(port, **player.hello) as client:
+        reply = await client.ask("wait", game_id=game_id, actions=True, brief=True)
+        assert reply["state"]["ply_index"] == first_ply
+        assert (await client.ask("move", game_id=game_id, move=reply["move_actions"][0], ply=first_ply))[
+            "error"
+        ] is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_who_is_revoked_ends_with_the_reason(bots: Bots, language: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with served("--data", str(data)) as daemon, trio.fail_after(PATIENCE):
+        one = await register(daemon.port, "one")
+        options = ["--port", str(daemon.port), "--player", "one", "--opponent", "open"]
+        async with playing(*bots(language), *options, env=one.environment) as bot:
+            await bot.game_id()
+            await trio.run_process([sys.executable, "-m", "gmd", "revoke", "one", "--data", str(data)])
+            with pytest.raises(AssertionError, match=f"{one.player} is a registered player's id"):
+                await bot.end()
+
+
+def refusal(bots: Bots, daemon: Served, language: str, *options: str, key: str | None = None) -> str:
+    """What a bot that ends with status 1 says."""
+    command = [*bots(language), "--port", str(daemon.port), *options]
+    env = {name: value for name, value in os.environ.items() if name != "GM_KEY"}
+    done = subprocess.run(
+        command, env={**env, **({"GM_KEY": key} if key else {})}, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    return done.stderr
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_what_keeps_a_bot_out_is_said(bots: Bots, language: str, daemon_process: Served) -> None:
+    daemon = daemon_process
+    one = await register(daemon.port, f"barred-{language}")
+    alone = "acts with its key or its password alone"
+    for key in (None, "wrong", f"{one.key}x"):
+        assert alone in refusal(bots, daemon, language, "--player", one.name, "--opponent", "open", key=key)
+    by_id = ["--player", str(one.player), "--opponent", "open", "--key", "wrong"]
+    assert "acts with its key alone" in refusal(bots, daemon, language, *by_id, key=one.key)
+    nowhere = ["--player", one.name, "--opponent", "open", "--key", "@nowhere"]
+    assert "nowhere" in refusal(bots, daemon, language, *nowhere)
+    async with client_of(daemon.port) as client:
+        game_id = (await client.ask("new_game", player_white=1, player_black=2))["game_id"]
+    joins = ["--player", "3", "--game", str(game_id)]
+    assert f"no seat is free for player 3 in game {game_id}" in refusal(bots, daemon, language, *joins)
