@@ -80,6 +80,12 @@ for await (const turn of client.turns({ game_id, over: (state) => console.log(st
   const { taken_move } = await turn.move(null);
   taken_move?.slice(2);
 }
+const { key }: { key: string | null } = await client.register({ name: "bot", password: "a long secret" });
+const other: Client = new Client({ name: "bot", password: "a long secret" });
+const renewed: string | null = (await other.rekey()).key;
+const seat: "white" | "black" = (await client.join({ game_id, seat: "white" })).seat;
+const revoked: boolean[] = (await client.players({ limit: 3 })).players.map((row) => row.revoked);
+const { name } = await client.revoke({ name: "bot" });
 const piece: string | null | undefined = (await client.state({ game_id })).state.board?.[0]?.[0];
 const ply: number = (await client.move({ game_id, move: "e4", ply: 0 })).state.ply_index;
 try {
@@ -98,7 +104,9 @@ client.new_game({ player_white: 1, player_black: 2, varaint: "rbc" });
 client.end_game({ game_id, termination: "victory_white" });
 // @ts-expect-error Turns are given, not made.
 new Turn();
-export { options, piece, ply };
+// @ts-expect-error A name is missing.
+client.register({ password: "a long secret" });
+export { key, name, options, piece, ply, renewed, revoked, seat };
 """
 
 
@@ -200,18 +208,19 @@ def test_its_readme_s_programs_run(daemon_process: Served, tmp_path: Path) -> No
     for number, source in enumerate(examples("js", daemon_process.port)):
         (tmp_path / f"{number}.mjs").write_text(source)
         printed.append(run(node, f"{number}.mjs", cwd=tmp_path))
-    against_itself, at_once = printed
+    against_itself, at_once, registered = printed
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2) [a-z_]+ 1\..*\n", against_itself)
     assert at_once == "20 e2e4\ntrue illegal_move\n"
+    assert registered == "true open\n"
 
 
 def test_its_readme_s_commands_run(daemon_process: Served) -> None:
     for tool in ("node", "jq"):
         require_tool(tool)
-    (commands,) = examples("sh", daemon_process.port)
+    at_play, registered = examples("sh", daemon_process.port)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    printed = run("sh", "-euc", commands, env={"PATH": path})
-    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 2
+    printed = run("sh", "-euc", at_play + registered, env={"PATH": path})
+    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 4
 
 
 def test_the_readme_of_the_project_leads_here() -> None:
