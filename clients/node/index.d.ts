@@ -448,8 +448,8 @@ export class Client {
   history(fields: Fields & { game_id: Id }): Promise<HistoryReply>;
   register(fields: RegisterFields): Promise<KeyReply>;
   /**
-   * Another key for the session's player. This client goes on with it. Other sessions that began with the old one are
-   * void, the loops of `turns` that this client has begun among them.
+   * Another key for the session's player. This client goes on with it, and so do its loops of `turns`; other sessions
+   * that began with the old one are void.
    */
   rekey(fields?: RekeyFields): Promise<KeyReply>;
   /** Takes a seat; or shows the game again to whoever has it. */
@@ -478,6 +478,11 @@ export interface TurnsFields {
   brief?: boolean;
   /** Called with the last state of each game that has ended, once. */
   over?: (state: GameState) => void;
+  /**
+   * Without `game_id`: whether to join a game that the player is invited to. By default it joins all. Up to a hundred
+   * invitations that stand may be declined.
+   */
+  invited?: (state: GameState) => boolean | Promise<boolean>;
 }
 
 /**

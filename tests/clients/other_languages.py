@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -53,6 +54,21 @@ async def client_of(port: int, **hello: Any) -> AsyncIterator[Client]:
 
 #: The command that starts a language's random bot.
 Bots = Callable[[str], list[str | Path]]
+
+
+def random_bots(folder: Path) -> Bots:
+    """How to start each random bot. The one in C is compiled into a folder, and watches its own memory."""
+
+    def command(language: str) -> list[str | Path]:
+        if language == "node":
+            return [require_tool("node"), NODE / "examples" / "random_bot.js"]
+        if language.startswith("python"):
+            name = "random_bot_trio.py" if language == "python-trio" else "random_bot.py"
+            return [sys.executable, PYTHON / "examples" / name]
+        program = folder / "random_bot"
+        return [program if program.exists() else compile_c(program, C / "examples" / "random_bot.c")]
+
+    return command
 
 
 class Driver:

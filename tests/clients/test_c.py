@@ -326,7 +326,11 @@ def test_its_readme_s_commands_run(daemon_process: Served, tmp_path: Path) -> No
     for tool in ("gcc", "jq"):
         require_tool(tool)
     at_play, registered = examples_of(C / "README.md", "sh")
-    script = (at_play + registered).replace("7100", str(daemon_process.port)).replace("./random_bot", f"{tmp_path}/random_bot")
+    script = (
+        (at_play + registered)
+        .replace("7100", str(daemon_process.port))
+        .replace("./random_bot", f"{tmp_path}/random_bot")
+    )
     script = script.replace("-o random_bot", f"-o {tmp_path}/random_bot")
     script = script.replace("cc -std", "gcc -std")
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}

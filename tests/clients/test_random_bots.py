@@ -19,7 +19,7 @@ import pytest
 import trio
 
 from gm_protocol.messages import REQUESTS
-from tests.clients.other_languages import Bot, Bots, client_of, playing
+from tests.clients.other_languages import Bot, Bots, client_of, playing, random_bots
 from tests.helpers import Json
 from tests.serving import Served, served
 from tests.tools import require_tool
@@ -30,6 +30,12 @@ PATIENCE = 120
 VARIANTS = ["standard", "crazyhouse", *(["rbc"] if "sense" in REQUESTS else [])]
 
 LANGUAGES = ["c", "node", "python", "python-trio"]
+
+
+@pytest.fixture(scope="module")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Bots:
+    """How to start each bot."""
+    return random_bots(tmp_path_factory.mktemp("bots"))
 
 
 async def newest_game(port: int) -> int:

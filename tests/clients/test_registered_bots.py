@@ -12,13 +12,19 @@ from typing import NamedTuple
 import pytest
 import trio
 
-from tests.clients.other_languages import Bot, Bots, client_of, playing
+from tests.clients.other_languages import Bot, Bots, client_of, playing, random_bots
 from tests.serving import Served, served
 
 #: Seconds after which a game of these tests is taken to hang.
 PATIENCE = 60
 
 LANGUAGES = ["c", "node"]
+
+
+@pytest.fixture(scope="module")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Bots:
+    """How to start each bot."""
+    return random_bots(tmp_path_factory.mktemp("bots"))
 
 
 class Registered(NamedTuple):

@@ -47,6 +47,7 @@ export class Client {
 
   #options;
   #greeting;
+  #said = null; // the greeting that the connection, or a later hello on it, began with
   #connection = null;
   #unanswered = []; // oldest first; behind those that are sent come those that are not
   #opening = null; // the attempt that is under way
@@ -174,7 +175,8 @@ export class Client {
 
   async #open() {
     const connection = await Connection.open(this.#options);
-    const reply = await answer(connection, encode({ kind: "hello", ...this.#greeting }));
+    this.#said = this.#greeting;
+    const reply = await answer(connection, encode({ kind: "hello", ...this.#said }));
     if (reply.code === "unauthorized" && (await this.#asksForKey(connection))) return this.#open();
     if (reply.error != null) throw refused(connection, reply, "hello");
     if (this.#closed) connection.drop(closed());
@@ -238,28 +240,36 @@ export class Client {
       this.#connection.drop(new ConnectionLost(`the server ended the session: ${reply.error}`));
       return;
     }
+    if (reply.code === "unauthorized" && this.#said !== this.#greeting) {
+      pending.sent = false;
+      this.#connection.drop(new ConnectionLost("the session began with a key that has been replaced"));
+      return;
+    }
     this.#unanswered.shift();
     this.#settle();
     this.#fulfil(pending, reply);
   }
 
   #fulfil({ request, resolve, reject }, reply) {
-    if (reply.error != null) return reject(new GmError(reply, request.kind));
     if (request.kind === "hello") this.#reintroduce(request, reply);
+    if (reply.error != null) return reject(new GmError(reply, request.kind));
     if (request.kind === "rekey" && reply.key != null && reply.player === this.player) this.#unlock(reply.key);
     resolve(reply);
   }
 
-  /** A later hello is what the next connection begins with. */
+  /** A later hello is what the next connection begins with. One that is refused makes the session nobody's. */
   #reintroduce({ kind, id, ...greeting }, reply) {
     const { protocol, client } = this.#greeting;
-    this.#greeting = { protocol, client, ...greeting };
-    this.#learn(reply);
+    this.#greeting = reply.error == null ? { protocol, client, ...greeting } : { protocol, client };
+    this.#said = this.#greeting;
+    if (reply.error == null) this.#learn(reply);
+    else this.player = null;
   }
 
-  /** And so is a later key. */
+  /** And so is a later key; the loops of turns, too, begin anew with it when theirs is not taken any more. */
   #unlock(key) {
     this.#greeting = { ...this.#greeting, key, password: undefined };
+    for (const child of this.#children) if (child.player === this.player) child.#unlock(key);
   }
 
   #learn({ server, protocol, kinds, limits, player }) {

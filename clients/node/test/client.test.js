@@ -405,6 +405,52 @@ test("a new key is what the next connection begins with, and nobody else's is", 
   assert.deepEqual(greetings, [secret, secret, { ...own, key: "new for 7" }]);
 });
 
+test("a loop of turns goes on with the new key where its own has been replaced", async (t) => {
+  const hello = { ...HELLO, player: 7 };
+  const port = await serve(
+    t,
+    async (peer) => {
+      await peer.greet(hello);
+      assert.equal((await peer.read()).kind, "rekey");
+      peer.write({ player: 7, name: "bot", key: "new", error: null });
+    },
+    async (peer) => {
+      assert.equal((await peer.greet(hello)).key, "old");
+      assert.equal((await peer.read()).kind, "wait");
+      await client.rekey();
+      peer.write(NO);
+    },
+    async (peer) => {
+      assert.equal((await peer.greet(hello)).key, "new");
+      assert.equal((await peer.read()).kind, "wait");
+      peer.write({ state: { game_id: 1, phase: "over" }, move_actions: null, error: null });
+    },
+  );
+  const client = await connected(t, port, { player: 7, key: "old" });
+  for await (const turn of client.turns({ game_id: 1 })) assert.fail(turn);
+});
+
+test("a hello that is refused makes the session nobody's, and those that follow", async (t) => {
+  const nobody = { kind: "hello", protocol: 2, client: "gm-client/0.1.0" };
+  const port = await serve(
+    t,
+    async (peer) => {
+      await peer.greet({ ...HELLO, player: 1 });
+      await peer.greet(NO);
+      peer.close();
+    },
+    async (peer) => {
+      assert.deepEqual(await peer.greet(), nobody);
+      await peer.read();
+      peer.write(OK);
+    },
+  );
+  const client = await connected(t, port, { player: 1 });
+  await assert.rejects(client.hello({ player: 7, key: "wrong" }), { code: "unauthorized", kind: "hello" });
+  assert.equal(client.player, null);
+  assert.deepEqual(await client.ping(), OK);
+});
+
 test("a server that falls silent is left", async (t) => {
   const silent = async (peer) => {
     await peer.greet({ ...HELLO, limits: { max_wait_seconds: -29.9 } }); // and 30 more
