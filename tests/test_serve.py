@@ -19,7 +19,7 @@ from gmd import __version__
 from gmd.config import SERVED
 from gmd.daemon import HttpAddressError
 from tests.helpers import Client, running_daemon
-from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, environment, served
+from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
 
 #: Some of the longest work there is for one request, which must not hold up the end.
 LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 3_000
