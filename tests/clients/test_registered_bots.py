@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,8 +13,10 @@ from typing import NamedTuple
 import pytest
 import trio
 
-from tests.clients.other_languages import Bot, Bots, client_of, playing, random_bots
+from tests.clients.other_languages import ROOT, Bot, Bots, client_of, playing, random_bots
+from tests.helpers import Client
 from tests.serving import Served, served
+from tests.tools import require_tool
 
 #: Seconds after which a game of these tests is taken to hang.
 PATIENCE = 60
@@ -154,3 +157,54 @@ async def test_what_keeps_a_bot_out_is_said(bots: Bots, language: str, daemon_pr
         game_id = (await client.ask("new_game", player_white=1, player_black=2))["game_id"]
     joins = ["--player", "3", "--game", str(game_id)]
     assert f"no seat is free for player 3 in game {game_id}" in refusal(bots, daemon, language, *joins)
+
+
+INVITED = """
+import { connect } from "./clients/node/index.js";
+
+const [port, player, wanted] = process.argv.slice(1).map(Number);
+const client = await connect({ port, player, key: process.env.GM_KEY });
+const seen = new Set();
+const invited = ({ player_white }) => player_white === wanted;
+const over = ({ game_id, result }) => {
+  console.log(JSON.stringify([game_id, result, [...seen]]));
+  client.close();
+};
+try {
+  for await (const turn of client.turns({ invited, over, brief: true })) {
+    seen.add(turn.game_id);
+    await turn.move(turn.move_actions[0]);
+    if (seen.size === 1 && turn.state.ply_index === 4) await client.rekey();
+  }
+} catch (error) {
+  if (error.message !== "the client was closed") throw error;
+}
+"""
+
+
+async def test_a_loop_of_turns_in_node_takes_up_invitations_and_goes_on_with_a_new_key(daemon_process: Served) -> None:
+    """Of two that stand, the later one; it gets itself another key in the middle of the game."""
+    port = daemon_process.port
+    one = await register(port, "invited-in-node")
+    async with client_of(port) as client:
+        await client.ask("new_game", player_white=401, player_black=one.player)
+        reply = await client.ask("new_game", player_white=402, player_black=one.player, max_moves=5)
+        game_id = reply["game_id"]
+        node = [require_tool("node"), "--input-type=module", "--eval", INVITED, str(port), str(one.player), "402"]
+        with trio.fail_after(PATIENCE):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(move_at_once, client, game_id)
+                ended = await trio.run_process(node, cwd=ROOT, env=one.environment, capture_stdout=True)
+    assert json.loads(ended.stdout) == [game_id, "1/2-1/2", [game_id]]
+    async with client_of(port) as client:
+        assert (await client.ask("hello", **one.hello))["code"] == "unauthorized"
+
+
+async def move_at_once(client: Client, game_id: int) -> None:
+    """Play White's first legal moves, to the end."""
+    result = "*"
+    while result == "*":
+        reply = await client.ask("wait", game_id=game_id, player=402, actions=True, brief=True)
+        result = reply["state"]["result"]
+        if reply["move_actions"]:
+            await client.ask("move", game_id=game_id, player=402, move=reply["move_actions"][0], brief=True)
