@@ -39,8 +39,22 @@ def _run(language: str, text: str, port: int, data: str) -> str:
     return done.stdout
 
 
+def fenced(readme: Path) -> set[str]:
+    """The languages of a page's code blocks."""
+    return set(re.findall(r"^```(.*)\n(?:.*\n)*?```$", readme.read_text(), re.MULTILINE))
+
+
 def test_there_are_examples_of_both_languages() -> None:
-    assert {language for language, _ in BLOCKS} == {"sh", "python"}
+    assert fenced(ROOT / "README.md") == {"sh", "python"}
+
+
+def test_the_clients_pages_have_examples_of_the_languages_that_their_tests_run() -> None:
+    assert {page.parent.name: fenced(page) for page in (ROOT / "clients").glob("*/README.md")} == {
+        "c": {"c", "sh"},
+        "node": {"js", "sh"},
+        "python": {"python", "sh"},
+        "shell": {"sh"},
+    }
 
 
 @pytest.fixture(scope="module")

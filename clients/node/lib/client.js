@@ -253,7 +253,10 @@ export class Client {
   #fulfil({ request, resolve, reject }, reply) {
     if (request.kind === "hello") this.#reintroduce(request, reply);
     if (reply.error != null) return reject(new GmError(reply, request.kind));
-    if (request.kind === "rekey" && reply.key != null && reply.player === this.player) this.#unlock(reply.key);
+    if (request.kind === "rekey" && reply.key != null && reply.player === this.player) {
+      this.#unlock(reply.key);
+      this.#said = this.#greeting; // the session that asks for a key goes on
+    }
     resolve(reply);
   }
 

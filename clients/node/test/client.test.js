@@ -430,6 +430,22 @@ test("a loop of turns goes on with the new key where its own has been replaced",
   for await (const turn of client.turns({ game_id: 1 })) assert.fail(turn);
 });
 
+test("the session that got the new key goes on, and what it is not authorised to do is an error", async (t) => {
+  const port = await serve(t, async (peer) => {
+    await peer.greet({ ...HELLO, player: 7 });
+    await peer.read();
+    peer.write({ player: 7, name: "bot", key: "new", error: null });
+    await peer.read();
+    peer.write(NO);
+    await peer.read();
+    peer.write(OK);
+  });
+  const client = await connected(t, port, { player: 7, key: "old" });
+  await client.rekey();
+  await assert.rejects(client.state({ game_id: 1, player: 8, key: "no idea" }), { code: "unauthorized", kind: "state" });
+  assert.deepEqual(await client.ping(), OK);
+});
+
 test("a hello that is refused makes the session nobody's, and those that follow", async (t) => {
   const nobody = { kind: "hello", protocol: 2, client: "gm-client/0.1.0" };
   const port = await serve(
