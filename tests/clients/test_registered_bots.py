@@ -208,3 +208,50 @@ async def move_at_once(client: Client, game_id: int) -> None:
         result = reply["state"]["result"]
         if reply["move_actions"]:
             await client.ask("move", game_id=game_id, player=402, move=reply["move_actions"][0], brief=True)
+
+
+@pytest.mark.parametrize("language", ["python", "python-trio"])
+async def test_the_bots_in_python_have_their_keys_from_there_too(
+    bots: Bots, language: str, daemon_process: Served, tmp_path: Path
+) -> None:
+    one = await register(daemon_process.port, f"key-in-a-file-{language}")
+    (tmp_path / "key").write_text(one.key + "\n")
+    command = [*bots(language), "--port", str(daemon_process.port), "--player", str(one.player), "--opponent", "2"]
+    wrong = {**os.environ, "GM_KEY": "wrong"}
+    with trio.fail_after(PATIENCE):
+        async with playing(*command, env=one.environment) as bot:
+            assert await bot.game_id() > 0
+        async with playing(*command, "--key", f"@{tmp_path / 'key'}", env=wrong) as bot:
+            assert await bot.game_id() > 0
+    assert "acts with its key alone" in refusal(bots, daemon_process, language, *command[-4:], key="wrong")
+
+
+# The bot in the shell.
+
+
+async def test_the_shell_s_bot_leaves_a_seat_open(daemon_process: Served) -> None:
+    port = daemon_process.port
+    one = await register(port, "open-in-shell")
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for tool in ("bash", "jq"):
+        require_tool(tool)
+    shell = [ROOT / "clients" / "shell" / "rbc_bot.sh", "--port", str(port)]
+    options = ["--player", str(one.player), "--opponent", "open"]
+    with trio.fail_after(PATIENCE):
+        async with playing(*shell, *options, env={**one.environment, **path}) as first:
+            game_id = await first.game_id()
+            async with client_of(port) as client:
+                assert (await client.ask("join", game_id=game_id, player=403))["seat"] == "black"
+                resigned = {"termination": "resignation_black", "player": 403}
+                assert (await client.ask("end_game", game_id=game_id, **resigned))["error"] is None
+            await first.end()
+    assert first.output.splitlines()[-1] == "1-0 resignation_black"
+
+
+def test_the_shell_s_bot_says_that_it_wants_a_number(daemon_process: Served) -> None:
+    command = [ROOT / "clients" / "shell" / "rbc_bot.sh", "--port", str(daemon_process.port)]
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    options = ["--player", "my-bot", "--opponent", "2"]
+    done = subprocess.run([*command, *options], env={**os.environ, **path}, capture_output=True, text=True)
+    expected = "rbc_bot: --player my-bot: with --opponent, give the player's number\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
