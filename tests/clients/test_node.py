@@ -14,7 +14,7 @@ import pytest
 
 from tests.clients.other_languages import NODE, ROOT, examples_of
 from tests.clients.running import PATIENCE
-from tests.serving import Served
+from tests.serving import Served, served
 from tests.tools import require_tool
 
 PACKAGE = json.loads((NODE / "package.json").read_text("utf-8"))
@@ -176,6 +176,27 @@ console.log(JSON.stringify(await Promise.all(clients.map(playAll))));
 def test_all_games_of_two_players_are_played_by_one_loop_each(daemon_process: Served) -> None:
     command = [require_tool("node"), "--input-type=module", "--eval", ALL_GAMES, str(daemon_process.port), "6"]
     assert json.loads(run(*command)) == [[30] * 6, [30] * 6]
+
+
+# The operator's socket.
+
+OPERATOR = """
+import { connect } from "./index.js";
+
+const operator = await connect({ path: process.argv[1] });
+const first = await operator.register({ name: "bot" });
+const second = await operator.rekey({ name: "bot" });
+const { name } = await operator.revoke({ player: first.player });
+const { players, before } = await operator.players({ limit: 1 });
+console.log(JSON.stringify([first.key !== second.key, name, players.map(({ revoked }) => revoked), before]));
+operator.close();
+"""
+
+
+def test_the_operator_looks_after_players_with_it(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)):
+        command = [require_tool("node"), "--input-type=module", "--eval", OPERATOR, tmp_path / "operator.sock"]
+        assert json.loads(run(*command)) == [True, "bot", [True], None]
 
 
 # TLS is tested with the bots; here is what it says of a server without.
