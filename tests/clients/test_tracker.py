@@ -124,7 +124,7 @@ def compare(tracker: Tracker, brute: BruteForce, game: ReconGame) -> None:
 def test_the_truth_is_always_possible_in_long_games() -> None:
     """Both players move at random, and sense where it tells them most; each tracker is as it comes."""
     sizes, most = [], 0
-    for seed in range(proof_size(2, 300)):
+    for seed in range(proof_size(2, 300, share=5)):
         fen = chess.STARTING_FEN if seed % 4 else RARE[seed // 4 % len(RARE)]
         for tracker, has_sensed in turns_of_a_game(seed, PLIES, fen):
             if has_sensed:
@@ -178,7 +178,7 @@ def test_what_is_left_out_before_a_sense_is_there_again_where_the_sense_makes_ro
 @pytest.mark.proof
 def test_under_any_cap_it_is_equal_to_one_without_wherever_it_is_complete() -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
-    for seed in range(proof_size(5, 200)):
+    for seed in range(proof_size(5, 100)):
         rng = random.Random(f"cap {seed}")
         fen, cap = RARE[seed % len(RARE)], rng.choice([1, 3, 10, 30, 100])
         game = ReconGame(fen)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 import trio
@@ -68,6 +71,42 @@ async def test_a_cancellation_waits_for_what_has_begun_and_begins_nothing(worker
         scope.cancel()
         await workers.run(work, 2)
     assert ended == [1]
+
+
+async def test_what_waits_for_a_thread_is_not_waited_for_when_it_is_cancelled(workers: Workers) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    called: list[int] = []
+
+    def work() -> None:
+        begun.set()
+        assert may_end.wait(60)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(workers.run, work)
+        await trio.testing.wait_all_tasks_blocked()
+        assert begun.wait(60)
+        with trio.CancelScope() as scope:
+            nursery.start_soon(cancel_when_blocked, scope)
+            await workers.run(called.append, 1)
+        assert scope.cancelled_caught  # while the thread was still at work
+        may_end.set()
+    await workers.run(called.append, 2)
+    assert called == [2]
+
+
+async def cancel_when_blocked(scope: trio.CancelScope) -> None:
+    await trio.testing.wait_all_tasks_blocked()
+    scope.cancel()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no priorities of threads")
+async def test_threads_that_yield_are_last_and_others_are_as_they_were() -> None:
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    for yielding in (True, False):
+        with closing(Workers(1, "test worker", yielding=yielding)) as workers:
+            assert await workers.run(niceness) == (19 if yielding else niceness())
 
 
 async def test_closed_it_has_no_threads() -> None:
