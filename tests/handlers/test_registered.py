@@ -335,6 +335,23 @@ async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() 
         await client.aclose()
 
 
+async def test_tokens_are_guessed_at_no_faster_than_passwords() -> None:
+    """Until its key is used, the token of a registration is worth the key."""
+    async with running_daemon(max_failures_per_minute=3) as daemon:
+        one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
+        first = await one.ask("register", name="bot", token="t")
+        for _ in range(5):
+            assert (await one.ask("register", name="bot"))["code"] == "not_available"  # that guesses nothing
+        for token in "abc":
+            assert (await one.ask("register", name="bot", token=token))["code"] == "not_available"
+        for token in "de":
+            assert (await one.ask("register", name="bot", token=token))["code"] == "too_many"
+        assert await one.ask("register", name="bot", token="t") == first
+        assert (await other.ask("register", name="bot", token="e"))["code"] == "not_available"
+        for client in (one, other):
+            await client.aclose()
+
+
 async def test_registrations_are_limited_by_address() -> None:
     async with running_daemon(max_registrations_per_hour=2) as daemon:
         one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
