@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -362,6 +364,20 @@ async def test_registrations_are_limited_by_address() -> None:
         await register(other, "three")
         for client in (one, other):
             await client.aclose()
+
+
+async def test_who_is_gone_before_its_address_is_looked_at_is_limited_all_the_same() -> None:
+    """By a connection that is reset before it is accepted; what it has sent is read all the same."""
+    async with memory_daemon(max_registrations_per_hour=2) as daemon:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            for number in range(5):
+                client = socket.create_connection(listener.getsockname())
+                accepted, _ = listener.accept()
+                client.sendall(_frame(f'{{"kind": "register", "name": "bot-{number}"}}'))
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                client.close()
+                await daemon.doorkeeper.handle(trio.SocketStream(trio.socket.from_stdlib_socket(accepted)))
+        assert len(daemon.gate.registry) <= 2
 
 
 async def test_the_operator_alone_registers_where_that_is_asked_for_and_has_no_limit() -> None:
