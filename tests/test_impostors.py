@@ -58,8 +58,8 @@ REQUESTS: dict[str, Json] = {
     "players": {},
     "rekey by name": {"name": "alice"},
 }
-#: Digests that each attempt takes: of the key, and for rekey also what a repeated one needs. What is the operator's, and
-#: what there is not, is refused whoever asks.
+#: Digests that each attempt takes: of the key, and for rekey also what a repeated one needs. What is the operator's,
+#: and what there is not, is refused whoever asks.
 WORK = defaultdict(
     lambda: 1, {"rekey": 3, "rekey again": 3, "nowhere": 0, "revoke": 0, "players": 0, "rekey by name": 0}
 )

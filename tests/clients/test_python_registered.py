@@ -7,7 +7,6 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -37,9 +36,9 @@ class House(NamedTuple):
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A daemon that knows some players, and its operator."""
     data = tmp_path_factory.mktemp("registered")
-    with served("--data", str(data), "--max-registrations-per-hour", "1000") as daemon:
-        with blocking.Client(path=str(data / "operator.sock")) as operator:
-            yield House(daemon, operator)
+    limits = ["--max-registrations-per-hour", "1000", "--max-failures-per-minute", "1000"]
+    with served("--data", str(data), *limits) as daemon, blocking.Client(path=str(data / "operator.sock")) as operator:
+        yield House(daemon, operator)
 
 
 class Player(NamedTuple):
