@@ -29,6 +29,7 @@ async def register(request: Register, call: Call) -> Answer:
         raise Unauthorized("kind: on this server the operator registers the players")
     call.gate.registrations.take(peer)
     try:
+        registry.check_room()  # before the work that a password makes
         password = None if request.password is None else await call.gate.passwords.hash(request.password)
         account, key = await registry.register(request.name, password, request.token)
     except Exception:

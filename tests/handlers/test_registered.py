@@ -366,6 +366,16 @@ async def test_registrations_are_limited_by_address() -> None:
             await client.aclose()
 
 
+async def test_where_there_is_no_room_no_password_is_hashed() -> None:
+    """It would be work that anybody could ask for without end, as the attempt is given back."""
+    async with house(max_players=1) as (daemon, _operator, client):
+        await register(client)
+        daemon.gate.passwords.close()  # whoever asks it for something fails
+        for _ in range(2):
+            reply = await client.ask("register", name="other", password=PASSWORD)
+            assert (reply["code"], reply["retry_after"]) == ("too_many", 3600.0)
+
+
 async def test_who_is_gone_before_its_address_is_looked_at_is_limited_all_the_same() -> None:
     """By a connection that is reset before it is accepted; what it has sent is read all the same."""
     async with memory_daemon(max_registrations_per_hour=2) as daemon:
