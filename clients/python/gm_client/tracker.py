@@ -21,8 +21,8 @@ from .blocking import GameState, MoveReply, SenseReply
 from .rbc import SENSE_SQUARES, read_move, read_sense, read_square
 from .tracker_moves import ALL, EP, EP_SHIFT, RIGHTS, Successors, at, column, lanes, rook_right, squares_of
 
-#: Positions kept unless told otherwise: twice as many as a sense ever left in the 300 long games of the tests.
-#: ``python -m bench tracker`` says what that costs here.
+#: Positions kept unless told otherwise: a sense left more in one of the 300 long games of the tests, which have room for
+#: two million. ``python -m bench tracker`` says what they cost here.
 CAP = 500_000
 #: Positions expanded between two looks at how many there are.
 BATCH = 256
@@ -61,8 +61,9 @@ class Tracker:
     :attr:`lost`: it has no positions then, and goes on without complaint.
 
     Between players who move at random and sense by :meth:`best_sense`, some fifty positions are left behind a sense,
-    and some twenty times as many are there before it. In 300 games of 80 half-turns the most were 270,000: the default
-    was never exceeded there, and the true position always among them. A player who does not sense exceeds any cap.
+    and some twenty times as many are there before it. In 300 games of 80 half-turns the most were 740,000 in one game,
+    and 270,000 in all others: with a cap of two million the true position was always among them, with the default in
+    all games but perhaps that one. A player who does not sense exceeds any cap.
 
     :ivar color: the player's.
     """
