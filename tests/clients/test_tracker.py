@@ -122,7 +122,7 @@ def compare(tracker: Tracker, brute: BruteForce, game: ReconGame) -> None:
 
 @pytest.mark.proof
 def test_the_truth_is_always_possible_in_long_games() -> None:
-    """Both players move at random, and sense where it tells them most; no sense ever leaves more than there is room for.
+    """Both players move at random, and sense where it tells them most; no sense leaves more than there is room for.
 
     Before a sense there is not always room: what was left out then is there again behind it.
     """

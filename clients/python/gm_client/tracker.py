@@ -21,8 +21,8 @@ from .blocking import GameState, MoveReply, SenseReply
 from .rbc import SENSE_SQUARES, read_move, read_sense, read_square
 from .tracker_moves import ALL, EP, EP_SHIFT, RIGHTS, Successors, at, column, lanes, rook_right, squares_of
 
-#: Positions kept unless told otherwise: a sense left more in one of the 300 long games of the tests, which have room for
-#: two million. ``python -m bench tracker`` says what they cost here.
+#: Positions kept unless told otherwise. In one of the 300 long games of the tests, which have room for two million, a
+#: sense left more. ``python -m bench tracker`` says what they cost here.
 CAP = 500_000
 #: Positions expanded between two looks at how many there are.
 BATCH = 256
