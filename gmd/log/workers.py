@@ -6,9 +6,6 @@ name: a program that has closed its daemon would find them there still.
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,18 +13,14 @@ from typing import TypeVar
 
 import trio
 
-#: As far as a thread's work can be put behind that of others by setpriority(2).
-LAST = 19
-
 _T = TypeVar("_T")
 
 
 class Workers:
     """At most so many threads, begun when they are needed."""
 
-    def __init__(self, count: int, name: str, *, yielding: bool = False) -> None:
-        """:param yielding: whether other threads have the processor before these do, where the system can do that."""
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix=name, initializer=_yield if yielding else None)
+    def __init__(self, count: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
 
     async def run(self, function: Callable[..., _T], *args: object) -> _T:
         """Call a function in a thread.
@@ -56,10 +49,3 @@ class Workers:
     def close(self) -> None:
         """End the threads, which have nothing to do any more."""
         self._pool.shutdown()
-
-
-def _yield() -> None:
-    """Put this thread, and those that it begins, behind all others. Linux alone has priorities of threads."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LAST)

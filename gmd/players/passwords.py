@@ -34,8 +34,7 @@ class Passwords:
         """:param passes: together with the memory, what every comparison costs."""
         self._passes = passes
         self._memory_kib = memory_kib
-        # Games come first: argon2 keeps every processor busy that it can have, and who asks may be anybody.
-        self._workers = Workers(AT_A_TIME, "gmd passwords", yielding=True)
+        self._workers = Workers(AT_A_TIME, "gmd passwords")
         self._in_hand = 0
         #: A hash of nothing that anybody knows; comparing with it takes as long as with any other.
         self._nobodys = self._random_hash()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 import trio
@@ -97,16 +94,6 @@ async def test_what_waits_for_a_thread_is_not_waited_for_when_it_is_cancelled(wo
 async def cancel_when_blocked(scope: trio.CancelScope) -> None:
     await trio.testing.wait_all_tasks_blocked()
     scope.cancel()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no priorities of threads")
-async def test_threads_that_yield_are_last_and_others_are_as_they_were() -> None:
-    def niceness() -> int:
-        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-
-    for yielding in (True, False):
-        with closing(Workers(1, "test worker", yielding=yielding)) as workers:
-            assert await workers.run(niceness) == (19 if yielding else niceness())
 
 
 async def test_closed_it_has_no_threads() -> None:
