@@ -14,6 +14,7 @@ from trio.testing import MockClock
 from gm_protocol.messages import FIRST_REGISTERED
 from gmd.log.memory import MemoryLog
 from tests.helpers import START_FEN, Client, Json, memory_daemon
+from tests.replaying import rc_replay
 
 NOBODY = 77
 
@@ -452,6 +453,31 @@ async def test_the_history_is_hidden_until_the_end_and_then_reconchesss_own(tmp_
         assert [history.capture_square(each) for each in history.turns()] == [None, None, None, None, 60]
         state = (await client.ask("state", game_id=1))["state"]
         assert (state["pgn"], state["last_move"]) == ("1.e4 f6 2.Qh5 -- 3.Qxe8", "h5e8")
+
+
+async def test_reconchess_replays_a_game_of_registered_players(tmp_path: Path) -> None:
+    async with memory_daemon() as daemon:
+        clients, players = [], []
+        for name in ("alice", "bob"):
+            client = await daemon.connect()
+            registered = await client.ask("register", name=name)
+            await client.ask("hello", player=registered["player"], key=registered["key"])
+            clients.append(client)
+            players.append(registered["player"])
+        alice, bob = clients
+        await new_rbc(alice, players[0], players[1])
+        await bob.ask("join", game_id=1)
+        for client, move in ((alice, "e2e4"), (bob, None), (alice, "d1h5")):
+            assert (await client.ask("sense", game_id=1, square="e7"))["error"] is None
+            assert (await client.ask("move", game_id=1, move=move))["error"] is None
+        await bob.ask("end_game", game_id=1, termination="resignation_black")
+        file = tmp_path / "game.json"
+        file.write_text(json.dumps((await alice.ask("history", game_id=1))["history"]))
+        state = (await alice.ask("state", game_id=1))["state"]
+    history = GameHistory.from_file(str(file))
+    names = [history.get_white_player_name(), history.get_black_player_name()]
+    assert names == [str(player) for player in players]  # who is behind an id is the operator's to tell
+    assert rc_replay(file) == (2 * 3, state["fen"])
 
 
 async def test_its_pgn_makes_no_game_and_the_refusal_says_what_does() -> None:
