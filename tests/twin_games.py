@@ -110,11 +110,14 @@ CLOCKS: list[dict[str, Any]] = [
 ]
 
 
-def draw_twins(rng: random.Random, starts: Sequence[str] = STARTS) -> Twins:
-    """A pair of games, a few turns long, of which neither is over in the end."""
+def draw_twins(rng: random.Random, starts: Sequence[str] = STARTS, *, limited: bool = True) -> Twins:
+    """A pair of games, a few turns long, of which neither is over in the end.
+
+    :param limited: whether they may have limits, which make them shorter.
+    """
     fen = rng.choice(starts)
     boards = (Board(fen), Board(fen))
-    options = _draw_limits(boards[0], rng)
+    options = _draw_limits(boards[0], rng) if limited else {"reversible_moves": None}
     limits = Limits(options.get("reversible_moves", 100), options.get("max_turns"))
     twins = Twins(fen, rng.choice(chess.COLORS), limits, {**options, **rng.choice(CLOCKS)}, boards=boards)
     for _ in range(rng.randint(2, 14)):
