@@ -149,10 +149,12 @@ async def begin(rooms: Rooms) -> None:
             await rooms.act("join", black, game_id=game_id)
         for room, blacks in zip(rooms.rooms, BLACKS, strict=True):
             moves = [move for pair in zip(WHITES, [*blacks, ""], strict=True) for move in pair]
+            requests: list[Json] = []
             for ply, move in enumerate(moves[:-1]):
-                player, seat = (black, "black") if ply % 2 else (white, "white")
-                await room.act("sense", player, game_id=game_id, seat=seat, square=None)
-                await room.act("move", player, game_id=game_id, seat=seat, move=move)
+                who = proof_of(black if ply % 2 else white)
+                acts: Json = {"game_id": game_id, **who, "seat": "black" if ply % 2 else "white", "brief": True}
+                requests += [{"kind": "sense", **acts, "square": None}, {"kind": "move", **acts, "move": move}]
+            await room.act_all(requests)
         await rooms.rooms[0].act("sense", black, game_id=game_id, seat="black", square="e4")
 
 

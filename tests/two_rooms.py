@@ -95,6 +95,13 @@ class Room:
         assert reply["error"] is None, reply
         return reply
 
+    async def act_all(self, requests: Sequence[Json]) -> None:
+        """Do one thing after another, all of which must succeed: sent at once, they take a third of the time."""
+        await self._others.send_bytes(b"".join(map(self.frame, requests)))
+        for request in requests:
+            reply = await self._others.receive()
+            assert reply["error"] is None, (request, reply)
+
     async def attempt(self, kind: str, player: int, **fields: object) -> Json:
         """Somebody tries something."""
         await self._others.send_bytes(self.frame({"kind": kind, "brief": True, **proof_of(player), **fields}))
