@@ -110,18 +110,10 @@ class ReconBoard:
     __copy__ = copy
 
     def __eq__(self, other: object) -> bool:
-        return self._fields() == other._fields() if isinstance(other, ReconBoard) else NotImplemented
-
-    def _fields(self) -> tuple[object, ...]:
-        """What a FEN is made of."""
-        return self._ranks, self.turn, self.castling, self.ep_square, self.halfmoves, self.fullmoves
+        return self.fen() == other.fen() if isinstance(other, ReconBoard) else NotImplemented
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.fen()!r})"
-
-    def __str__(self) -> str:
-        """The position as python-chess draws it."""
-        return str(self.as_chess())
 
     def _become(self, other: ReconBoard) -> None:
         self.turn, self.castling, self.ep_square = other.turn, other.castling, other.ep_square
