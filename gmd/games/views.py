@@ -57,8 +57,8 @@ for _symbol in "PNBRQK":
     _PIECE_CODES[chess.Piece.from_symbol(_symbol.lower())] = f"b{_symbol.replace('P', 'p')}"
 
 
-# A GameState made of its fields' values in their order. By name, which is how GameState itself is made, so many of them
-# take two microseconds more: a thirtieth of all that a new position costs.
+# A GameState made of its fields' values in their order. Given by name, as GameState itself takes them, so many of them
+# cost a microsecond or two more: some thirtieth of all that a new position costs.
 _state_of = cast(
     Callable[..., GameState],
     msgspec.defstruct(
