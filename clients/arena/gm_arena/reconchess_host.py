@@ -73,10 +73,13 @@ class ServedGame(Game):  # type: ignore[misc]
         self._capture = read_square(turn["capture"])
         self._senses = [chess.parse_square(name) for name in turn["senses"]]
         self._moves = [Move.from_uci(uci) for uci in turn["moves"]]
+        self._out_of_time = math.inf
         self._set_clock(turn["seconds"])
 
     def _set_clock(self, seconds: float | None) -> None:
-        self._out_of_time = time.monotonic() + (math.inf if seconds is None else seconds)
+        """Seconds left on the server. That rounds, and charges no time on the way: here they only ever become less."""
+        if seconds is not None:
+            self._out_of_time = min(self._out_of_time, time.monotonic() + seconds)
 
     def get_seconds_left(self) -> float:
         return self._out_of_time - time.monotonic()
