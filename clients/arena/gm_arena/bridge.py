@@ -81,9 +81,9 @@ class Bridge:
         self._beside: trio.Nursery  # what bots write to their standard error
 
     @property
-    def in_hand(self) -> int:
-        """How many games are being played."""
-        return len(self._in_hand)
+    def games_in_hand(self) -> list[int]:
+        """The ids of the games that are being played."""
+        return list(self._in_hand)
 
     async def run(self, plan: Callable[[Bridge], Awaitable[None]]) -> None:
         """Start a bot, to see that it can be done; carry out a plan, and play all its games to their ends.

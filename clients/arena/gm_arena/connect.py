@@ -165,7 +165,7 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> Lines:
 async def _stop(signals: Any, bridge: Bridge, lines: Lines, everything: trio.CancelScope) -> None:
     """The first signal: no new games. The second: nothing at all."""
     async for _ in signals:
-        lines.drains(bridge.in_hand)
+        lines.drains(len(bridge.games_in_hand))
         bridge.drain()
         break
     async for _ in signals:
