@@ -103,4 +103,4 @@ class CodinGameBot(BoardBot):
                 await turn.move(self.legal(board, read_move(board, answer.move)), offer_draw=answer.offers_draw)
 
     async def aclose(self) -> None:
-        await self._process.aclose()
+        await self._process.kill()  # as on CodinGame: few bots look for the end of their input

@@ -136,17 +136,25 @@ class BotProcess:
 
     async def aclose(self) -> None:
         """Close its pipes, and end it if that does not; at once where this is cancelled."""
-        self._stdin.close()
-        self._stdout.close()
+        self._close_pipes()
         try:
             with trio.move_on_after(PATIENCE_SECONDS):
                 await self._process.wait()
         finally:
-            with trio.CancelScope(shield=True):
-                if self._process.poll() is None:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(self._process.pid, signal.SIGKILL)
-                    await self._process.wait()
+            await self.kill()
+
+    async def kill(self) -> None:
+        """End it, with whatever it has started."""
+        with trio.CancelScope(shield=True):
+            if self._process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+                await self._process.wait()
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        self._stdin.close()
+        self._stdout.close()
 
 
 def _ended(status: int) -> str:

@@ -1,4 +1,4 @@
-"""A reconchess bot that plays at random until the trouble that TROUBLE names, in its second turn where that is in one."""
+"""A reconchess bot that plays at random until the trouble that TROUBLE names, in its second turn if that is in one."""
 
 import os
 import random
