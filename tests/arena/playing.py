@@ -18,7 +18,7 @@ from gm_client.blocking import Color
 BOTS = Path(__file__).parent / "bots"
 
 #: Seconds after which games of these tests are taken to hang.
-PATIENCE = 120
+PATIENCE = 60
 
 Plan = Callable[[Bridge], Awaitable[None]]
 

@@ -122,18 +122,18 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
         bots = bots_of(
             bot, options=_options(given), seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"]
         )
-        lines = trio.run(_play, _server(server, given), bots, given)
+        status = trio.run(_play, _server(server, given), bots, given)
     except BotUnusable as error:
         raise click.UsageError(str(error)) from None
     except BotFailed as error:
         raise click.ClickException(f"{bot} does not start: {error}\n{error.details}".rstrip()) from None
     except (BridgeError, GmError, ConnectionLost, BadReply) as error:
         raise click.ClickException(str(error)) from None
-    sys.exit(1 if lines.failures else 0)
+    sys.exit(status)
 
 
-async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> Lines:
-    """Play what is to be played; what was said of it."""
+async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
+    """Play what is to be played; the exit status."""
     lines = Lines(bots)
     bridge = Bridge(server, bots, lines, at_once=given["concurrency"])
 
@@ -147,29 +147,35 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> Lines:
         else:
             await bridge.play_all(given["games"])
 
-    with trio.open_signal_receiver(*SIGNALS) as signals:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_stop, signals, bridge, lines, nursery.cancel_scope)
-            error: Exception | None = None
-            try:
-                await bridge.run(plan)
-            except Exception as raised:  # past the nursery, which would make a group of it
-                error = raised
-            nursery.cancel_scope.cancel()
+    error: Exception | None = None
+    async with trio.open_nursery() as nursery:
+        stopping: list[int] = await nursery.start(_stop_when_told, bridge, lines, nursery.cancel_scope)
+        try:
+            await bridge.run(plan)
+        except Exception as raised:  # past the nursery, which would make a group of it
+            error = raised
+        nursery.cancel_scope.cancel()
+    if len(stopping) == 2:
+        return 128 + stopping[-1]
     if error is not None:
         raise error
     lines.sums_up()
-    return lines
+    return 1 if lines.failures else 0
 
 
-async def _stop(signals: Any, bridge: Bridge, lines: Lines, everything: trio.CancelScope) -> None:
-    """The first signal: no new games. The second: nothing at all."""
-    async for _ in signals:
-        lines.drains(len(bridge.games_in_hand))
-        bridge.drain()
-        break
-    async for _ in signals:
-        everything.cancel()
+async def _stop_when_told(
+    bridge: Bridge, lines: Lines, everything: trio.CancelScope, *, task_status: trio.TaskStatus[list[int]]
+) -> None:
+    """The first signal: no new games. The second: nothing at all. Those that have come are in the list given."""
+    received: list[int] = []
+    with trio.open_signal_receiver(*SIGNALS) as signals:
+        task_status.started(received)
+        async for number in signals:
+            received.append(number)
+            if len(received) == 2:
+                return everything.cancel()
+            lines.drains(len(bridge.games_in_hand))
+            bridge.drain()
 
 
 def _check(given: dict[str, Any]) -> None:
