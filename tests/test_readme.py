@@ -24,7 +24,10 @@ def _run(language: str, text: str, port: int) -> str:
         command = [sys.executable, "-c", text.replace("7100", str(port))]
     else:
         text = text.replace("$PWD/.venv/bin", str(Path(sys.executable).parent))
-        use_port = f'gmcat() {{ command gmcat --port {port} "$@"; }}\n'
+        use_port = (
+            f'gmcat() {{ command gmcat --port {port} "$@"; }}\n'
+            f'gmd() {{ command gmd "$@" --server 127.0.0.1:{port}; }}\n'
+        )
         command = [str(require_tool("bash")), "-euo", "pipefail", "-c", use_port + text]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
@@ -70,19 +73,27 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
     assert first_move.startswith("1.")
 
 
+def test_bots_that_are_written_already_play(outputs: list[str]) -> None:
+    lines = outputs[4].splitlines()
+    assert sum(" plays on " in line for line in lines) == 3
+    ends = [line for line in lines if re.match(r"game \d+: (won|lost|drawn) as ", line)]
+    assert len(ends) == 2 * 2 + 2  # each side of two games, and of a third
+    assert not any("failed" in line for line in lines)
+
+
 def test_a_registered_player_waits_for_another(outputs: list[str]) -> None:
-    assert outputs[4].splitlines() == ['[null,"open"]', "1"]
+    assert outputs[5].splitlines() == ['[null,"open"]', "1"]
 
 
 def test_the_blind_players_see_their_own_pieces(outputs: list[str]) -> None:
-    sensed, taken, white, black = outputs[6].splitlines()
+    sensed, taken, white, black = outputs[7].splitlines()
     assert sensed.startswith('[["d8","bQ"],["e8","bK"],["f8","bB"],')
     assert (taken, white) == ("e2e4", "8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQ - 0 1")
     assert black == "rnbqkbnr/pppppppp/8/8/8/8/8/8 b kq - 0 1"
 
 
 def test_the_options_are_resolved(outputs: list[str]) -> None:
-    assert [line.split('"')[3] for line in outputs[5].splitlines()] == [
+    assert [line.split('"')[3] for line in outputs[6].splitlines()] == [
         "chess960",
         "crazyhouse",
         "standard",

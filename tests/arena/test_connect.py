@@ -289,7 +289,7 @@ main(["connect", "reconchess:x.py", "--player", "1"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "reconchess bots need the package reconchess: pip install 'grandmasterd[reconchess]'" in done.stderr
+    assert "reconchess bots need the package reconchess: pip install reconchess==1.6.9" in done.stderr
 
 
 def test_it_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:

@@ -173,7 +173,8 @@ async def _stop_when_told(
         async for number in signals:
             received.append(number)
             if len(received) == 2:
-                return everything.cancel()
+                everything.cancel()
+                break
             lines.drains(len(bridge.games_in_hand))
             bridge.drain()
 

@@ -27,7 +27,7 @@ class ReconchessBots(Bots):
     def __init__(self, source: str) -> None:
         """:raises BotUnusable: reconchess is not installed."""
         if find_spec("reconchess") is None:
-            raise BotUnusable("reconchess bots need the package reconchess: pip install 'grandmasterd[reconchess]'")
+            raise BotUnusable("reconchess bots need the package reconchess: pip install reconchess==1.6.9")
         self.name = self._source = source
 
     async def start(self, nursery: trio.Nursery) -> Bot:
