@@ -82,6 +82,6 @@ async def test_a_codingame_bot_that_reads_nothing_finishes(daemon_process: Serve
 @pytest.mark.proof
 async def test_stockfish_finishes_against_itself(daemon_process: Served) -> None:
     command = str(require_tool("stockfish"))
-    bots = [UciBots(command, {"Threads": "1", "Hash": "16"}, Limits(nodes=500)) for _ in range(2)]
+    bots = [UciBots(command, {"Threads": "1", "Hash": "16"}, Limits(seconds=0.02)) for _ in range(2)]
     witnesses = await play(daemon_process.port, bots[0], bots[1], (77_009, 77_010), proof_size(2, 20))
     assert [failures(witness) for witness in witnesses] == [0, 0]

@@ -13,7 +13,7 @@ import trio
 
 from gm_arena import seat
 from gm_arena.bot import BotFailed
-from gm_arena.bridge import Bridge
+from gm_arena.bridge import Bridge, BridgeError
 from gm_arena.reconchess_bot import ReconchessBots
 from gm_client.trio_client import connect
 from tests.arena.playing import BOTS, bridged, new_games, recon_bot
@@ -170,6 +170,29 @@ async def test_a_bot_that_thinks_holds_up_no_other_game(gates: Gates, daemon_pro
 
     witness = await bridged(daemon_process.port, ME, recon_bot("patient"), plan)
     assert [played.failed for played in witness.played] == [False, False]
+
+
+async def test_a_bot_does_not_begin_in_the_middle(gates: Gates, daemon_process: Served) -> None:
+    """Asked for by its number that game is refused; else it is left alone, and the next one is played."""
+    player = ME + 10
+    async with await connect(port=daemon_process.port, player=player) as client:
+        begun = (await client.new_game(player, player, variant="rbc", max_turns=1))["game_id"]
+        for seat in ("white", "black"):
+            await client.sense(begun, None, seat=seat)
+            await client.move(begun, None, seat=seat)
+        middle = (await client.new_game(player, player, variant="rbc"))["game_id"]
+        for seat in ("white", "black"):
+            await client.sense(middle, None, seat=seat)
+            await client.move(middle, None, seat=seat)
+        fresh = (await client.new_game(player, player, variant="rbc", max_turns=1))["game_id"]
+    for _ in range(2):
+        gates.let_it_go_on()
+    reason = "is under way, and Patient can play a game from its beginning only"
+    with pytest.raises(BridgeError, match=f"game {middle} {reason}"):
+        await bridged(daemon_process.port, player, recon_bot("patient"), lambda bridge: bridge.play_one(middle))
+    witness = await bridged(daemon_process.port, player, recon_bot("patient"), lambda bridge: bridge.play_all(1))
+    assert witness.left == [(middle, reason)]
+    assert set(witness.ends_by_game) == {fresh}
 
 
 async def test_a_daemon_that_restarts_does_not_show(gates: Gates, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import chess
 import pytest
 
-from gm_arena.bot import BotFailed, BotUnusable
-from gm_arena.bridge import BridgeError
+from gm_arena.bot import BotFailed, BotUnusable, Place
+from gm_arena.bridge import Bridge, BridgeError, Server
 from gm_arena.uci_bot import Limits, UciBots
 from gm_client.trio_client import connect
 from tests.arena.playing import BOTS, Witness, bridged, new_games
@@ -133,6 +133,31 @@ async def test_it_comes_late_to_a_game_and_knows_its_moves(engine: Engines, told
         game_id = (await client.game_from_pgn(ME, ME, pgn="1.e4 e5 2.Nf3 Nc6", max_moves=4))["game_id"]
     await bridged(daemon_process.port, ME, engine(), lambda bridge: bridge.play_one(game_id))
     assert lines(told, "position")[0] == "position startpos moves e2e4 e7e5 g1f3 b8c6"
+
+
+class Counting(Witness):
+    """Counts how often a bot asks for all moves of its game."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+
+    def begins(self, place: Place) -> None:
+        read_moves = place.read_moves
+
+        async def counted() -> list[str]:
+            self.asked += 1
+            return await read_moves()
+
+        place.read_moves = counted
+
+
+async def test_moves_are_asked_for_only_when_some_were_missed(engine: Engines, daemon_process: Served) -> None:
+    witness = Counting()
+    plan = new_games(ME, max_moves=10)
+    await Bridge(Server(port=daemon_process.port, hello={"player": ME}), engine(), witness, at_once=1).run(plan)
+    assert [played.failed for played in witness.played] == [False, False]
+    assert witness.asked == 0
 
 
 async def test_a_game_that_is_over_at_once(engine: Engines, daemon_process: Served) -> None:

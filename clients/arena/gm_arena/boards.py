@@ -33,7 +33,7 @@ class Record:
         self.board = board_of(place.variant, place.start_fen)
 
     async def catch_up(self, state: GameState) -> chess.Board:
-        """The board at a state of the game, with all moves on its stack."""
+        """The board at a state of the game, with all moves on its stack; mostly the opponent's last one is missing."""
         missing = state["ply_index"] - len(self.board.move_stack)
         if missing == 1 and state["last_move"] is not None:
             self.board.push_uci(state["last_move"])
@@ -65,11 +65,13 @@ class BoardBot(Bot):
     async def choose(self, turn: Turn, board: chess.Board) -> None:
         """Do something in a turn, at a board that is only to be looked at."""
 
-    def legal(self, board: chess.Board, move: chess.Move | None) -> str:
-        """A move as the server wants it.
+    async def move(self, turn: Turn, move: chess.Move | None, *, offer_draw: bool = False) -> None:
+        """Make a move at the board of the turn.
 
-        :raises BotFailed: it is none.
+        :raises BotFailed: it is not legal.
         """
+        board = self._record.board
         if move is None or not board.is_legal(move):
             raise BotFailed(f"{move} is no legal move in {board.fen()}")
-        return board.uci(move)
+        await turn.move(board.uci(move), offer_draw=offer_draw)
+        board.push(move)

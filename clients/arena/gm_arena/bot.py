@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import trio
 
 from gm_client.blocking import Color, GameState, HistoryReply
 from gm_client.trio_client import Turn
-
-Variant = Literal["standard", "chess960", "crazyhouse", "rbc"]
 
 
 class BotFailed(Exception):

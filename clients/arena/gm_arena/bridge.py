@@ -95,14 +95,17 @@ class Bridge:
         :raises GmError: the server refuses.
         """
         async with trio.open_nursery() as self._beside:
-            async with trio.open_nursery() as self._games:
-                try:
-                    self._spares.append(await self._bots.start(self._beside))
-                    await plan(self)
-                except Exception as error:  # carried past the nurseries, which would make a group of it
-                    self._error = error
-            for spare in self._spares:
-                await spare.aclose()
+            try:
+                async with trio.open_nursery() as self._games:
+                    try:
+                        self._spares.append(await self._bots.start(self._beside))
+                        await plan(self)
+                    except Exception as error:  # carried past the nurseries, which would make a group of it
+                        self._error = error
+            finally:
+                with trio.CancelScope(shield=True):
+                    for spare in self._spares:
+                        await spare.aclose()
             self._beside.cancel_scope.cancel()
         if self._error is not None:
             raise self._error
@@ -135,17 +138,16 @@ class Bridge:
         :param colors: the bot's, one for each game.
         :param options: fields of ``new_game``, in place of those that the bots have by default.
         """
-        if "fen" in options or "position" in options or "variant" in options:
-            variant = options.get("variant", self._bots.defaults["variant"])
-            if variant not in self._bots.variants:
-                raise BridgeError(f"a new game {self._why_not(variant)}")
+        fields = {**self._bots.defaults, **options}
+        if fields["variant"] not in self._bots.variants:
+            raise BridgeError(f"a new game {self._why_not(fields['variant'])}")
         async with self._server.client() as client:
             await client.open()
             for color in colors:
                 if not await self._has_room():
                     return
                 white, black = (client.player, opponent) if color == "white" else (opponent, client.player)
-                game = await client.new_game(white, black, brief=True, **{**self._bots.defaults, **options})
+                game = await client.new_game(white, black, brief=True, **fields)
                 state = await _seen_by_all(client, game["game_id"])
                 self._take(self._places_in(state, client.player))
 

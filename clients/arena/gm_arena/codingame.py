@@ -15,8 +15,6 @@ import chess
 #: The inputs a bot may ask for.
 INPUTS = ("fen", "moves", "lastmove", "draw", "game", "score")
 
-#: Seconds that a bot has for its configuration, and for each turn, on CodinGame.
-FIRST_SECONDS, TURN_SECONDS = 1.0, 0.05
 #: After so many moves of each player a game is drawn, on CodinGame.
 MAX_MOVES = 125
 

@@ -97,10 +97,10 @@ class CodinGameBot(BoardBot):
                 await turn.end_game("draw_agreed")
             case Action.RANDOM:
                 move = self._rng.choice(list(board.legal_moves))
-                await turn.move(self.legal(board, move), offer_draw=answer.offers_draw)
+                await self.move(turn, move, offer_draw=answer.offers_draw)
             case Action.MOVE:
                 assert answer.move is not None
-                await turn.move(self.legal(board, read_move(board, answer.move)), offer_draw=answer.offers_draw)
+                await self.move(turn, read_move(board, answer.move), offer_draw=answer.offers_draw)
 
     async def aclose(self) -> None:
         await self._process.kill()  # as on CodinGame: few bots look for the end of their input

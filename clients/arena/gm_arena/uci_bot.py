@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -71,18 +70,18 @@ class UciBots(Bots):
         self._options, self._limits = dict(options or {}), limits or Limits()
 
     async def start(self, nursery: trio.Nursery) -> Bot:
-        engine = await trio.to_thread.run_sync(self._started, limiter=_THREADS)  # python-chess gives it ten seconds
-        self.name = engine.id.get("name", self.name)
-        self.variants = frozenset(_variants(engine))
+        engine = await trio.to_thread.run_sync(self._start, limiter=_THREADS)  # python-chess gives it ten seconds
         return UciBot(engine, self._limits)
 
-    def _started(self) -> chess.engine.SimpleEngine:
+    def _start(self) -> chess.engine.SimpleEngine:
         try:
-            engine = chess.engine.SimpleEngine.popen_uci(self._command, setpgrp=True, stderr=subprocess.DEVNULL)
+            engine = chess.engine.SimpleEngine.popen_uci(self._command, setpgrp=True)
         except (OSError, chess.engine.EngineError, TimeoutError) as error:
             raise BotFailed(f"{self._command[0]!r} cannot be started as a UCI engine: {_reason(error)}") from None
         try:
             engine.configure(self._options)
+            self.name = engine.id.get("name", self.name)
+            self.variants = frozenset(_variants(engine))
         except (chess.engine.EngineError, TimeoutError) as error:
             engine.close()
             raise BotFailed(f"{self.name}: {_reason(error)}") from None
@@ -109,7 +108,7 @@ class UciBot(BoardBot):
         if result.resigned:
             await turn.resign()
         else:
-            await turn.move(self.legal(board, result.move), offer_draw=result.draw_offered)
+            await self.move(turn, result.move, offer_draw=result.draw_offered)
 
     async def aclose(self) -> None:
         try:
