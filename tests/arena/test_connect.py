@@ -16,6 +16,7 @@ import pytest
 
 from gm_client import Client, connect
 from tests.arena.playing import BOTS, PATIENCE
+from tests.cli.commands import gmd
 from tests.serving import Served, environment, served
 from tests.tls import Certificates
 
@@ -249,9 +250,9 @@ WRONG = {
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
 def test_what_cannot_be_is_said(arguments: tuple[str, ...]) -> None:
     bot, *others = arguments
-    status, out, err = run(1, bot, "--player", 1, *others)
-    assert (status, out) == (2, "")
-    assert WRONG[arguments] in " ".join(err.split())
+    ran = gmd("connect", bot, "--player", 1, *others)
+    assert (ran.status, ran.out) == (2, "")
+    assert WRONG[arguments] in " ".join(ran.err.split())
 
 
 def test_who_cannot_begin_says_why(daemon_process: Served) -> None:

@@ -75,8 +75,8 @@ def seconds_left(calls: Calls) -> list[float]:
 
 @pytest.mark.parametrize("fen", FENS)
 async def test_a_bot_is_called_as_in_a_local_game(fen: str, record: Any, daemon_process: Served) -> None:
-    turns = 25 + chess.Board(fen).fullmove_number
-    for seed in range(3):
+    turns = 15 + chess.Board(fen).fullmove_number
+    for seed in range(2):
         record(seed)
         play_locally(fen, 900, turns)
         expected = record.recorded()
