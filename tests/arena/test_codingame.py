@@ -10,11 +10,13 @@ from typing import Any
 
 import chess
 import pytest
+import trio
 from chess.variant import CrazyhouseBoard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gm_arena.bot import BotUnusable
+from gm_arena import codingame_bot, process
+from gm_arena.bot import BotFailed, BotUnusable
 from gm_arena.bridge import BridgeError
 from gm_arena.codingame import (
     INPUTS,
@@ -238,6 +240,26 @@ async def test_one_that_ends_or_floods_loses(
     witness = await bridged(daemon_process.port, ME, CodinGameBots(command), new_games(OTHER, colors=["white"]))
     assert ending(witness) == "resignation_white"
     assert reason.format(id=witness.played[0].place.game_id) in caplog.text
+
+
+async def test_one_that_is_silent_loses(
+    daemon_process: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codingame_bot, "CONFIGURATION_SECONDS", 0.1)
+    bots = CodinGameBots("sleep 1000")
+    witness = await bridged(daemon_process.port, ME, bots, new_games(OTHER, colors=["white"]))
+    assert ending(witness) == "resignation_white"
+    assert "wrote no configuration in 0.1 seconds" in caplog.text
+
+
+async def test_what_waits_for_one_that_does_not_read_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "MAX_UNREAD", 1 << 20)
+    async with trio.open_nursery() as nursery:
+        bot = await process.BotProcess.start(["sleep", "1000"], "sleep", nursery)
+        bot.send("x" * 1_000_000)
+        with pytest.raises(BotFailed, match=r"sleep does not read: 1[0-9]{6} bytes wait for it"):
+            bot.send("x" * 200_000)
+        await bot.kill()
 
 
 async def test_what_it_writes_to_standard_error_is_logged(

@@ -255,6 +255,16 @@ def test_what_cannot_be_is_said(arguments: tuple[str, ...]) -> None:
     assert WRONG[arguments] in " ".join(ran.err.split())
 
 
+def test_a_game_that_it_does_not_get_is_the_exit_status(daemon_process: Served, client: Client) -> None:
+    """It is kept for another player."""
+    other = client.register("connect-other")["player"]
+    game_id = client.new_game(None, other)["game_id"]
+    client.join(game_id, player=OTHER)
+    status, out, err = run(daemon_process.port, AT_RANDOM, "--player", ME, "--game", game_id)
+    assert (status, out.count("\n")) == (1, 1)
+    assert err == f"Error: player {ME} has no seat in game {game_id}, and none is open\n"
+
+
 def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
     port = daemon_process.port
     me = ["--player", ME]

@@ -84,6 +84,17 @@ async def test_a_bot_that_cannot_be_started_is_refused_at_once(
     assert failed.value.details.startswith("Traceback (most recent call last)")
 
 
+async def test_more_games_of_others_than_can_be_told_apart_end_it(daemon_process: Served) -> None:
+    """A server waits for all games but a hundred that are named."""
+    player = ME + 20
+    async with await connect(port=daemon_process.port, player=player) as client:
+        for _ in range(101):
+            await client.new_game(player, OTHER, brief=True)
+    bots = ReconchessBots("reconchess.bots.random_bot")
+    with pytest.raises(BridgeError, match="101 games are left alone, and the server excepts 100 at most"):
+        await bridged(daemon_process.port, player, bots, lambda bridge: bridge.play_all())
+
+
 class Gates:
     """Where a bot says that it thinks, and waits to be told to go on."""
 

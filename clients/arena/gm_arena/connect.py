@@ -15,7 +15,7 @@ from typing import Any
 import click
 import trio
 
-from gm_client.blocking import DEFAULT_PORT, PATIENCE_SECONDS, BadReply, Color, ConnectionLost, GmError
+from gm_client.blocking import DEFAULT_PORT, PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
 
 from .bot import BotFailed, Bots, BotUnusable
 from .bridge import Bridge, BridgeError, Server
@@ -24,6 +24,9 @@ from .specs import bots_of
 
 #: Where a key may stand that is not to be seen among the arguments of running programs; gmcat reads it too.
 KEY_VARIABLE = "GM_KEY"
+
+#: Seconds.
+POSITIVE = click.FloatRange(0, min_open=True)
 
 #: What ends the taking of games, and at the second time everything.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -69,7 +72,11 @@ def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
 @click.option("--player", required=True, metavar="ID|NAME", help="Who plays: a number, or a registered player's name.")
 @click.option("--key", help=f"Its key, or @FILE.  [default: ${KEY_VARIABLE}, if set]")
 @click.option(
-    "--patience", type=float, default=PATIENCE_SECONDS, show_default=True, help="Seconds that the server may be gone."
+    "--patience",
+    type=POSITIVE,
+    default=PATIENCE_SECONDS,
+    show_default=True,
+    help="Seconds that the server may be gone.",
 )
 @click.option("--game", type=int, help="Play this game, and leave.")
 @click.option(
@@ -102,7 +109,7 @@ def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
     "--option", "options", multiple=True, metavar="NAME=VALUE", help="A UCI engine's option; may be given again."
 )
 @click.option(
-    "--movetime", type=float, help="Seconds an engine thinks about a move where there is no clock.  [default: 1]"
+    "--movetime", type=POSITIVE, help="Seconds an engine thinks about a move where there is no clock.  [default: 1]"
 )
 @click.option("--depth", type=click.IntRange(1), help="Plies an engine searches at most.")
 @click.option("--nodes", type=click.IntRange(1), help="Nodes an engine searches at most.")
@@ -160,7 +167,7 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
     if error is not None:
         raise error
     lines.sums_up()
-    return 1 if lines.failures else 0
+    return 0 if lines.all_well else 1
 
 
 async def _stop_when_told(
@@ -198,7 +205,9 @@ def _server(address: tuple[str, int], given: dict[str, Any]) -> Server:
             tls = ssl.create_default_context(cafile=given["ca"])
         except OSError as error:
             raise click.UsageError(f"--ca: {given['ca']}: {error.strerror or 'holds no certificate in PEM'}") from None
-    return Server(*address, tls, given["patience"], {"client": "gmd-connect", **_player(given["player"], given["key"])})
+    return Server(
+        *address, tls, given["patience"], {"client": f"gmd-connect/{VERSION}", **_player(given["player"], given["key"])}
+    )
 
 
 def _player(player: str, key: str | None) -> dict[str, Any]:

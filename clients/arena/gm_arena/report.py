@@ -13,15 +13,17 @@ _OUTCOMES = {"1-0": {"white": "won", "black": "lost"}, "0-1": {"white": "lost", 
 
 
 class Lines:
-    """Lines on standard output.
-
-    :ivar failures: seats that a bot failed in.
-    """
+    """Lines on standard output."""
 
     def __init__(self, bots: Bots) -> None:
         self._bots = bots
         self._counts = {"won": 0, "lost": 0, "drawn": 0}
-        self.failures = 0
+        self._failed = self._left_alone = 0
+
+    @property
+    def all_well(self) -> bool:
+        """Whether no bot failed, and games that had to be left alone were not all there were."""
+        return not self._failed and (not self._left_alone or any(self._counts.values()))
 
     def starts(self, server: Server) -> None:
         """The bot runs, and looks for games."""
@@ -39,7 +41,7 @@ class Lines:
         place, state = played.place, played.state
         outcome = _OUTCOMES.get(state["result"], {}).get(place.color, "drawn")
         self._counts[outcome] += 1
-        self.failures += played.failed
+        self._failed += played.failed
         plies, failed = state["ply_index"], "; the bot failed" if played.failed else ""
         click.echo(
             f"game {place.game_id}: {outcome} as {place.color}, {state['result']} {state['termination']}, "
@@ -47,6 +49,7 @@ class Lines:
         )
 
     def leaves_alone(self, game_id: int, reason: str) -> None:
+        self._left_alone += 1
         click.echo(f"game {game_id} {reason}: left alone")
 
     def drains(self, in_hand: int) -> None:
@@ -57,5 +60,5 @@ class Lines:
 
     def sums_up(self) -> None:
         """The last line."""
-        failed = f"; failed {self.failures}" if self.failures else ""
+        failed = f"; failed {self._failed}" if self._failed else ""
         click.echo(", ".join(f"{what} {count}" for what, count in self._counts.items()) + failed)
