@@ -19,7 +19,7 @@ from gmd import __version__
 from gmd.config import SERVED
 from gmd.daemon import HttpAddressError
 from tests.helpers import Client, running_daemon
-from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, environment, served
+from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
 
 #: Some of the longest work there is for one request, which must not hold up the end.
 LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 3_000
@@ -53,6 +53,23 @@ def test_it_says_where_it_listens_and_what_to_try() -> None:
             "Games are kept in memory: they end with the daemon.",
             f"""Try: {GMCAT} --port {daemon.port} '{{"kind": "new_game", "player_white": 1, "player_black": 2}}'""",
         ]
+
+
+def run_first_command(daemon: Served) -> str:
+    """Run in a shell what the daemon says to try; what it prints."""
+    command = daemon.lines[-1].removeprefix("Try: ")
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=START_SECONDS)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_what_it_says_to_try_works_where_players_must_register(tmp_path: Path) -> None:
+    with served() as daemon:
+        assert '"game_id":1' in run_first_command(daemon)
+    with served("--require-registration") as daemon:
+        assert '"name":"my-bot","key":' in run_first_command(daemon)
+    with served("--require-registration", "--max-registrations-per-hour", "0", "--data", str(tmp_path)) as daemon:
+        assert re.fullmatch(r"[\w-]{43}\n", run_first_command(daemon))
 
 
 @pytest.mark.parametrize("number", SIGNALS)

@@ -32,7 +32,8 @@ logger = get_logger(__name__)
 #: elsewhere it is the usual word for reading again what may have been renewed.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-_FIRST_REQUEST = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
+_NEW_GAME = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
+_REGISTER = '{"kind": "register", "name": "my-bot"}'
 
 
 def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,12 +117,19 @@ def _announce(daemon: Daemon, config: Config) -> None:
         click.echo(f"Games are kept in {config.data}")
     if config.spectate == "live":
         click.echo(f"Live games are shown in full to {daemon.spectators}")
+    click.echo(f"Try: {_first_command(daemon, config)}")
+
+
+def _first_command(daemon: Daemon, config: Config) -> str:
+    """What may be tried first: a game, or what has to be done before there can be one."""
+    if config.require_registration and config.max_registrations_per_hour == 0 and config.data != IN_MEMORY:
+        return f"{_command('gmd')} register my-bot --data {shlex.quote(config.data)}"
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
     tls = "" if daemon.certificate is None else " --tls --host NAME"
-    click.echo(f"Try: {_gmcat()}{tls}{at} '{_FIRST_REQUEST}'")
+    return f"{_command('gmcat')}{tls}{at} '{_REGISTER if config.require_registration else _NEW_GAME}'"
 
 
-def _gmcat() -> str:
-    """How gmcat is called in another shell: by its path, unless the shell finds it."""
-    beside_us = Path(sys.executable).parent / "gmcat"
-    return "gmcat" if shutil.which("gmcat") or not beside_us.exists() else shlex.quote(os.path.relpath(beside_us))
+def _command(name: str) -> str:
+    """How a command of ours is called in another shell: by its path, unless the shell finds it."""
+    beside_us = Path(sys.executable).parent / name
+    return name if shutil.which(name) or not beside_us.exists() else shlex.quote(os.path.relpath(beside_us))
