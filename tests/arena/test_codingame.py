@@ -262,6 +262,17 @@ async def test_what_waits_for_one_that_does_not_read_is_bounded(monkeypatch: pyt
         await bot.kill()
 
 
+async def test_a_flood_on_standard_error_is_cut_off(
+    daemon_process: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr(process, "MAX_LOGGED_LINES", 3)
+    bots = CodinGameBots("bash -c 'echo fen; seq 1000000 >&2; echo resign'")
+    await bridged(daemon_process.port, ME, bots, new_games(OTHER, colors=["white"]))
+    lines = [record.getMessage().partition(": ")[2] for record in caplog.records]
+    assert lines == ["1", "2", "3", "more than 3 lines; the rest is not logged"]
+
+
 async def test_what_it_writes_to_standard_error_is_logged(
     daemon_process: Served, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -59,11 +59,13 @@ async def test_a_bot_that_fails_gives_its_game_up(
 async def test_a_failure_after_the_end_changes_nothing(
     daemon_process: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     monkeypatch.setenv("TROUBLE", "end raise")
     witness = await bridged(daemon_process.port, ME, recon_bot("troubled"), new_games(ME, max_turns=2))
     assert [played.state["termination"] for played in witness.played] == ["draw_turn_limit"] * 2
     assert [played.failed for played in witness.played] == [True, True]
     assert caplog.text.count("ZeroDivisionError: trouble in end\nTraceback") == 2
+    assert caplog.text.count(": a last line\n") == 2
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ MAX_UNREAD = 16 << 20
 MAX_LOGGED_LINES, MAX_LOGGED_CHARACTERS = 10_000, 500
 #: Seconds in which a bot may end by itself when it is over.
 PATIENCE_SECONDS = 2.0
+#: Seconds in which what a bot wrote to its standard error is surely read; what it has started may hold that open.
+LAST_WORDS_SECONDS = 0.5
 
 
 class BotProcess:
@@ -40,6 +42,7 @@ class BotProcess:
         self.label = label
         self._received = bytearray()
         self._unsent = bytearray()
+        self._logged, self._all_logged = 0, trio.Event()
 
     @classmethod
     async def start(cls, command: Sequence[str], label: str, nursery: trio.Nursery) -> Self:
@@ -117,22 +120,25 @@ class BotProcess:
     async def _log_errors(self) -> None:
         """Log what it writes to its standard error, until it ends."""
         assert self._process.stderr is not None
-        logged, rest = 0, b""
-        async with self._process.stderr as errors:
-            async for chunk in errors:
-                *lines, rest = (rest + chunk).split(b"\n")
-                for line in lines:
-                    if logged < MAX_LOGGED_LINES:
+        rest = b""
+        try:
+            async with self._process.stderr as errors:
+                async for chunk in errors:
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    for line in lines:
                         self._log(line)
-                    elif logged == MAX_LOGGED_LINES:
-                        logger.warning("%s: more lines than %d; the rest is not logged", self.label, MAX_LOGGED_LINES)
-                    logged += 1
-                rest = rest[-MAX_LOGGED_CHARACTERS:]
-            if rest and logged < MAX_LOGGED_LINES:
+                    rest = rest[:MAX_LOGGED_CHARACTERS]
+            if rest:
                 self._log(rest)
+        finally:
+            self._all_logged.set()
 
     def _log(self, line: bytes) -> None:
-        logger.info("%s: %s", self.label, line.decode("utf-8", "replace").rstrip()[:MAX_LOGGED_CHARACTERS])
+        self._logged += 1
+        if self._logged <= MAX_LOGGED_LINES:
+            logger.info("%s: %s", self.label, line.decode("utf-8", "replace").rstrip()[:MAX_LOGGED_CHARACTERS])
+        elif self._logged == MAX_LOGGED_LINES + 1:
+            logger.warning("%s: more than %d lines; the rest is not logged", self.label, MAX_LOGGED_LINES)
 
     async def aclose(self) -> None:
         """Close its pipes, and end it if that does not; at once where this is cancelled."""
@@ -150,6 +156,8 @@ class BotProcess:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self._process.pid, signal.SIGKILL)
                 await self._process.wait()
+            with trio.move_on_after(LAST_WORDS_SECONDS):
+                await self._all_logged.wait()
         self._close_pipes()
 
     def _close_pipes(self) -> None:

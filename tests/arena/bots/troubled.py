@@ -57,4 +57,5 @@ class Troubled(Player):
         self.trouble("moved")
 
     def handle_game_end(self, winner_color, win_reason, game_history):
+        print("a last line", flush=False)
         self.trouble("end")
