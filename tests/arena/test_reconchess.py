@@ -10,10 +10,12 @@ from typing import Any
 
 import chess
 import pytest
+import trio
 from reconchess import LocalGame, play_local_game
 
+from gm_arena.reconchess_bot import ReconchessBots
 from tests.arena.bots import recorder
-from tests.arena.playing import bridged, new_games, recon_bot
+from tests.arena.playing import BOTS, bridged, new_games, recon_bot
 from tests.serving import Served
 
 PLAYER = 71_001
@@ -92,6 +94,17 @@ async def test_a_bot_is_called_as_in_a_local_game(fen: str, record: Any, daemon_
             assert all(0 < seconds <= 900 + 5 * turns for seconds in left)
             pairs = list(zip(left[::2], left[1::2], strict=True))
             assert all(after < before for before, after in pairs), "it counts down within a turn"
+
+
+@pytest.mark.parametrize("source", ["patient.py", "./patient.py", "patient", "bots/patient.py", "bots.patient"])
+async def test_a_bot_is_found_from_where_one_is(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files by their paths, modules of the working directory too, as load_player does."""
+    monkeypatch.chdir(BOTS.parent if source.startswith("bots") else BOTS)
+    bots = ReconchessBots(source)
+    async with trio.open_nursery() as nursery:
+        bot = await bots.start(nursery)
+        await bot.aclose()
+    assert bots.name == "Patient"
 
 
 async def test_without_a_clock_there_is_time_without_end(record: Any, daemon_process: Served) -> None:
