@@ -175,11 +175,12 @@ async def open_daemon(
             )
             local = LocalDoor(arbiter, limits, gate, metrics, spectators, registered_only=config.require_registration)
             doors: list[Door] = [(doorkeeper, listeners)]
+            operators = None
             if operator is not None:
                 operators = Doorkeeper(arbiter, limits, gate, metrics, spectators, authority=Authority.OPERATOR)
                 doors.append((operators, [operator]))
             async with (
-                _http(config, http_sockets, arbiter, metrics, doorkeeper) as http,
+                _http(config, http_sockets, arbiter, metrics, doorkeeper, operators) as http,
                 _writing(log),
                 _serving(arbiter, gate.registry, doors, local, http, config),
             ):
@@ -241,6 +242,7 @@ async def _http(
     arbiter: Arbiter,
     metrics: Metrics,
     doorkeeper: Doorkeeper,
+    operators: Doorkeeper | None,
 ) -> AsyncIterator[HttpService | None]:
     """HTTP's address, listened on, if it is on."""
     if not config.http:
@@ -257,7 +259,16 @@ async def _http(
                 f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
                 "Name another port with --http-port (0 takes a free one), or do without: --no-http"
             ) from error
-        yield HttpService(listeners, config.http_max_connections, arbiter, limits_of(config), metrics, doorkeeper)
+        limits, token = limits_of(config), config.metrics_token
+        if token is None and not all(map(_is_local, listeners)):
+            logger.warning(
+                "anybody who reaches it can read /metrics",
+                host=config.http_host,
+                advice="players of blind chess learn from it when others sense: give it a metrics_token",
+            )
+        yield HttpService(
+            listeners, config.http_max_connections, arbiter, limits, metrics, doorkeeper, operators, token
+        )
 
 
 @asynccontextmanager

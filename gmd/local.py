@@ -18,6 +18,7 @@ from gmd.handlers.call import Authority, Call
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
 from gmd.spectators import Spectators
+from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
 #: A message as ``PROTOCOL`` describes it.
@@ -118,6 +119,7 @@ class LocalDoor:
             metrics=self._metrics,
             gate=self._gate,
             peer="",
+            ends=EndsShown(self._arbiter.turns, lambda: 0),
             registered_only=self._registered_only,
             authority=authority,
             spectators=self._spectators,
@@ -144,6 +146,7 @@ class LocalDoor:
             except GmError as error:
                 return dispatch.fail(request, error, call), error.code
         dispatch.count(request, code, call)
+        call.ends.received()  # by whoever asked: between here and there is nothing that breaks
         return encoded, code
 
 

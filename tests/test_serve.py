@@ -24,6 +24,9 @@ from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environmen
 #: Some of the longest work there is for one request, which must not hold up the end.
 LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 3_000
 
+#: What to do where an address cannot be listened on.
+ADVICE = ". Name another port with --port (0 takes a free one), or an address of this machine with --host"
+
 SIGNALS = [signal.SIGTERM, signal.SIGINT]
 
 
@@ -78,8 +81,12 @@ def test_it_stops_when_told_to(number: signal.Signals) -> None:
         assert daemon.stop(number) == 0
         assert daemon.process.stderr is not None
         said = daemon.process.stderr.read()
-        assert said.rstrip("\n").endswith(f"stopping: finishing the requests in hand signal={number.name}")
-        assert said.count("\n") == 1
+        started = f"version={__version__} data=:memory: addresses=['127.0.0.1:{daemon.port}'] tls=False http=[]"
+        assert [" ".join(line.split("] ", 1)[1].split()) for line in said.splitlines()] == [
+            f"started {started}",
+            f"stopping: finishing the requests in hand signal={number.name}",
+            "stopped",
+        ]
 
 
 @pytest.mark.parametrize("second", SIGNALS)
@@ -186,14 +193,14 @@ def test_a_wrong_setting_is_said_in_a_line(arguments: list[str], variables: dict
 def test_an_address_that_cannot_be_listened_on_is_said_in_a_line(host: str) -> None:
     status, line = refused("--host", host, "--port", "0")
     assert status == 1
-    assert re.fullmatch(f"Error: cannot listen on {re.escape(host)}:0: .+", line)
+    assert re.fullmatch(f"Error: cannot listen on {re.escape(host)}:0: .+{re.escape(ADVICE)}", line)
 
 
 def test_a_port_in_use_is_said_in_a_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         status, line = refused("--port", str(port))
-    assert (status, line) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use")
+    assert (status, line) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use{ADVICE}")
 
 
 def test_it_says_where_it_serves_http() -> None:

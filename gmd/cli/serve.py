@@ -72,7 +72,10 @@ def serve(file: Path | None, **settings: Any) -> None:
         raise click.ClickException(str(error)) from None
     except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
         reason = error.strerror if isinstance(error, OSError) else error
-        raise click.ClickException(f"cannot listen on {config.host}:{config.port}: {reason}") from None
+        raise click.ClickException(
+            f"cannot listen on {config.host}:{config.port}: {reason}. "
+            "Name another port with --port (0 takes a free one), or an address of this machine with --host"
+        ) from None
 
 
 async def _serve(config: Config, inherited: Inherited) -> None:
@@ -83,6 +86,14 @@ async def _serve(config: Config, inherited: Inherited) -> None:
         async with open_daemon(config, inherited.game, inherited.http) as daemon:
             prepare_process()
             _announce(daemon, config)
+            logger.info(
+                "started",
+                version=VERSION,
+                data=config.data,
+                addresses=[_text(*address) for address in daemon.addresses],
+                tls=daemon.certificate is not None,
+                http=[_text(*address) for address in daemon.http_addresses],
+            )
             notify("READY=1", os.environ)
             async for received in signals:
                 if received == signal.SIGHUP and not has_terminal:
@@ -91,6 +102,7 @@ async def _serve(config: Config, inherited: Inherited) -> None:
                 notify("STOPPING=1", os.environ)
                 logger.info("stopping: finishing the requests in hand", signal=signal.Signals(received).name)
                 break
+        logger.info("stopped")
 
 
 def _reload(daemon: Daemon) -> None:
@@ -108,9 +120,9 @@ def _reload(daemon: Daemon) -> None:
 
 def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
-        click.echo(f"gmd {VERSION} listening on {f'[{host}]' if ':' in host else host}:{port}")
+        click.echo(f"gmd {VERSION} listening on {_text(host, port)}")
     for host, port in daemon.http_addresses:
-        click.echo(f"HTTP on http://{f'[{host}]' if ':' in host else host}:{port}: /metrics, /healthz")
+        click.echo(f"HTTP on http://{_text(host, port)}: /metrics, /healthz")
     if config.data == IN_MEMORY:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:
@@ -127,6 +139,11 @@ def _first_command(daemon: Daemon, config: Config) -> str:
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
     tls = "" if daemon.certificate is None else " --tls --host NAME"
     return f"{_command('gmcat')}{tls}{at} '{_REGISTER if config.require_registration else _NEW_GAME}'"
+
+
+def _text(host: str, port: int) -> str:
+    """An address as people write it."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _command(name: str) -> str:

@@ -22,6 +22,7 @@ from gmd.metrics import Metrics
 from gmd.players.gate import Gate, Proof
 from gmd.shelf import Table
 from gmd.spectators import Spectators
+from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
 
@@ -54,6 +55,8 @@ class Call:
     gate: Gate
     #: Where the session comes from, as host:port; empty where that is nowhere.
     peer: str
+    #: The ends of games that it has shown.
+    ends: EndsShown
     refusals: int = 0
     #: Whether open ids are refused.
     registered_only: bool = False
