@@ -62,7 +62,7 @@ async def test_random_and_attacker_bots_finish(daemon_process: Served) -> None:
 async def test_trout_bots_finish(other: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its engine may crash at what it is asked. Then it may fail, which loses its game; the others' never do."""
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", str(require_tool("stockfish")))
-    short = {"max_turns": 2} if proof_size(1, 0, 0) else {}
+    short = {"max_turns": 1} if proof_size(1, 0, 0) else {}
     players = (77_003, 77_004) if other == "random_bot" else (77_005, 77_006)
     trout, opponent = ReconchessBots("reconchess.bots.trout_bot"), ReconchessBots(f"reconchess.bots.{other}")
     witnesses = await play(daemon_process.port, trout, opponent, players, proof_size(1, 20), **short)
