@@ -36,6 +36,7 @@ from gm_arena.codingame import (
 from gm_arena.codingame_bot import CodinGameBots
 from gm_client.trio_client import connect
 from tests.arena.playing import Witness, bridged, new_games, script
+from tests.chaos import chaos
 from tests.serving import Served
 
 ME, OTHER = 73_001, 73_002
@@ -352,6 +353,21 @@ async def test_games_that_are_over_or_not_for_it_are_refused(daemon_process: Ser
         with pytest.raises(BridgeError) as refused:
             await bridged(daemon_process.port, ME, script("fen"), lambda bridge, which=game_id: bridge.play_one(which))
         assert str(refused.value) == reason
+
+
+async def test_connections_that_break_do_not_show(daemon_process: Served) -> None:
+    """The same bots draw the same moves, whatever happens on the way."""
+
+    async def game(port: int) -> list[str]:
+        bots = CodinGameBots("bash -c 'echo fen; yes random'", random.Random(7))
+        witness = await bridged(port, ME, bots, new_games(ME, variant="standard", max_moves=40))
+        assert [played.failed for played in witness.played] == [False, False]
+        return await moves_of(daemon_process.port, witness)
+
+    async with chaos(1, daemon_process.port, 5_000) as proxy:
+        broken = await game(proxy.port)
+    assert broken == await game(daemon_process.port)
+    assert proxy.cuts > 10
 
 
 def test_a_command_is_needed() -> None:
