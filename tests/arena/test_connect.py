@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -312,3 +313,19 @@ def test_it_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:
         status, out, err = run(daemon.port, AT_RANDOM, *arguments)
         assert status == 1
         assert "certificate verify failed" in err
+
+
+def test_a_bridge_that_is_killed_leaves_no_bot_behind(daemon_process: Served, client: Client) -> None:
+    """Nor what the bot has started, although it thinks on and does not see that nobody is there any more."""
+    client.new_game(ME + 8, OTHER, variant="rbc")
+    endless = f"reconchess:{BOTS / 'endless.py'}"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(PATIENCE)
+        env = {"ALIVE": str(server.getsockname()[1])}
+        with connecting(daemon_process.port, endless, player=ME + 8, env=env) as bot:
+            alive, _ = server.accept()
+            with alive:
+                alive.settimeout(PATIENCE)
+                assert alive.recv(1) == b"!"
+                bot.process.kill()
+                assert alive.recv(1) == b"", "the last who holds it has ended"
