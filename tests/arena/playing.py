@@ -30,6 +30,7 @@ class Witness:
         self.begun: list[Place] = []
         self.played: list[Played] = []
         self.left: list[tuple[int, str]] = []
+        self.waiting: list[tuple[int, int, float | None]] = []
 
     def begins(self, place: Place) -> None:
         self.begun.append(place)
@@ -39,6 +40,9 @@ class Witness:
 
     def leaves_alone(self, game_id: int, reason: str) -> None:
         self.left.append((game_id, reason))
+
+    def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
+        self.waiting.append((game_id, at_once, start_seconds))
 
     @property
     def ends_by_game(self) -> dict[int, str]:

@@ -28,6 +28,15 @@ RANDOM = "reconchess:reconchess.bots.random_bot"
 AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
 
 
+#: What a line begins with.
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
+
+
+def untimed(lines: str) -> str:
+    """Lines without their times. Those that a traceback goes on with have none, nor has a command's last ``Error:``."""
+    return "".join(TIME.sub("", line, count=1) for line in lines.splitlines(keepends=True))
+
+
 class Connected:
     """A ``gmd connect`` that runs."""
 
@@ -38,7 +47,10 @@ class Connected:
     def line(self, pattern: str) -> re.Match[str]:
         """The next line that it says, which is to match."""
         assert self.process.stdout is not None
-        line = self.process.stdout.readline().rstrip("\n")
+        assert self.process.stderr is not None
+        timed = self.process.stdout.readline().rstrip("\n")
+        line = TIME.sub("", timed, count=1)
+        assert line != timed, (timed, self.process.stderr.read() if self.process.poll() is not None else "")
         self.said.append(line)
         match = re.fullmatch(pattern, line)
         assert match, (line, pattern, self.process.stderr.read() if self.process.poll() is not None else "")
@@ -49,7 +61,7 @@ class Connected:
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         out, err = self.process.stdout.read(), self.process.stderr.read()
-        return self.process.wait(), out, err
+        return self.process.wait(), untimed(out), untimed(err)
 
 
 def command(port: int, bot: str, *arguments: object) -> list[str]:
@@ -81,7 +93,7 @@ def run(port: int, bot: str, *arguments: object, env: Mapping[str, str] | None =
     done = subprocess.run(
         command(port, bot, *arguments), env=environment(env), capture_output=True, text=True, timeout=PATIENCE
     )
-    return done.returncode, done.stdout, done.stderr
+    return done.returncode, untimed(done.stdout), untimed(done.stderr)
 
 
 @pytest.fixture
@@ -135,7 +147,7 @@ def test_ctrl_c_finishes_the_games_in_hand_and_takes_no_new_one(daemon_process: 
         client.wait(first, player=OTHER)
         os.killpg(bot.process.pid, signal.SIGINT)
         assert bot.process.stderr is not None
-        assert bot.process.stderr.readline() == "finishing the game in hand; Ctrl-C again leaves at once\n"
+        assert untimed(bot.process.stderr.readline()) == "finishing the game in hand; Ctrl-C again leaves at once\n"
         second = client.new_game(ME + 1, OTHER, variant="standard")["game_id"]
         client.move(first, "e5", player=OTHER, seat="black")
         status, out, err = bot.end()
@@ -157,7 +169,7 @@ def test_a_second_ctrl_c_leaves_at_once(daemon_process: Served, client: Client, 
         assert all(is_alive(process) for process in processes)
         os.killpg(bot.process.pid, signal.SIGINT)
         assert bot.process.stderr is not None
-        assert bot.process.stderr.readline().startswith("finishing the game in hand")
+        assert untimed(bot.process.stderr.readline()).startswith("finishing the game in hand")
         os.killpg(bot.process.pid, signal.SIGINT)
         status, out, err = bot.end()
     assert (status, out, err) == (130, "", "")
@@ -329,3 +341,25 @@ def test_a_bridge_that_is_killed_leaves_no_bot_behind(daemon_process: Served, cl
                 assert alive.recv(1) == b"!"
                 bot.process.kill()
                 assert alive.recv(1) == b"", "the last who holds it has ended"
+
+
+def test_a_game_that_there_is_no_room_for_is_told_of(daemon_process: Served, client: Client) -> None:
+    """It may have a clock, and is lost if it waits too long. One that ends meanwhile is not played."""
+    player = ME + 9
+    first = client.new_game(player, OTHER)["game_id"]
+    with connecting(daemon_process.port, AT_RANDOM, "--concurrency", 1, "--games", 2, player=player) as bot:
+        assert bot.process.stderr is not None
+        bot.line(".* plays .*")
+        bot.line(rf"game {first}: white .*")
+        timed = client.new_game(player, OTHER, clock={"initial": 60, "increment": 0})["game_id"]
+        assert untimed(bot.process.stderr.readline()) == (
+            f"game {timed} waits for the game in hand to end (--concurrency), and is lost if that takes more than "
+            "300 s from its start\n"
+        )
+        client.end_game(timed, "resignation_black", player=OTHER)
+        client.end_game(first, "resignation_black", player=OTHER)
+        bot.line(rf"game {first}: won .*")
+        last = client.new_game(player, OTHER)["game_id"]
+        bot.line(rf"game {last}: white .*")
+        client.end_game(last, "resignation_black", player=OTHER)
+        assert bot.end()[2] == ""
