@@ -18,8 +18,8 @@ import trio
 from gmd import __version__
 from gmd.config import SERVED
 from gmd.daemon import HttpAddressError
-from tests.helpers import Client, running_daemon
 from tests.cli.commands import gmd
+from tests.helpers import Client, running_daemon
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
 
 #: Some of the longest work there is for one request, which must not hold up the end.

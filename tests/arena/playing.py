@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,15 @@ BOTS = Path(__file__).parent / "bots"
 
 #: Seconds after which games of these tests are taken to hang.
 PATIENCE = 60
+
+#: What a line of ``gmd connect`` begins with.
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
+
+
+def untimed(lines: str) -> str:
+    """Lines without their times. Those that a traceback goes on with have none, nor has a command's last ``Error:``."""
+    return "".join(TIME.sub("", line, count=1) for line in lines.splitlines(keepends=True))
+
 
 Plan = Callable[[Bridge], Awaitable[None]]
 

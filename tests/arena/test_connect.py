@@ -16,7 +16,7 @@ from threading import Timer
 import pytest
 
 from gm_client import Client, connect
-from tests.arena.playing import BOTS, PATIENCE
+from tests.arena.playing import BOTS, PATIENCE, TIME, untimed
 from tests.cli.commands import gmd
 from tests.serving import Served, environment, served
 from tests.tls import Certificates
@@ -26,15 +26,6 @@ ME, OTHER = 75_001, 76_001
 RANDOM = "reconchess:reconchess.bots.random_bot"
 #: A CodinGame bot that plays at random as soon as it is asked, and one that says when it is asked and waits.
 AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
-
-
-#: What a line begins with.
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
-
-
-def untimed(lines: str) -> str:
-    """Lines without their times. Those that a traceback goes on with have none, nor has a command's last ``Error:``."""
-    return "".join(TIME.sub("", line, count=1) for line in lines.splitlines(keepends=True))
 
 
 class Connected:
