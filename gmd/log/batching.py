@@ -22,7 +22,7 @@ from gmd.games.game import Standing
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
-from .interface import Deadline, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
+from .interface import Deadline, GameQuery, LogFailed, Playing, Pruned, SequenceConflict, TokenUse, Unanswered
 from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
 from .workers import Workers
@@ -340,6 +340,14 @@ class BatchingLog:
     async def deadlines(self) -> list[Deadline]:
         await self._all_settled()
         return await self._read(self._store.deadlines)
+
+    async def playing(self) -> list[Playing]:
+        await self._all_settled()
+        return await self._read(self._store.playing)
+
+    async def unanswered(self) -> list[Unanswered]:
+        await self._all_settled()
+        return await self._read(self._store.unanswered)
 
     async def live_games(self) -> int:
         await self._all_settled()
