@@ -126,7 +126,7 @@ class Seating(NamedTuple):
         return self.white_taken and self.black_taken
 
 
-class Standing(NamedTuple):
+class Standing(Struct, frozen=True, array_like=True, gc=False):
     """How a game stands: all of a listing's row that changes, and what its clock is to be wound to."""
 
     turn: Color

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from msgspec import Struct
+
 from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
@@ -30,8 +32,8 @@ class Conflicts(Exception):
         self.actual = actual
 
 
-class GameAppend(NamedTuple):
-    """A game's next events, and how it stands with them."""
+class GameAppend(Struct, frozen=True, array_like=True, gc=False):
+    """A game's next events, and how it stands with them. One is made for every move, and JSON of it is an array."""
 
     game_id: int
     expected: int
