@@ -74,15 +74,19 @@ def test_a_registered_player_waits_for_another(outputs: list[str]) -> None:
     assert outputs[4].splitlines() == ['[null,"open"]', "1"]
 
 
+def test_two_registered_players_find_each_other(outputs: list[str]) -> None:
+    assert outputs[5].split() == ["8", "open", "black", "sense"]
+
+
 def test_the_blind_players_see_their_own_pieces(outputs: list[str]) -> None:
-    sensed, taken, white, black = outputs[6].splitlines()
+    sensed, taken, white, black = outputs[7].splitlines()
     assert sensed.startswith('[["d8","bQ"],["e8","bK"],["f8","bB"],')
     assert (taken, white) == ("e2e4", "8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQ - 0 1")
     assert black == "rnbqkbnr/pppppppp/8/8/8/8/8/8 b kq - 0 1"
 
 
 def test_the_options_are_resolved(outputs: list[str]) -> None:
-    assert [line.split('"')[3] for line in outputs[5].splitlines()] == [
+    assert [line.split('"')[3] for line in outputs[6].splitlines()] == [
         "chess960",
         "crazyhouse",
         "standard",
