@@ -17,7 +17,7 @@ from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
 ENVIRONMENT_PREFIX = "GMD_"
 
 #: Settings whose value nothing may print.
-SECRETS = frozenset({"spectator_key"})
+SECRETS = frozenset({"metrics_token", "spectator_key"})
 
 #: Longest time that may be set: some months, so that every time is a number that clients can be told.
 MAX_SECONDS = 10_000_000
@@ -107,6 +107,17 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180
     # An idle one costs some 20 KB; a browser opens six.
     http_max_connections: Annotated[int, Meta(ge=1, description="HTTP connections open at once.")] = 1_000
+    metrics_token: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                description="What Prometheus shows for /metrics (Authorization: Bearer); without this, anybody who "
+                "reaches it reads it. Better a variable or in a file: other users can read a command line.",
+            ),
+        ]
+        | None
+    ) = None
     # These two are for gmd serve alone: a program that embeds the daemon configures structlog itself.
     log_format: Annotated[
         LogFormat, Meta(description="How the log on standard error is written: for people, or a JSON object a line.")

@@ -189,13 +189,14 @@ async def open_daemon(
                 registered_only=config.require_registration,
             )
             doors: list[Door] = [(doorkeeper, listeners)]
+            operators = None
             if operator is not None:
                 operators = Doorkeeper(
                     arbiter, limits, gate, metrics, spectators, lobby=lobby, authority=Authority.OPERATOR
                 )
                 doors.append((operators, [operator]))
             async with (
-                _http(config, http_sockets, arbiter, metrics, doorkeeper) as http,
+                _http(config, http_sockets, arbiter, metrics, doorkeeper, operators) as http,
                 _writing(log),
                 _serving(arbiter, gate.registry, lobby, doors, local, http, config),
             ):
@@ -261,6 +262,7 @@ async def _http(
     arbiter: Arbiter,
     metrics: Metrics,
     doorkeeper: Doorkeeper,
+    operators: Doorkeeper | None,
 ) -> AsyncIterator[HttpService | None]:
     """HTTP's address, listened on, if it is on."""
     if not config.http:
@@ -277,7 +279,16 @@ async def _http(
                 f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
                 "Name another port with --http-port (0 takes a free one), or do without: --no-http"
             ) from error
-        yield HttpService(listeners, config.http_max_connections, arbiter, limits_of(config), metrics, doorkeeper)
+        limits, token = limits_of(config), config.metrics_token
+        if token is None and not all(map(_is_local, listeners)):
+            logger.warning(
+                "anybody who reaches it can read /metrics",
+                host=config.http_host,
+                advice="players of blind chess learn from it when others sense: give it a metrics_token",
+            )
+        yield HttpService(
+            listeners, config.http_max_connections, arbiter, limits, metrics, doorkeeper, operators, token
+        )
 
 
 @asynccontextmanager
@@ -336,11 +347,8 @@ def gate_of(config: Config, log: EventLog) -> Gate:
 
 def lobby_of(config: Config, arbiter: Arbiter, gate: Gate) -> Lobby:
     """Where registered players find each other. It is still to be started, when its arbiter and its gate are."""
-    limits = LobbyLimits(
-        seconds=config.invitation_timeout,
-        out=config.max_invitations,
-        per_minute=config.max_invitations_per_minute,
-    )
+    out, per_minute = config.max_invitations, config.max_invitations_per_minute
+    limits = LobbyLimits(seconds=config.invitation_timeout, out=out, per_minute=per_minute)
     return Lobby(arbiter, gate.registry, gate.presence, limits)
 
 

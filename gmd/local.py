@@ -19,6 +19,7 @@ from gmd.lobby.lobby import Lobby
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
 from gmd.spectators import Spectators
+from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
 #: A message as ``PROTOCOL`` describes it.
@@ -123,6 +124,7 @@ class LocalDoor:
             gate=self._gate,
             lobby=self._lobby,
             peer="",
+            ends=EndsShown(self._arbiter.turns, lambda: 0),
             registered_only=self._registered_only,
             authority=authority,
             spectators=self._spectators,
@@ -149,6 +151,7 @@ class LocalDoor:
             except GmError as error:
                 return dispatch.fail(request, error, call), error.code
         dispatch.count(request, code, call)
+        call.ends.received()  # by whoever asked: between here and there is nothing that breaks
         return encoded, code
 
 

@@ -37,6 +37,7 @@ OTHER: dict[str, object] = {
     "http_host": "0.0.0.0",
     "http_port": 7280,
     "http_max_connections": 7,
+    "metrics_token": "only me",
     "log_format": "json",
     "log_level": "debug",
     "spectate": "live",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from litestar.di import NamedDependency
@@ -26,7 +26,7 @@ class Port(Protocol):
 
 
 class GamePort(Port, Protocol):
-    """The port of the game protocol."""
+    """A port, or a socket, of the game protocol."""
 
     @property
     def sessions(self) -> int:
@@ -45,7 +45,11 @@ class Backend:
     limits: Limits
     metrics: Metrics
     game_port: GamePort
+    #: The operator's socket, where there is one.
+    operator_port: GamePort | None
     http_port: Port
+    #: What is to be shown for the metrics; None where anybody may read them.
+    metrics_token: str | None = field(default=None, repr=False)
 
 
 #: The type of a handler's parameter ``backend``.

@@ -32,12 +32,14 @@ class HttpService:
         limits: Limits,
         metrics: Metrics,
         game_port: GamePort,
+        operator_port: GamePort | None = None,
+        metrics_token: str | None = None,
     ) -> None:
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
         self._lag = metrics.loop_lag
         self._server = HttpServer(limits, max_connections)
-        backend = Backend(arbiter, limits, metrics, game_port, self._server)
+        backend = Backend(arbiter, limits, metrics, game_port, operator_port, self._server, metrics_token)
         self._app = cast(ASGIFramework, make_app(backend))
 
     @property
