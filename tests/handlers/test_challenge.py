@@ -227,6 +227,16 @@ async def test_two_who_wait_are_paired_when_one_has_room_again() -> None:
         assert (await alice.ask("wait", any=True))["game_id"] == 2
 
 
+async def test_two_who_wait_are_paired_when_one_takes_more_games() -> None:
+    async with house() as (_, alice, bob, _carol):
+        await alice.ask("seek")
+        await alice.ask("settings", max_games=0)
+        assert (await bob.ask("seek"))["game_id"] is None
+        await alice.ask("settings", max_games=1)
+        for client in (alice, bob):
+            assert (await client.ask("wait", any=True, brief=True))["state"]["phase"] == "open"
+
+
 async def test_an_invitation_of_one_who_is_revoked_is_called_off() -> None:
     async with house() as (daemon, alice, bob, carol):
         await alice.ask("challenge", opponent="bob")
