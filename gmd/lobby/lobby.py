@@ -297,9 +297,11 @@ class Lobby:
         :param is_here: whether the player is still there to be told.
         :raises BadRequest: this player cannot seek, or not on these terms.
         :raises NotAvailable: the player has as many games in hand as it takes.
-        :raises LogFailed: the game could not be written; nothing has changed.
+        :raises TooMany: as many of its invitations as may wait for answers do so.
+        :raises LogFailed: the game could not be written; the other one stands at the end of the queue again.
         """
         _check_inviter(player)
+        self._check_out(player)
         seek = Seek(player, color, terms, what_is_played(terms), is_here)
         if not self.room(player):
             raise NotAvailable(f"player: {player} has as many games in hand as it takes at a time")

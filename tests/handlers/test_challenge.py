@@ -268,3 +268,19 @@ async def test_who_accepts_in_time_has_the_clock_s_time_to_be_heard_from(autojum
         await trio.sleep(60)
         state = (await alice.ask("state", game_id=1, brief=True))["state"]
         assert (state["termination"], state["clock"]["white"]) == ("available_move", 840.0)
+
+
+async def test_who_has_invitations_enough_out_does_not_seek_more() -> None:
+    async with house(max_invitations=1) as (_, alice, bob, carol):
+        for client in (bob, carol):
+            await client.ask("seek")
+            found = await alice.ask("seek", color="white")
+            if client is bob:
+                assert found["game_id"] == 1
+        assert told(found) == (
+            "too_many",
+            "max_invitations: 1 of yours wait for answers; withdraw some, or wait",
+        )
+        assert found["retry_after"] == 300.0
+        await bob.ask("accept", game_id=1)
+        assert (await alice.ask("seek", color="white"))["game_id"] == 2
