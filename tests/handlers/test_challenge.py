@@ -23,7 +23,8 @@ async def received(client: Client, **fields: Any) -> list[int]:
 
 async def test_a_challenge_is_a_game_whose_other_seat_is_kept() -> None:
     async with house() as (_, alice, bob, carol):
-        made = await alice.ask("challenge", opponent="Bob", color="black", variant="rbc", brief=True)
+        asked = {"opponent": "Bob", "color": "black", "variant": "rbc", "clock": None, "brief": True}
+        made = await alice.ask("challenge", **asked)
         state, options = made["state"], made["options"]
         assert (made["error"], made["game_id"], made["seat"]) == (None, 1, "black")
         assert (state["player_white"], state["player_black"], state["phase"]) == (BOB, ALICE, "open")
