@@ -122,6 +122,10 @@ def test_a_password_gets_a_new_key(outputs: list[str]) -> None:
     assert re.fullmatch(f"absent-minded\n{KEY}\n", printed(outputs, "absent-minded"))
 
 
+def test_two_registered_players_find_each_other(outputs: list[str]) -> None:
+    assert printed(outputs, '"challenge"').split() == ["8", "open", "black", "move"]
+
+
 def test_the_operator_looks_after_players(outputs: list[str]) -> None:
     first, *players, second, revoked = printed(outputs, "gmd register").splitlines()
     assert re.fullmatch(KEY, first)

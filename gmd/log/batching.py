@@ -23,9 +23,20 @@ from gmd.games.game import Standing
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
-from .interface import Deadline, GameDamaged, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
+from .interface import (
+    Deadline,
+    GameDamaged,
+    GameQuery,
+    LogFailed,
+    Playing,
+    Pruned,
+    SequenceConflict,
+    TokenUse,
+    Unanswered,
+)
 from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
+from .waiting import playing, unanswered
 from .workers import Workers
 from .writer import WriterThread
 
@@ -337,6 +348,14 @@ class BatchingLog:
     async def deadlines(self) -> list[Deadline]:
         await self._all_settled()
         return await self._read(self._store.deadlines)
+
+    async def playing(self) -> list[Playing]:
+        await self._all_settled()
+        return await self.read(playing)
+
+    async def unanswered(self) -> list[Unanswered]:
+        await self._all_settled()
+        return await self.read(unanswered)
 
     async def live_games(self) -> int:
         await self._all_settled()

@@ -16,8 +16,10 @@ from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
 from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
+from gmd.lobby.lobby import Lobby
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
+from gmd.players.presence import Visit
 from gmd.spectators import Spectators
 from gmd.turns import EndsShown
 from gmd.watchers import Bell
@@ -55,6 +57,7 @@ class Session:
         spectators: Spectators,
         authority: Authority = Authority.CLIENT,
         *,
+        lobby: Lobby,
         peer: str = "",
         registered_only: bool = False,
     ) -> None:
@@ -71,6 +74,8 @@ class Session:
             attending=self._attending,
             metrics=metrics,
             gate=gate,
+            lobby=lobby,
+            visit=None if authority is Authority.OPERATOR else Visit(gate.presence),
             peer=peer,
             ends=EndsShown(arbiter.turns, lambda: self._outbox.lots),
             registered_only=registered_only,
@@ -142,6 +147,7 @@ class Session:
                 self._outbox.put_last_words(dispatch.broken_off(error, self._call))
             await self._outbox.drain()
         finally:
+            self._call.leave()
             self._outbox.close()
 
     async def _converse(self) -> str:

@@ -182,8 +182,9 @@ def test_a_game_that_nobody_has_joined_is_withdrawn(daemon_process: Served, clie
         bot.process.send_signal(signal.SIGTERM)
         status, out, _ = bot.end()
     assert status == 0
-    assert client.state(game_id)["state"]["termination"] == "resignation_white"
-    assert out.startswith(f"game {game_id}: lost as white, 0-1 resignation_white, 0 plies")
+    assert client.state(game_id)["state"]["termination"] == "withdrawn"
+    assert out.splitlines()[0].startswith(f"game {game_id}: called off as white, * withdrawn, 0 plies")
+    assert out.splitlines()[1] == "won 0, lost 0, drawn 0, called off 1"
 
 
 def test_it_plays_whoever_joins(daemon_process: Served, client: Client) -> None:

@@ -283,11 +283,10 @@ class Bridge:
             return Stillborn(failure)
 
     async def _withdraw(self, place: Place) -> None:
-        """Give a game up that has not begun."""
+        """Call a game off that has not begun."""
         async with self._server.client() as client:
             with suppress(GmError, ConnectionLost, BadReply):
-                if (await _seen_by_all(client, place.game_id))["phase"] == "open":
-                    await client.end_game(place.game_id, f"resignation_{place.color}", seat=place.color, ply=0)
+                await client.decline(place.game_id)  # which is refused if it has
 
 
 class Stillborn(Bot):

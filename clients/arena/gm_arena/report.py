@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections import Counter
 from datetime import UTC, datetime
 
 import click
+
+from gm_client.blocking import Color
 
 from .bot import Bots, Place
 from .bridge import Server
@@ -35,7 +38,7 @@ class Lines:
 
     def __init__(self, bots: Bots) -> None:
         self._bots = bots
-        self._counts = {"won": 0, "lost": 0, "drawn": 0}
+        self._counts = Counter({"won": 0, "lost": 0, "drawn": 0})
         self._failed = self._left_alone = 0
 
     @property
@@ -55,7 +58,7 @@ class Lines:
 
     def ends(self, played: Played) -> None:
         place, state = played.place, played.state
-        outcome = _OUTCOMES.get(state["result"], {}).get(place.color, "drawn")
+        outcome = _outcome(state["result"], place.color)
         self._counts[outcome] += 1
         self._failed += played.failed
         plies, failed = state["ply_index"], "; the bot failed" if played.failed else ""
@@ -85,6 +88,11 @@ class Lines:
         """The last line."""
         failed = f"; failed {self._failed}" if self._failed else ""
         _say(", ".join(f"{what} {count}" for what, count in self._counts.items()) + failed)
+
+
+def _outcome(result: str, color: Color) -> str:
+    """What a game came to for a side; one that somebody called off before it began has no result."""
+    return "called off" if result == "*" else _OUTCOMES.get(result, {}).get(color, "drawn")
 
 
 def _say(text: str, *, err: bool = False) -> None:
