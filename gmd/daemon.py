@@ -147,7 +147,7 @@ async def open_daemon(
     :param config: without one, games are in memory, and the port is any free one.
     :param sockets: listen already, for the game port, in place of the configuration's host and port.
     :param http_sockets: the same, for HTTP; of no use where that is off.
-    :raises ConfigError: the certificate or its key cannot be used.
+    :raises ConfigError: the certificate or its key, or a trusted proxy, cannot be used.
     :raises gmd.log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: HTTP's address cannot be listened on.
     :raises OSError: the address cannot be listened on.
@@ -179,7 +179,7 @@ async def open_daemon(
                 operators = Doorkeeper(arbiter, limits, gate, metrics, spectators, authority=Authority.OPERATOR)
                 doors.append((operators, [operator]))
             async with (
-                _http(config, http_sockets, arbiter, metrics, doorkeeper) as http,
+                _http(config, http_sockets, arbiter, metrics, doorkeeper, local, gate) as http,
                 _writing(log),
                 _serving(arbiter, gate.registry, doors, local, http, config),
             ):
@@ -241,12 +241,20 @@ async def _http(
     arbiter: Arbiter,
     metrics: Metrics,
     doorkeeper: Doorkeeper,
+    local: LocalDoor,
+    gate: Gate,
 ) -> AsyncIterator[HttpService | None]:
-    """HTTP's address, listened on, if it is on."""
+    """HTTP's address, listened on, if it is on.
+
+    :raises ConfigError: the proxies to be trusted cannot be read.
+    """
     if not config.http:
         yield None
         return
+    from gmd.http.peers import Proxies
     from gmd.http.service import HttpService  # it takes longer to import than everything else
+
+    proxies = Proxies.parse(config.trusted_proxies)
 
     async with AsyncExitStack() as stack:
         try:
@@ -257,7 +265,17 @@ async def _http(
                 f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
                 "Name another port with --http-port (0 takes a free one), or do without: --no-http"
             ) from error
-        yield HttpService(listeners, config.http_max_connections, arbiter, limits_of(config), metrics, doorkeeper)
+        yield HttpService(
+            listeners,
+            config.http_max_connections,
+            arbiter,
+            limits_of(config),
+            metrics,
+            doorkeeper,
+            local,
+            gate,
+            proxies,
+        )
 
 
 @asynccontextmanager

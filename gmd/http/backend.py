@@ -10,7 +10,12 @@ from litestar.params import SkipValidation
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.local import LocalDoor
 from gmd.metrics import Metrics
+from gmd.players.credentials import Credentials
+from gmd.players.registry import Registry
+
+from .peers import Proxies
 
 
 class Port(Protocol):
@@ -46,6 +51,12 @@ class Backend:
     metrics: Metrics
     game_port: GamePort
     http_port: Port
+    #: Where requests go, whatever route they have come by.
+    door: LocalDoor
+    registry: Registry
+    #: Who is let in, and from where.
+    credentials: Credentials
+    proxies: Proxies
 
 
 #: The type of a handler's parameter ``backend``.

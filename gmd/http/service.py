@@ -10,11 +10,15 @@ from hypercorn.typing import ASGIFramework
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.local import LocalDoor
 from gmd.metrics import Metrics
+from gmd.players.credentials import Credentials
+from gmd.players.gate import Gate
 
 from .app import make_app
 from .backend import Backend, GamePort
 from .lag import watch_lag
+from .peers import Proxies
 from .server import HttpServer
 
 
@@ -32,12 +36,21 @@ class HttpService:
         limits: Limits,
         metrics: Metrics,
         game_port: GamePort,
+        door: LocalDoor,
+        gate: Gate,
+        proxies: Proxies,
     ) -> None:
+        """:param door: where requests of the protocol's go that routes make of HTTP's.
+        :param gate: who the registered players are.
+        :param proxies: whose word is taken for where requests come from.
+        """
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
         self._lag = metrics.loop_lag
         self._server = HttpServer(limits, max_connections)
-        backend = Backend(arbiter, limits, metrics, game_port, self._server)
+        backend = Backend(
+            arbiter, limits, metrics, game_port, self._server, door, gate.registry, Credentials(gate), proxies
+        )
         self._app = cast(ASGIFramework, make_app(backend))
 
     @property

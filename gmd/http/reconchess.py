@@ -1,0 +1,89 @@
+"""What reconchess's encoders make of squares, moves, pieces and ends, and the way between that and the protocol's."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+
+import chess
+from msgspec import Meta, Struct
+
+from gm_protocol.state import SenseResult, Termination
+
+#: The version of reconchess that this speaks as; its ``rc-connect`` goes on only where its own is the same.
+COMPATIBLE = "1.6.9"
+
+#: a1 is 0, b1 is 1, h8 is 63.
+Square = Annotated[int, Meta(ge=0, le=63, description="A square: a1 is 0, b1 is 1, h8 is 63.")]
+
+WinReasonName = Literal["KING_CAPTURE", "TIMEOUT", "RESIGN", "TURN_LIMIT", "MOVE_LIMIT"]
+
+
+class Piece(Struct, frozen=True, forbid_unknown_fields=True):
+    """``value`` is the piece's letter, White's in capitals."""
+
+    value: Annotated[str, Meta(pattern="^[PNBRQKpnbrqk]$")]
+    type: Literal["Piece"] = "Piece"
+
+
+class Move(Struct, frozen=True):
+    """``value`` is UCI: e2e4, or e7e8q."""
+
+    value: str
+    type: Literal["Move"] = "Move"
+
+
+class Board(Struct, frozen=True):
+    """``value`` is a FEN."""
+
+    value: str
+    type: Literal["Board"] = "Board"
+
+
+class WinReason(Struct, frozen=True):
+    """Why a game ended; draws have a reason, too."""
+
+    value: WinReasonName
+    type: Literal["WinReason"] = "WinReason"
+
+
+#: A square, and what stands there.
+Sensed = tuple[int, Piece | None]
+
+
+def sensed(result: SenseResult) -> list[Sensed]:
+    """What a sense showed."""
+    return [(chess.parse_square(name), _PIECES[code]) for name, code in result]
+
+
+def move(uci: str | None) -> Move | None:
+    """A move, or none."""
+    return None if uci is None else Move(uci)
+
+
+def square(name: str | None) -> int | None:
+    """A square's number."""
+    return None if name is None else chess.parse_square(name)
+
+
+#: The protocol's words for pieces.
+_PIECES: dict[str | None, Piece | None] = {None: None}
+for _letter in "pRNBQK":
+    _PIECES[f"w{_letter}"] = Piece(_letter.upper())
+    _PIECES[f"b{_letter}"] = Piece(_letter.lower())
+
+_REASONS: dict[str, WinReasonName] = {
+    "victory": "KING_CAPTURE",
+    "timeout": "TIMEOUT",
+    "resignation": "RESIGN",
+    "draw_turn_limit": "TURN_LIMIT",
+    "draw_move_limit": "TURN_LIMIT",
+    "draw_fifty_moves": "MOVE_LIMIT",
+}
+
+
+def win_reason(termination: Termination) -> WinReason:
+    """Why a game of reconnaissance blind chess ended."""
+    return WinReason(_REASONS.get(termination) or _REASONS[termination.rpartition("_")[0]])
+
+
+assert set(_REASONS.values()) == set(get_args(WinReasonName))
