@@ -18,9 +18,10 @@ from gmd.logger import get_logger
 from gmd.version import VERSION
 
 from .backend import Backend
+from .bodies import JsonRequest
 from .exporter import make_registry
 from .guests import guest_of, registered
-from .refusals import refused
+from .refusals import Unusual, refused
 from .routes import games, health, metrics, turns, users, version
 
 logger = get_logger(__name__)
@@ -83,7 +84,13 @@ def make_app(backend: Backend) -> Litestar:
             "backend": Provide(lambda: backend, sync_to_thread=False),
             "registry": Provide(lambda: registry, sync_to_thread=False),
         },
-        exception_handlers={GmError: refused, Refused: refused, HTTP_500_INTERNAL_SERVER_ERROR: _failed},
+        exception_handlers={
+            GmError: refused,
+            Refused: refused,
+            Unusual: refused,
+            HTTP_500_INTERNAL_SERVER_ERROR: _failed,
+        },
+        request_class=JsonRequest,
         openapi_config=OpenAPIConfig(
             title="gmd",
             version=VERSION,

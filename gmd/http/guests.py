@@ -19,7 +19,7 @@ from gmd.local import Json, LocalDoor, Sender
 from gmd.players.account import Account
 from gmd.players.gate import Proof
 
-from .backend import Backend
+from .backend import Backend, FromDaemon
 from .intake import ARRIVED
 
 
@@ -54,7 +54,7 @@ class Guest:
 FromGuest = NamedDependency[SkipValidation[Guest]]
 
 
-def guest_of(request: Request[Account | None, Any, Any], backend: Backend) -> Guest:
+def guest_of(request: Request[Account | None, Any, Any], backend: FromDaemon) -> Guest:
     """Who sends a request; :func:`registered` has found out before."""
     return Guest(backend.door, _peer(request, backend), _arrived(request), request.scope.get("user"))
 

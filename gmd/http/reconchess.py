@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, cast, get_args
 
 import chess
 from msgspec import Meta, Struct
@@ -12,16 +12,17 @@ from gm_protocol.state import SenseResult, Termination
 #: The version of reconchess that this speaks as; its ``rc-connect`` goes on only where its own is the same.
 COMPATIBLE = "1.6.9"
 
-#: a1 is 0, b1 is 1, h8 is 63.
-Square = Annotated[int, Meta(ge=0, le=63, description="A square: a1 is 0, b1 is 1, h8 is 63.")]
+#: a1 is 0, b1 is 1, h8 is 63. (litestar leaves a minimum of 0 out of the OpenAPI document.)
+Square = Annotated[int, Meta(gt=-1, le=63, description="A square: a1 is 0, b1 is 1, h8 is 63.")]
 
+PieceSymbol = Literal["P", "N", "B", "R", "Q", "K", "p", "n", "b", "r", "q", "k"]
 WinReasonName = Literal["KING_CAPTURE", "TIMEOUT", "RESIGN", "TURN_LIMIT", "MOVE_LIMIT"]
 
 
-class Piece(Struct, frozen=True, forbid_unknown_fields=True):
+class Piece(Struct, frozen=True):
     """``value`` is the piece's letter, White's in capitals."""
 
-    value: Annotated[str, Meta(pattern="^[PNBRQKpnbrqk]$")]
+    value: PieceSymbol
     type: Literal["Piece"] = "Piece"
 
 
@@ -67,9 +68,8 @@ def square(name: str | None) -> int | None:
 
 #: The protocol's words for pieces.
 _PIECES: dict[str | None, Piece | None] = {None: None}
-for _letter in "pRNBQK":
-    _PIECES[f"w{_letter}"] = Piece(_letter.upper())
-    _PIECES[f"b{_letter}"] = Piece(_letter.lower())
+for _symbol in cast(tuple[PieceSymbol, ...], get_args(PieceSymbol)):
+    _PIECES[f"{'w' if _symbol.isupper() else 'b'}{_symbol.upper().replace('P', 'p')}"] = Piece(_symbol)
 
 _REASONS: dict[str, WinReasonName] = {
     "victory": "KING_CAPTURE",

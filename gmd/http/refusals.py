@@ -43,32 +43,40 @@ class Error(Struct, frozen=True):
     code: str
 
 
-def refused(request: Request[Any, Any, Any], refusal: GmError | Refused) -> Response[Error]:
+class Unusual(Exception):
+    """A refusal whose status is not its code's usual one."""
+
+    def __init__(self, refusal: Refused, status: int) -> None:
+        super().__init__(str(refusal))
+        self.code = refusal.code
+        self.status = status
+
+
+def refused(_: Request[Any, Any, Any], refusal: GmError | Refused | Unusual) -> Response[Error]:
     """The response to a request that was refused."""
-    retry_after = refusal.reply.get("retry_after") if isinstance(refusal, Refused) else refusal.retry_after
-    return refusal_of(refusal.code, str(refusal), retry_after=retry_after)
-
-
-def refusal_of(
-    code: str, sentence: str, status: int | None = None, retry_after: float | None = None
-) -> Response[Error]:
-    """A refusal.
-
-    :param status: where it is not the code's usual one.
-    """
-    status = status or _STATUSES.get(code, HTTP_400_BAD_REQUEST)
+    status = _STATUSES.get(refusal.code, HTTP_400_BAD_REQUEST)
+    if isinstance(refusal, Unusual):
+        status = refusal.status
     headers = {}
     if status == HTTP_401_UNAUTHORIZED:
         headers["www-authenticate"] = CHALLENGE
     elif status == HTTP_503_SERVICE_UNAVAILABLE:
-        headers["retry-after"] = str(ceil(RETRY_SECONDS if retry_after is None else retry_after))
-    return Response(Error(sentence, code), status_code=status, headers=headers)
+        headers["retry-after"] = str(_retry_after(refusal))
+    return Response(Error(str(refusal), refusal.code), status_code=status, headers=headers)
+
+
+def _retry_after(refusal: GmError | Refused | Unusual) -> int:
+    given = refusal.reply.get("retry_after") if isinstance(refusal, Refused) else getattr(refusal, "retry_after", None)
+    return ceil(given or RETRY_SECONDS)
 
 
 def documented(**sentences: str) -> dict[int, ResponseSpec]:
     """Refusals for the OpenAPI document, by name: ``bad_request="Game is finished."``. Any route may be unavailable."""
     sentences = {"unavailable": UNAVAILABLE, **sentences}
-    return {_BY_NAME[name]: ResponseSpec(Error, description=sentence) for name, sentence in sentences.items()}
+    return {
+        _BY_NAME[name]: ResponseSpec(Error, description=sentence, generate_examples=False)
+        for name, sentence in sentences.items()
+    }
 
 
 _BY_NAME = {

@@ -8,14 +8,18 @@ that, which answers it as it did before.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
+from litestar.params import PathParameter
 from msgspec import convert
 
 from gm_protocol.errors import NoSuchGame, NotAPlayer, NotAvailable
 from gm_protocol.state import RESULTS, GameState, LastResult, LastSense
 
 from .guests import Guest
+
+#: The number of a game, in a path.
+GameId = Annotated[int, PathParameter(gt=-1, le=2**53 - 1, description="The game's number.")]
 
 
 async def look(guest: Guest, game_id: int, *, hears: bool = False) -> GameState:

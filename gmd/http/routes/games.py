@@ -17,7 +17,7 @@ from gmd.http.backend import Backend, FromDaemon
 from gmd.http.guests import FromGuest, Guest
 from gmd.http.reconchess import Board, Move, WinReason, square, win_reason
 from gmd.http.refusals import UNAUTHORIZED, documented
-from gmd.http.seat import Seat, look, look_at_ended, take_seat, winner_of
+from gmd.http.seat import GameId, Seat, look, look_at_ended, take_seat, winner_of
 from gmd.local import Refused
 
 #: How long the status of a game is waited for, which reconchess's client asks for every half second: less than any
@@ -115,32 +115,32 @@ class WholeGame(Struct, frozen=True):
 
 
 @get("/color", summary="The colour you play", responses=PLAYERS)
-async def color(game_id: int, guest: FromGuest) -> PlayerColor:
+async def color(game_id: GameId, guest: FromGuest) -> PlayerColor:
     """White is true."""
     return PlayerColor((await take_seat(guest, game_id)).color)
 
 
 @get("/starting_board", summary="The position the game began from", responses=PLAYERS)
-async def starting_board(game_id: int, guest: FromGuest) -> StartingBoard:
+async def starting_board(game_id: GameId, guest: FromGuest) -> StartingBoard:
     """It is known to both players."""
     return StartingBoard(Board((await take_seat(guest, game_id)).state.start_fen))
 
 
 @get("/opponent_name", summary="Who you play against", responses=PLAYERS)
-async def opponent_name(game_id: int, guest: FromGuest, backend: FromDaemon) -> OpponentName:
+async def opponent_name(game_id: GameId, guest: FromGuest, backend: FromDaemon) -> OpponentName:
     """A registered player has a name."""
     return OpponentName(_name((await take_seat(guest, game_id)).opponent, backend))
 
 
 @get("/sense_actions", summary="The squares you may sense", responses=PLAYERS)
-async def sense_actions(game_id: int, guest: FromGuest) -> SenseActions:
+async def sense_actions(game_id: GameId, guest: FromGuest) -> SenseActions:
     """All of them while a sense is due, and, for who is overtaken by it, at the end of the game; else none."""
     seat = await take_seat(guest, game_id)
     return SenseActions(list(chess.SQUARES) if seat.over or seat.state.phase == "sense" else [])
 
 
 @get("/move_actions", summary="The moves you may ask for", responses=PLAYERS)
-async def move_actions(game_id: int, guest: FromGuest) -> MoveActions:
+async def move_actions(game_id: GameId, guest: FromGuest) -> MoveActions:
     """On your turn, what your own pieces allow; so, too, where the game has ended in your turn. Else none."""
     seat = await take_seat(guest, game_id)
     if seat.over:
@@ -150,14 +150,14 @@ async def move_actions(game_id: int, guest: FromGuest) -> MoveActions:
 
 
 @get("/seconds_left", summary="The time you have left", responses=PLAYERS)
-async def seconds_left(game_id: int, guest: FromGuest) -> SecondsLeft:
+async def seconds_left(game_id: GameId, guest: FromGuest) -> SecondsLeft:
     """Also where the game is over, what was left then: reconchess's client takes a refusal for a broken game."""
     left = (await take_seat(guest, game_id)).seconds_left
     return SecondsLeft(MAX_SECONDS if left is None else left)
 
 
 @get("/opponent_move_results", summary="Where the opponent captured", responses=PLAYERS)
-async def opponent_move_results(game_id: int, guest: FromGuest) -> OpponentMoveResults:
+async def opponent_move_results(game_id: GameId, guest: FromGuest) -> OpponentMoveResults:
     """The square of its latest turn's capture; null where there was none."""
     seat = await take_seat(guest, game_id)
     captured = seat.state.opponent_capture
@@ -165,19 +165,19 @@ async def opponent_move_results(game_id: int, guest: FromGuest) -> OpponentMoveR
 
 
 @get("/is_over", summary="Whether the game is over", responses=ANYBODY)
-async def is_over(game_id: int, guest: FromGuest) -> IsOver:
+async def is_over(game_id: GameId, guest: FromGuest) -> IsOver:
     """Anybody registered may ask."""
     return IsOver((await look(guest, game_id)).phase == "over")
 
 
 @get("/is_my_turn", summary="Whether it is your turn", responses=ANYBODY)
-async def is_my_turn(game_id: int, guest: FromGuest) -> IsMyTurn:
+async def is_my_turn(game_id: GameId, guest: FromGuest) -> IsMyTurn:
     """It never is for who does not play. The answer comes at once."""
     return IsMyTurn((await _status(guest, game_id)).is_my_turn)
 
 
 @get("/game_status", summary="Both at once", responses=ANYBODY)
-async def game_status(game_id: int, guest: FromGuest) -> GameStatus:
+async def game_status(game_id: GameId, guest: FromGuest) -> GameStatus:
     """What a player asks again and again until it is its turn.
 
     The answer comes as soon as one of both is true, and after five seconds at the latest.
@@ -195,19 +195,19 @@ async def game_status(game_id: int, guest: FromGuest) -> GameStatus:
 
 
 @get("/winner_color", summary="Who has won", responses=ENDED)
-async def winner_color(game_id: int, guest: FromGuest) -> WinnerColor:
+async def winner_color(game_id: GameId, guest: FromGuest) -> WinnerColor:
     """Null for a draw."""
     return WinnerColor(winner_of(await look_at_ended(guest, game_id)))
 
 
 @get("/win_reason", summary="Why the game ended", responses=ENDED)
-async def why_over(game_id: int, guest: FromGuest) -> WhyOver:
+async def why_over(game_id: GameId, guest: FromGuest) -> WhyOver:
     """Of a draw, too."""
     return WhyOver(win_reason((await look_at_ended(guest, game_id)).termination))
 
 
 @get("/game_history", summary="The whole game", responses=ENDED)
-async def game_history(game_id: int, guest: FromGuest, backend: FromDaemon) -> WholeGame:
+async def game_history(game_id: GameId, guest: FromGuest, backend: FromDaemon) -> WholeGame:
     """As ``reconchess.GameHistory`` loads it."""
     state = await look_at_ended(guest, game_id)
     record = (await guest.ask("history", game_id=game_id))["history"]

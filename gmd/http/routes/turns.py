@@ -19,7 +19,7 @@ from gmd.http import reconchess
 from gmd.http.guests import FromGuest
 from gmd.http.reconchess import Move, Sensed, Square
 from gmd.http.refusals import documented
-from gmd.http.seat import Seat, take_seat
+from gmd.http.seat import GameId, Seat, take_seat
 from gmd.local import Refused
 
 from .games import BOTH_SEATS, NO_GAME, NO_PLAYER
@@ -66,7 +66,7 @@ class MoveResult(Struct, frozen=True):
 @post(
     "/ready", status_code=200, summary="Say that you are there", responses=documented(bad_request=BOTH_SEATS, **PLAYERS)
 )
-async def ready(game_id: int, guest: FromGuest) -> Done:
+async def ready(game_id: GameId, guest: FromGuest) -> Done:
     """The clocks start once both players have; saying so again does nothing."""
     await take_seat(guest, game_id, hears=True)
     return Done()
@@ -78,7 +78,7 @@ async def ready(game_id: int, guest: FromGuest) -> Done:
     summary="Sense",
     responses=documented(bad_request="You already sensed, it is not your turn, or malformed request data.", **PLAYERS),
 )
-async def sense(game_id: int, data: JSONBody[SenseAction], guest: FromGuest) -> SenseResult:
+async def sense(game_id: GameId, data: JSONBody[SenseAction], guest: FromGuest) -> SenseResult:
     """What there is to see around a square. The same again shows it again; after the game's end there is nothing."""
     seat = await take_seat(guest, game_id)
     name = None if data.square is None else chess.SQUARE_NAMES[data.square]
@@ -101,7 +101,7 @@ async def sense(game_id: int, data: JSONBody[SenseAction], guest: FromGuest) -> 
         **PLAYERS,
     ),
 )
-async def move(game_id: int, data: JSONBody[MoveAction], guest: FromGuest) -> MoveResult:
+async def move(game_id: GameId, data: JSONBody[MoveAction], guest: FromGuest) -> MoveResult:
     """What became of it. The same again shows that again; after the game's end nothing does."""
     seat = await take_seat(guest, game_id)
     requested = None if data.requested_move is None else data.requested_move.value
@@ -121,7 +121,7 @@ async def move(game_id: int, data: JSONBody[MoveAction], guest: FromGuest) -> Mo
     summary="End the turn, which the move has done",
     responses=documented(bad_request="You have not sensed and moved.", **PLAYERS),
 )
-async def end_turn(game_id: int, guest: FromGuest) -> Done:
+async def end_turn(game_id: GameId, guest: FromGuest) -> Done:
     """It changes nothing. Also after the game's end: reconchess's client always sends one behind its move."""
     seat = await take_seat(guest, game_id)
     if not seat.over:
@@ -149,7 +149,7 @@ def _check_ended(seat: Seat) -> None:
     summary="Resign",
     responses=documented(bad_request="It is not your turn, or the game is over.", **PLAYERS),
 )
-async def resign(game_id: int, guest: FromGuest) -> Done:
+async def resign(game_id: GameId, guest: FromGuest) -> Done:
     """On your turn alone. Resigning again, because the reply was lost, does nothing."""
     seat = await take_seat(guest, game_id)
     if not seat.over and not seat.may_act:
@@ -164,7 +164,7 @@ async def resign(game_id: int, guest: FromGuest) -> Done:
     summary="Give up after an error",
     responses=documented(bad_request=BOTH_SEATS, **PLAYERS),
 )
-async def error_resign(game_id: int, guest: FromGuest) -> Done:
+async def error_resign(game_id: GameId, guest: FromGuest) -> Done:
     """Whoever's turn it is, the player loses; a game that is over stays as it ended."""
     seat = await take_seat(guest, game_id)
     try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from litestar import Response, post
+from litestar import post
 from litestar.params import JSONBody
 from litestar.status_codes import HTTP_200_OK, HTTP_403_FORBIDDEN, HTTP_409_CONFLICT
 from msgspec import Struct
 
 from gmd.http.guests import FromGuest, serving
-from gmd.http.refusals import Error, documented, refusal_of
+from gmd.http.refusals import Unusual, documented
 from gmd.local import Refused
 
 
@@ -41,15 +41,15 @@ class Username(Struct, frozen=True):
         conflict="The name is taken.",
     ),
 )
-async def register(data: JSONBody[Registration], guest: FromGuest) -> Response[Username] | Response[Error]:
+async def register(data: JSONBody[Registration], guest: FromGuest) -> Username:
     """A player with a name and a password. It takes no authorization."""
     try:
         reply = await guest.ask("register", name=data.username, password=data.password)
     except Refused as refused:
         if (status := _OF_REGISTRATION.get(refused.code)) is None:
             raise
-        return refusal_of(refused.code, str(refused), status)
-    return Response(Username(reply["name"]))
+        raise Unusual(refused, status) from None
+    return Username(reply["name"])
 
 
 _OF_REGISTRATION = {"not_available": HTTP_409_CONFLICT, "unauthorized": HTTP_403_FORBIDDEN}
