@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 
@@ -11,7 +11,7 @@ import trio
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.alarms import Alarms
 from gmd.games.events import AnyEvent, Sensed
-from gmd.games.game import Absent, Command, Flag, Game, Hear, Join, Outcome
+from gmd.games.game import Absent, CallOff, Command, Flag, Game, Hear, Join, Outcome
 from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.logger import get_logger
 from gmd.shelf import Shelf, Table
@@ -48,6 +48,7 @@ class Arbiter:
         self.at_hand = self._shelf.at_hand
         #: How many games are live, durably.
         self.live_games = 0
+        self._on_seats: list[Callable[[Game], None]] = []
 
     @property
     def games_in_memory(self) -> int:
@@ -63,6 +64,14 @@ class Arbiter:
         for game_id, seconds_left in await self.log.deadlines():
             self.alarms.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
         self.live_games = await self.log.live_games()
+
+    def when_seats_change(self, callback: Callable[[Game], None]) -> None:
+        """Call back with every game that is made, joined, or ended, once that is durable."""
+        self._on_seats.append(callback)
+
+    def lapse(self, game_id: int, seconds: float) -> None:
+        """Call a game of the log's off after some time, if it has not begun by then."""
+        self.alarms.set(game_id, trio.current_time() + seconds)
 
     async def run(self) -> None:
         """Watch the clocks, and let idle games go, until cancelled."""
@@ -102,9 +111,13 @@ class Arbiter:
 
     def join(self, table: Table, command: Join, at: float) -> Outcome:
         """Let a player take a seat: with the last one taken begins the time for both to be heard from."""
-        if not table.game.begun:
+        opened = table.opened
+        if table.game.players.count(None) == 1:
             table.opened = at
-        return self.act(table, command, at)
+        outcome = self.act(table, command, at)
+        if not table.game.begun:  # it was refused
+            table.opened = opened
+        return outcome
 
     def hear(self, table: Table, player: int, at: float) -> None:
         """A player has sent a request that names the game: mark its seats heard from."""
@@ -170,10 +183,14 @@ class Arbiter:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
         game = table.game
         table.commit = None
-        if table.turned != (turned := (game.now.ply, game.over, game.players)):
+        before = table.turned
+        if before != (turned := (game.now.ply, game.over, game.players)):
             table.turned = turned
             self.turns.update(game)
-        if game.clock is not None:
+            if before is None or before[1:] != turned[1:]:
+                for callback in self._on_seats:
+                    callback(game)
+        if game.timed:
             self._start_clock(table)
         self.watchers.ring(game.id, game.named)
 
@@ -197,7 +214,7 @@ class Arbiter:
         if self._shelf.find(game.id) is table:
             self._shelf.drop(game.id)
             self.alarms.clear(game.id)
-            if game.clock is not None:
+            if game.timed:
                 self._wanted.send_nowait(game.id)
 
     # --- Clocks -------------------------------------------------------------------------------------------------
@@ -210,13 +227,13 @@ class Arbiter:
     def _resume(self, table: Table) -> None:
         """A game has come out of the log: its clock runs as its alarm says, or from now."""
         game = table.game
-        if game.clock is None:
+        if not game.timed:
             return
         deadline = self.alarms.deadline(game.id)
-        if game.ticking:
+        if game.clock is not None and game.ticking:
             table.since = trio.current_time() if deadline is None else deadline - game.clock.left(game.turn)
         elif deadline is not None:
-            table.opened = deadline - self._start_seconds
+            table.opened = deadline - self._patience(game)
         self._set_alarm(table)
 
     def _deadline(self, table: Table) -> float | None:
@@ -224,7 +241,11 @@ class Arbiter:
         game = table.game
         if game.clock is not None and game.ticking:
             return table.since + game.clock.left(game.turn)
-        return table.opened + self._start_seconds if game.awaited else None
+        return table.opened + self._patience(game) if game.awaited or game.lapsing else None
+
+    def _patience(self, game: Game) -> float:
+        """Seconds that a game waits for its seats to be taken, and then for those who have them."""
+        return game.created.lapses if game.lapsing and game.created.lapses is not None else self._start_seconds
 
     def _set_alarm(self, table: Table) -> None:
         deadline = self._deadline(table)
@@ -246,7 +267,7 @@ class Arbiter:
         deadline = self._deadline(table)
         try:
             if deadline is not None and deadline <= now:
-                self.act(table, Absent() if table.game.awaited else Flag(), now)
+                self.act(table, _when_due(table.game), now)
         except Internal:
             return  # it has been logged, and the game is to be loaded again
         except Exception:
@@ -275,3 +296,10 @@ class Arbiter:
     def _is_needed(self, table: Table) -> bool:
         """Whether a game is to stay in memory though nobody has asked for it of late."""
         return table.commit is not None or table.sensed is not None or self.watchers.watched(table.game.id)
+
+
+def _when_due(game: Game) -> Command:
+    """What is to be asked of a game whose deadline has come."""
+    if game.lapsing:
+        return CallOff(None)
+    return Absent() if game.awaited else Flag()

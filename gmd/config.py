@@ -81,6 +81,22 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 100
     # All players are in memory: some hundred bytes each.
     max_players: Annotated[int, Meta(ge=1, description="Registered players there may be.")] = 100_000
+    # reconchess's client asks every five seconds whether it is invited, and starts a game at once if it has room.
+    invitation_timeout: Annotated[
+        float, Meta(gt=0, le=MAX_SECONDS, description="Seconds that an invitation waits for its answer.")
+    ] = 300.0
+    max_invitations: Annotated[
+        int, Meta(ge=1, description="Invitations of a player's that may wait for answers at a time.")
+    ] = 20
+    # A class plays from one address; each invitation is a game in the log, though nobody plays it.
+    max_invitations_per_minute: Annotated[
+        int, Meta(ge=1, description="Invitations and seeks that an address may send in a minute.")
+    ] = 300
+    # Twelve times as long as reconchess's client waits between two requests.
+    presence_timeout: Annotated[
+        float,
+        Meta(gt=0, le=MAX_SECONDS, description="Seconds that a player without a session is active after a request."),
+    ] = 60.0
     # For a day after its end a game is due to players who wait for any of theirs: it must still be there to be shown.
     keep_finished: (
         Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; without this, for ever.")]

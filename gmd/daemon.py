@@ -18,6 +18,7 @@ from gmd.arbiter import Arbiter
 from gmd.config import EMBEDDED, Config
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
+from gmd.lobby.lobby import Lobby, LobbyLimits
 from gmd.local import LocalDoor
 from gmd.log.directory import DataError
 from gmd.log.interface import EventLog, LogFailed
@@ -59,6 +60,7 @@ class Daemon:
 
     :ivar arbiter: its games, for calls without a socket.
     :ivar gate: its registered players.
+    :ivar lobby: where they invite each other.
     :ivar certificate: its TLS, if it has any.
     :ivar metrics: what it has counted.
     :ivar addresses: the (host, port) pairs it listens on.
@@ -72,6 +74,7 @@ class Daemon:
         self,
         arbiter: Arbiter,
         gate: Gate,
+        lobby: Lobby,
         doorkeeper: Doorkeeper,
         certificate: Certificate | None,
         metrics: Metrics,
@@ -82,6 +85,7 @@ class Daemon:
     ) -> None:
         self.arbiter = arbiter
         self.gate = gate
+        self.lobby = lobby
         self.doorkeeper = doorkeeper
         self.certificate = certificate
         self.metrics = metrics
@@ -160,7 +164,8 @@ async def open_daemon(
         closing(gate_of(config, log)) as gate,
     ):
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
-        await _start(arbiter, gate.registry, config.data)
+        lobby = lobby_of(config, arbiter, gate)
+        await _start(arbiter, gate.registry, lobby, config.data)
         async with _listening(config.host, config.port, sockets) as listeners:
             limits = limits_of(config)
             spectators = spectators_of(config, local=all(map(_is_local, listeners)))
@@ -171,30 +176,45 @@ async def open_daemon(
                 metrics,
                 spectators,
                 certificate,
+                lobby=lobby,
                 registered_only=config.require_registration,
             )
-            local = LocalDoor(arbiter, limits, gate, metrics, spectators, registered_only=config.require_registration)
+            local = LocalDoor(
+                arbiter,
+                limits,
+                gate,
+                metrics,
+                spectators,
+                lobby=lobby,
+                registered_only=config.require_registration,
+            )
             doors: list[Door] = [(doorkeeper, listeners)]
             if operator is not None:
-                operators = Doorkeeper(arbiter, limits, gate, metrics, spectators, authority=Authority.OPERATOR)
+                operators = Doorkeeper(
+                    arbiter, limits, gate, metrics, spectators, lobby=lobby, authority=Authority.OPERATOR
+                )
                 doors.append((operators, [operator]))
             async with (
-                _http(config, http_sockets, arbiter, metrics, doorkeeper, local, gate) as http,
+                _http(config, http_sockets, arbiter, metrics, doorkeeper, local, gate, lobby) as http,
                 _writing(log),
-                _serving(arbiter, gate.registry, doors, local, http, config),
+                _serving(arbiter, gate.registry, lobby, doors, local, http, config),
             ):
                 with carried:
-                    yield Daemon(arbiter, gate, doorkeeper, certificate, metrics, listeners, http, spectators, local)
+                    yield Daemon(
+                        arbiter, gate, lobby, doorkeeper, certificate, metrics, listeners, http, spectators, local
+                    )
     if carried.error is not None:
         raise carried.error
 
 
-async def _start(arbiter: Arbiter, registry: Registry, data: str) -> None:
+async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, data: str) -> None:
     what = "live games"
     try:
         await arbiter.start()
         what = "registered players"
         await registry.start()
+        what = "invitations"
+        await lobby.start()
     except LogFailed as error:
         message = f"data: the {what} in {data} cannot be read, as the log says; gmd check may say what is damaged"
         raise DataError(message) from error
@@ -243,6 +263,7 @@ async def _http(
     doorkeeper: Doorkeeper,
     local: LocalDoor,
     gate: Gate,
+    lobby: Lobby,
 ) -> AsyncIterator[HttpService | None]:
     """HTTP's address, listened on, if it is on.
 
@@ -274,6 +295,7 @@ async def _http(
             doorkeeper,
             local,
             gate,
+            lobby,
             proxies,
         )
 
@@ -282,6 +304,7 @@ async def _http(
 async def _serving(
     arbiter: Arbiter,
     registry: Registry,
+    lobby: Lobby,
     doors: Sequence[Door],
     local: LocalDoor,
     http: HttpService | None,
@@ -294,6 +317,7 @@ async def _serving(
         async with trio.open_nursery() as services:
             services.start_soon(arbiter.run)
             services.start_soon(registry.run)
+            services.start_soon(lobby.run)
             for doorkeeper, listeners in doors:
                 services.start_soon(doorkeeper.run, listeners, sessions)
             if config.keep_finished is not None:
@@ -322,7 +346,22 @@ async def _close(doors: Sequence[Door], local: LocalDoor, patience: float) -> No
 def gate_of(config: Config, log: EventLog) -> Gate:
     """Who may act as a registered player; they are kept beside the log. Its registry is still to be started."""
     registry = Registry(players_beside(log), config.max_players)
-    return Gate(registry, config.max_failures_per_minute, config.max_registrations_per_hour)
+    return Gate(
+        registry,
+        config.max_failures_per_minute,
+        config.max_registrations_per_hour,
+        presence_seconds=config.presence_timeout,
+    )
+
+
+def lobby_of(config: Config, arbiter: Arbiter, gate: Gate) -> Lobby:
+    """Where registered players find each other. It is still to be started, when its arbiter and its gate are."""
+    limits = LobbyLimits(
+        seconds=config.invitation_timeout,
+        out=config.max_invitations,
+        per_minute=config.max_invitations_per_minute,
+    )
+    return Lobby(arbiter, gate.registry, gate.presence, limits)
 
 
 def spectators_of(config: Config, *, local: bool) -> Spectators:
@@ -356,6 +395,9 @@ def limits_of(config: Config) -> Limits:
         max_failures_per_minute=config.max_failures_per_minute,
         max_registrations_per_hour=config.max_registrations_per_hour,
         max_players=config.max_players,
+        invitation_seconds=config.invitation_timeout,
+        max_invitations=config.max_invitations,
+        max_invitations_per_minute=config.max_invitations_per_minute,
     )
 
 

@@ -16,6 +16,7 @@ from gm_protocol.messages import AnyRequest, Limits
 from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
+from gmd.lobby.lobby import Lobby
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate, Proof
 from gmd.spectators import Spectators
@@ -71,13 +72,16 @@ class LocalDoor:
         metrics: Metrics,
         spectators: Spectators,
         *,
+        lobby: Lobby,
         registered_only: bool = False,
     ) -> None:
         """:param gate: who the registered players are.
+        :param lobby: where they invite each other.
         :param registered_only: whether open ids are refused.
         """
         self._arbiter = arbiter
         self._gate = gate
+        self._lobby = lobby
         self._registered_only = registered_only
         self._limits = limits
         self._metrics = metrics
@@ -133,6 +137,7 @@ class LocalDoor:
             attending=_alone,
             metrics=self._metrics,
             gate=self._gate,
+            lobby=self._lobby,
             peer=sender.peer,
             proof=sender.proof,
             hears=sender.hears,

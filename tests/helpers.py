@@ -15,8 +15,9 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, gate_of, limits_of, open_daemon, spectators_of
+from gmd.daemon import Daemon, gate_of, limits_of, lobby_of, open_daemon, spectators_of
 from gmd.games.events import AnyEvent
+from gmd.lobby.lobby import Lobby
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
 from gmd.log.memory import MemoryLog
@@ -127,9 +128,12 @@ async def connected(daemon: Daemon, *, hello: bool = True, player: int | None = 
 class MemoryDaemon:
     """A daemon without sockets: the same sessions on streams in memory."""
 
-    def __init__(self, arbiter: Arbiter, gate: Gate, doorkeeper: Doorkeeper, nursery: trio.Nursery) -> None:
+    def __init__(
+        self, arbiter: Arbiter, gate: Gate, lobby: Lobby, doorkeeper: Doorkeeper, nursery: trio.Nursery
+    ) -> None:
         self.arbiter = arbiter
         self.gate = gate
+        self.lobby = lobby
         self.doorkeeper = doorkeeper
         self._nursery = nursery
 
@@ -161,6 +165,9 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
             nursery.start_soon(arbiter.run)
             await gate.registry.start()
             nursery.start_soon(gate.registry.run)
+            lobby = lobby_of(config, arbiter, gate)
+            await lobby.start()
+            nursery.start_soon(lobby.run)
             certificate = certificate_of(config.tls_cert, config.tls_key)
             doorkeeper = Doorkeeper(
                 arbiter,
@@ -168,10 +175,11 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
                 gate,
                 spectators=spectators_of(config, local=True),
                 certificate=certificate,
+                lobby=lobby,
                 registered_only=config.require_registration,
             )
             try:
-                yield MemoryDaemon(arbiter, gate, doorkeeper, nursery)
+                yield MemoryDaemon(arbiter, gate, lobby, doorkeeper, nursery)
             finally:  # a test that fails must end too, and the log writes on until it is stopped
                 nursery.cancel_scope.cancel()
                 log.stop()

@@ -109,7 +109,7 @@ def possible_first(game: RbcGame, viewer: views.Viewer) -> views.Actions:
 def one_more_when_sensed(game: RbcGame) -> Standing:
     """A listing in which a sense counts as half a turn."""
     standing = _standing(game)
-    return standing._replace(ply_index=standing.ply_index + (game.now.phase == "move"))
+    return structs.replace(standing, ply_index=standing.ply_index + (game.now.phase == "move"))
 
 
 LEAKS: dict[str, Patch] = {

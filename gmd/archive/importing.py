@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import structs
+
 from gmd.log.sql import SqlStore
 from gmd.log.store import Restored
 
@@ -51,7 +53,7 @@ class Importer:
     def add_new(self, game: Restored) -> int:
         """Take in a game under a new id, and return that."""
         game_id, self._next_id = self._next_id, self._next_id + 1
-        self._put(game._replace(append=game.append._replace(game_id=game_id)))
+        self._put(game._replace(append=structs.replace(game.append, game_id=game_id)))
         return game_id
 
     def flush(self) -> None:

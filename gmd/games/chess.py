@@ -19,7 +19,7 @@ from gm_protocol.state import FIFTY_MOVES, THREEFOLD, Termination
 
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import Facts, Played, facts_of
-from .game import Absent, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
+from .game import Absent, CallOff, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
 from .material import insufficient_material
 from .position import Position
 from .setup import start_of
@@ -98,6 +98,8 @@ class ChessGame(Game):
                 return Outcome(self.flag(thought))
             case Absent():
                 return self.absent()
+            case CallOff():
+                return self.call_off(command)
             case Sense():
                 message = f"kind: nothing is sensed in {self.options.variant}, where everything is shown; only in rbc"
                 return self.refuse(command, thought) or Outcome(refusal=NotAvailable(message))

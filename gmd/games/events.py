@@ -19,6 +19,8 @@ class Created(Event, tag="created"):
     """The game began, at its start position. ``result_header`` is the Result tag of the PGN it came from.
 
     A seat whose player is None is open to whoever joins first; one of ``invited`` is kept for the player named.
+    ``lapses`` is after how many seconds the game is called off if it has not begun by then; None for never. ``ranked``:
+    it counts for the players' ratings.
     """
 
     player_white: int | None
@@ -27,6 +29,8 @@ class Created(Event, tag="created"):
     created: str
     result_header: str | None = None
     invited: list[Color] = []
+    lapses: float | None = None
+    ranked: bool = False
 
 
 class Loaded(Event, tag="loaded"):
@@ -70,8 +74,8 @@ class Ended(Event, tag="ended"):
     """The game ended otherwise than by a move.
 
     ``seat``, ``asked`` and ``offer_draw`` say who asked for it in which words (a termination, or the move text that
-    forfeited), so that the same request sent again is known; a timeout has none. ``seconds`` are charged to the side
-    to move.
+    forfeited), so that the same request sent again is known; a timeout has none, nor a game that was called off.
+    ``seconds`` are charged to the side to move.
     """
 
     termination: Termination

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
 from gm_protocol.messages import VoluntaryTermination
-from gm_protocol.state import Color, Termination
+from gm_protocol.state import CALLED_OFF, Color, Termination
 
 from .clock import Clock
 from .events import AnyEvent, Created, Ended, Heard, Joined
@@ -75,7 +75,13 @@ class Absent(Struct, frozen=True, gc=False):
     """The time for both seats to be heard from has passed."""
 
 
-Command = Sense | Play | End | Join | Hear | Flag | Absent
+class CallOff(Struct, frozen=True, gc=False):
+    """A game that has not begun is not to begin: a player says so, or, where it is None, the time for it has passed."""
+
+    player: int | None
+
+
+Command = Sense | Play | End | Join | Hear | Flag | Absent | CallOff
 
 
 class Snapshot(Struct, frozen=True, gc=False):
@@ -120,7 +126,7 @@ class Seating(NamedTuple):
         return self.white_taken and self.black_taken
 
 
-class Standing(NamedTuple):
+class Standing(Struct, frozen=True, array_like=True, gc=False):
     """How a game stands: all of a listing's row that changes, and what its clock is to be wound to."""
 
     turn: Color
@@ -164,6 +170,8 @@ class Game(ABC):
         if self._kept_seats:
             self._keep_seats(created.invited)
         self.clock = None if self.options.clock is None else Clock(self.options.clock)
+        #: Whether time matters to it at all.
+        self.timed = self.clock is not None or created.lapses is not None
         self.heard = [False, False]
         #: The game as it stands, the side to move, and whether it has ended.
         self.now: Snapshot
@@ -194,6 +202,11 @@ class Game(ABC):
         self.begun = False
         black, white = self.named
         self.players = (None if "black" in invited else black, None if "white" in invited else white)
+
+    @property
+    def lapsing(self) -> bool:
+        """Whether the game is to be called off if it does not begin in time."""
+        return self.created.lapses is not None and not self.begun and not self.over
 
     @property
     def ticking(self) -> bool:
@@ -274,6 +287,23 @@ class Game(ABC):
             return Outcome(refusal=self._no_seat(command))
         kept = [color for color in free if self.named[color == "white"] is not None]
         return Outcome([Joined((kept or free)[0], command.player)])
+
+    def call_off(self, command: CallOff) -> Outcome:
+        """Decide :class:`CallOff`. Whom a seat is kept for declines, who has one withdraws."""
+        player = command.player
+        if player is None:
+            return Outcome([] if self.begun or self.over else [Ended("expired")])
+        if player not in self.named:
+            return Outcome(
+                refusal=NotAPlayer(f"player: {player} has no seat in game {self.id}, and is not invited to it")
+            )
+        if self.over and self.now.termination in CALLED_OFF:
+            return Outcome()
+        if self.over:
+            return Outcome(refusal=self._is_over(self.now.termination))
+        if self.begun:
+            return Outcome(refusal=NotAvailable(f"game {self.id} has begun: it can be resigned, and not called off"))
+        return Outcome([Ended("withdrawn" if player in self.players else "declined")])
 
     def _holds(self, player: int, color: Color) -> bool:
         return self.players[color == "white"] == player

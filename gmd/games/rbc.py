@@ -17,11 +17,11 @@ from chess import BLACK, WHITE, Color, Move, Square
 from msgspec import UNSET, Struct, structs
 
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
-from gm_protocol.state import Phase, Termination
+from gm_protocol.state import CALLED_OFF, Phase, Termination
 
 from .chess import MAX_PLIES
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
-from .game import Absent, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
+from .game import Absent, CallOff, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
 from .position import pack
 from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
 from .recon.pgn import san
@@ -128,6 +128,8 @@ class RbcGame(Game):
                 return Outcome(self.flag(thought))
             case Absent():
                 return self.absent()
+            case CallOff():
+                return self.call_off(command)
 
     def _decide_sense(self, command: Sense, thought: float) -> Outcome:
         square = _square_number(command.square)
@@ -237,7 +239,7 @@ class RbcGame(Game):
         loser = event.termination.endswith("_white")
         if event.termination.startswith("timeout"):
             self.recon.lose_on_time(loser)
-        else:
+        elif event.termination not in CALLED_OFF:
             self.recon.resign(loser)
         self._stand(event.termination, before.senses, before.results)
         if event.seat is not None and event.asked is not None:

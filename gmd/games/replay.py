@@ -11,11 +11,12 @@ from msgspec import UNSET, structs
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame, VoluntaryTermination
+from gm_protocol.state import CALLED_OFF
 
 from .chess import MAX_KEPT_TEXT, MAX_PLIES, ChessGame
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import facts_of
-from .game import Absent, Command, End, Flag, Game, Join, Play, Sense
+from .game import Absent, CallOff, Command, End, Flag, Game, Join, Play, Sense
 from .setup import resolve
 from .variants import make_game
 
@@ -67,6 +68,8 @@ def _begun(event: AnyEvent) -> Game:
     for color in event.invited:
         if named[color] is None or event.invited.count(color) > 1:
             raise _Wrong(f"invited: {color}'s seat is kept for nobody, or twice")
+    if event.lapses is not None and not event.lapses > 0:
+        raise _Wrong(f"lapses: {event.lapses} seconds are no time to begin in")
     resolved = _resolved(event.options)
     for name in GameOptions.__struct_fields__:
         has, should = getattr(event.options, name), getattr(resolved, name)
@@ -141,6 +144,8 @@ def _ending(game: Game, event: Ended) -> Command:
     name, _, color = event.termination.rpartition("_")
     if name == "timeout":
         return Absent() if game.awaited else Flag()
+    if event.termination in CALLED_OFF:
+        return CallOff(_who_called_off(game, event))
     if event.seat is None or event.asked is None:
         raise _Wrong(f"termination: {event.termination!r} is asked for by a seat, and none is named")
     if color in ("white", "black") and color != event.seat:
@@ -151,6 +156,19 @@ def _ending(game: Game, event: Ended) -> Command:
     if event.termination not in _VOLUNTARY:
         raise _Wrong(f"termination: {event.termination!r} is the end of no game but by a move")
     return End(seat, event.termination)  # type: ignore[arg-type]  # it is one of them
+
+
+def _who_called_off(game: Game, event: Ended) -> int | None:
+    """One of those who may have: which of them does not matter."""
+    if event.termination == "expired":
+        if not game.lapsing:
+            raise _Wrong("termination: 'expired' is the end of no game that has all the time to begin")
+        return None
+    seated = event.termination == "withdrawn"
+    who = [named for named in game.named if named is not None and (named in game.players) is seated]
+    if not who:
+        raise _Wrong(f"termination: {event.termination!r} is what nobody can have said")
+    return who[0]
 
 
 def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: Command, thought: float) -> None:

@@ -17,9 +17,12 @@ from gm_protocol.errors import BadRequest, Unauthorized
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Reply, Request
 from gmd.arbiter import Arbiter
 from gmd.games.views import Viewer
+from gmd.lobby.lobby import Lobby
 from gmd.log.interface import Commit
 from gmd.metrics import Metrics
+from gmd.players.account import Account
 from gmd.players.gate import Gate, Proof
+from gmd.players.presence import Visit
 from gmd.shelf import Table
 from gmd.spectators import Spectators
 from gmd.watchers import Bell
@@ -52,6 +55,8 @@ class Call:
     metrics: Metrics
     #: Who the registered players are, and who is taken for one.
     gate: Gate
+    #: Where they invite each other.
+    lobby: Lobby
     #: Where the session comes from, as host:port; empty where that is nowhere.
     peer: str
     refusals: int = 0
@@ -59,6 +64,8 @@ class Call:
     registered_only: bool = False
     #: What the session's ``hello`` has shown of its player.
     proof: Proof | None = None
+    #: What makes that player be here for as long as the session lasts; None where there is no session.
+    visit: Visit | None = None
     #: The key that came with the request under way.
     key: str | UnsetType | None = field(default=None, repr=False)
     authority: Authority = Authority.CLIENT
@@ -83,7 +90,19 @@ class Call:
     def forget(self) -> None:
         """Be a session of nobody's."""
         self.player = self.proof = None
+        self.leave()
         self.oversees = self.is_operator or self.spectators.unasked
+
+    def prove(self, account: Account) -> None:
+        """Be a session of this player's, who has shown who it is."""
+        self.proof = self.gate.proof(account)
+        if self.visit is not None:
+            self.visit.enter(self.proof)
+
+    def leave(self) -> None:
+        """The session's player is not here any more, as far as the session goes; also at its end."""
+        if self.visit is not None:
+            self.visit.leave()
 
 
 class Answer(Struct, frozen=True, gc=False):
@@ -147,6 +166,8 @@ def authorise(player: int | None, call: Call) -> None:
     if FIRST_REGISTERED <= player <= LAST_REGISTERED:
         if not call.is_operator:
             call.gate.admit(player, call.key or None, call.proof, call.peer)
+            if call.visit is None or call.visit.player != player:
+                call.gate.presence.seen(player)
     elif call.registered_only and not call.is_operator:
         raise Unauthorized(f"player: {player} is an open id, and this server takes registered players alone")
 

@@ -47,7 +47,7 @@ async def _player(request: Hello, call: Call) -> int | None:
         if player is not None:
             account = call.gate.registry.get(player)
     if account is not None and account.key is not None:
-        call.proof = call.gate.proof(account)
+        call.prove(account)
     return player
 
 

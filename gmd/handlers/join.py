@@ -21,7 +21,7 @@ async def join(request: Join, call: Call) -> Answer:
     if outcome.refusal is not None:
         raise outcome.refusal
     if call.hears:
-        call.arbiter.hear(table, player, call.arrived)
+        call.lobby.ready(table, player, call.arrived)
     call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.WHITE)
     reply = JoinReply(
         id=echo_id(request),

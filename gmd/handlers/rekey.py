@@ -22,7 +22,7 @@ async def rekey(request: Rekey, call: Call) -> Answer:
     player = _as_operator(request, call) if call.is_operator else _as_player(request, call)
     account, key = await call.gate.registry.rekey(player, request.token)
     if call.proof is not None and call.proof.player == player:
-        call.proof = call.gate.proof(account)
+        call.prove(account)
     return Answer(KeyReply(id=echo_id(request), player=player, name=account.name, key=key))
 
 

@@ -10,6 +10,7 @@ from litestar.params import SkipValidation
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.lobby.lobby import Lobby
 from gmd.local import LocalDoor
 from gmd.metrics import Metrics
 from gmd.players.credentials import Credentials
@@ -53,6 +54,7 @@ class Backend:
     http_port: Port
     #: Where requests go, whatever route they have come by.
     door: LocalDoor
+    lobby: Lobby
     registry: Registry
     #: Who is let in, and from where.
     credentials: Credentials

@@ -69,7 +69,9 @@ async def registered(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRout
     backend: Backend = connection.app.state.backend
     serving(connection, _)
     name, secret = _basic(connection.headers.get("authorization"))
-    connection.scope["user"] = await backend.credentials.admit(name, secret, _peer(connection, backend))
+    account = await backend.credentials.admit(name, secret, _peer(connection, backend))
+    backend.lobby.presence.seen(account.player)
+    connection.scope["user"] = account
 
 
 def serving(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:

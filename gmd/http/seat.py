@@ -22,13 +22,13 @@ from .guests import Guest
 GameId = Annotated[int, PathParameter(gt=-1, le=2**53 - 1, description="The game's number.")]
 
 
-async def look(guest: Guest, game_id: int, *, hears: bool = False) -> GameState:
+async def look(guest: Guest, game_id: int) -> GameState:
     """A game of reconnaissance blind chess as a guest may see it.
 
     :raises Refused: there is none of that id.
     :raises NoSuchGame: it is a game of another kind.
     """
-    reply = await guest.ask("state", game_id=game_id, brief=True, hears=hears)
+    reply = await guest.ask("state", game_id=game_id, brief=True)
     state = convert(reply["state"], GameState)
     if state.variant != "rbc":
         raise NoSuchGame(f"game_id: game {game_id} is {state.variant}; this API has reconnaissance blind chess alone")
@@ -46,13 +46,12 @@ async def look_at_ended(guest: Guest, game_id: int) -> GameState:
     return state
 
 
-async def take_seat(guest: Guest, game_id: int, *, hears: bool = False) -> Seat:
+async def take_seat(guest: Guest, game_id: int) -> Seat:
     """A game as one who plays in it sees it.
 
-    :param hears: whether the player counts as being there by this.
     :raises NotAPlayer: the guest has no seat, or has not taken the one it is invited to.
     """
-    state = await look(guest, game_id, hears=hears)
+    state = await look(guest, game_id)
     player = guest.player.player
     if player not in (state.player_white, state.player_black):
         raise NotAPlayer(f"game_id: {guest.player.name} is not a player in game {game_id}")

@@ -10,6 +10,7 @@ from hypercorn.typing import ASGIFramework
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.lobby.lobby import Lobby
 from gmd.local import LocalDoor
 from gmd.metrics import Metrics
 from gmd.players.credentials import Credentials
@@ -38,10 +39,12 @@ class HttpService:
         game_port: GamePort,
         door: LocalDoor,
         gate: Gate,
+        lobby: Lobby,
         proxies: Proxies,
     ) -> None:
         """:param door: where requests of the protocol's go that routes make of HTTP's.
         :param gate: who the registered players are.
+        :param lobby: where they invite each other.
         :param proxies: whose word is taken for where requests come from.
         """
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
@@ -49,7 +52,7 @@ class HttpService:
         self._lag = metrics.loop_lag
         self._server = HttpServer(limits, max_connections)
         backend = Backend(
-            arbiter, limits, metrics, game_port, self._server, door, gate.registry, Credentials(gate), proxies
+            arbiter, limits, metrics, game_port, self._server, door, lobby, gate.registry, Credentials(gate), proxies
         )
         self._app = cast(ASGIFramework, make_app(backend))
 

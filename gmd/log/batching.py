@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import trio
+from msgspec import Struct
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
@@ -22,7 +23,7 @@ from gmd.games.game import Standing
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
-from .interface import Deadline, GameQuery, LogFailed, Pruned, SequenceConflict, TokenUse
+from .interface import Deadline, GameQuery, LogFailed, Playing, Pruned, SequenceConflict, TokenUse, Unanswered
 from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
 from .workers import Workers
@@ -43,23 +44,18 @@ RECENT_TOKENS = 10_000
 PROBE_SECONDS = 2.0
 
 
-class Pending:
+class Pending(Struct, eq=False):
     """The events of one game in one batch, and their :class:`~gmd.log.interface.Commit`."""
 
-    __slots__ = ("_callbacks", "_settled", "done", "error", "events", "expected", "game_id", "standing", "token")
-
-    def __init__(
-        self, game_id: int, expected: int, standing: Callable[[], Standing], token: TokenUse | None = None
-    ) -> None:
-        self.game_id = game_id
-        self.expected = expected
-        self.events: list[AnyEvent] = []
-        self.standing = standing
-        self.token = token
-        self.done = False
-        self.error: GmError | None = None
-        self._callbacks: list[Callable[[GmError | None], None]] = []
-        self._settled: trio.Event | None = None
+    game_id: int
+    expected: int
+    standing: Callable[[], Standing]
+    token: TokenUse | None = None
+    events: list[AnyEvent] = []
+    done: bool = False
+    error: GmError | None = None
+    _callbacks: list[Callable[[GmError | None], None]] = []
+    _settled: trio.Event | None = None
 
     @property
     def end(self) -> int:
@@ -340,6 +336,14 @@ class BatchingLog:
     async def deadlines(self) -> list[Deadline]:
         await self._all_settled()
         return await self._read(self._store.deadlines)
+
+    async def playing(self) -> list[Playing]:
+        await self._all_settled()
+        return await self._read(self._store.playing)
+
+    async def unanswered(self) -> list[Unanswered]:
+        await self._all_settled()
+        return await self._read(self._store.unanswered)
 
     async def live_games(self) -> int:
         await self._all_settled()

@@ -83,6 +83,21 @@ class Deadline(NamedTuple):
     seconds_left: float | None
 
 
+class Playing(NamedTuple):
+    """A live game, and who plays it."""
+
+    game_id: int
+    white: int | None
+    black: int | None
+
+
+class Unanswered(NamedTuple):
+    """A game that waits for somebody to take a seat, or to be heard from for the first time; with all its events."""
+
+    game_id: int
+    events: list[AnyEvent]
+
+
 class EventLog(Protocol):
     """An append-only log of every game's events."""
 
@@ -141,6 +156,16 @@ class EventLog(Protocol):
 
     async def deadlines(self) -> list[Deadline]:
         """Every live game with a clock; one that has not begun is not live."""
+
+    async def playing(self) -> list[Playing]:
+        """Every live game that some registered player plays; asked once, at the start."""
+
+    async def unanswered(self) -> list[Unanswered]:
+        """Every game that waits for a registered player, oldest first; asked once, at the start.
+
+        It is open, or live with a clock and some seat has not been heard from; and some seat is a registered player's,
+        or kept for one.
+        """
 
     async def live_games(self) -> int:
         """How many games are not over; asked once, at the start, for it takes as long as there are such games."""

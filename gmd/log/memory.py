@@ -14,8 +14,8 @@ from gm_protocol.state import RESULTS, Color
 from gmd.games.events import AnyEvent, Created, Heard, Joined, Sensed
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, Pruned, SequenceConflict, TokenUse
-from .seats import seating_of, status_of
+from .interface import Deadline, GameQuery, Playing, Pruned, SequenceConflict, TokenUse, Unanswered
+from .seats import has_registered, seating_of, status_of
 
 #: Games a listing looks at before it lets others run: some hundred microseconds.
 GAMES_A_STEP = 1_000
@@ -57,6 +57,14 @@ class _Logged:
     def players(self) -> tuple[int | None, int | None]:
         seating = seating_of(self.created, self.standing())
         return seating.white, seating.black
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether it waits for somebody to take a seat, or to be heard from for the first time."""
+        standing = self.standing()
+        status = status_of(standing)
+        unheard = self.created.options.clock is not None and standing.seconds_left is None
+        return status == "open" or (status == "live" and unheard)
 
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
@@ -173,6 +181,20 @@ class MemoryLog:
             Deadline(game_id, standing.seconds_left)
             for game_id, game in self._games.items()
             if game.created.options.clock is not None and status_of(standing := game.standing()) == "live"
+        ]
+
+    async def playing(self) -> list[Playing]:
+        return [
+            Playing(game_id, *game.players)
+            for game_id, game in self._games.items()
+            if status_of(game.standing()) == "live" and has_registered(*game.players)
+        ]
+
+    async def unanswered(self) -> list[Unanswered]:
+        return [
+            Unanswered(game_id, list(game.events))
+            for game_id, game in self._games.items()
+            if game.unanswered and has_registered(*game.players)
         ]
 
     async def live_games(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 from gm_protocol.messages import GameStatus
 from gmd.games.events import Created, Joined
 from gmd.games.game import Seating, Standing
@@ -22,6 +23,11 @@ def status_of(standing: Standing) -> GameStatus:
     if standing.termination != "available_move":
         return "over"
     return "live" if standing.seating is None or standing.seating.complete else "open"
+
+
+def has_registered(white: int | None, black: int | None) -> bool:
+    """Whether one of the players of a game, or of those its seats are kept for, is a registered one."""
+    return any(player is not None and FIRST_REGISTERED <= player <= LAST_REGISTERED for player in (white, black))
 
 
 def has_joined(append: GameAppend) -> bool:

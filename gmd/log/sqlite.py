@@ -45,7 +45,7 @@ MAX_DAMAGES = 20
 
 # A batch of moves is one statement, and that a transaction of its own: after each statement this thread waits for
 # Python's lock again, and beside a busy server that takes longer than the statement. So the rows come out of a JSON
-# text, and a trigger does what is to be done for each of them.
+# text, which is that of GameAppend, and a trigger does what is to be done for each of them.
 _BATCH = """
 CREATE TEMP VIEW batch (game_id, expected, events, turn, ply_index, seconds_left, termination, changed)
     AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
@@ -65,8 +65,8 @@ END
 _INSERT_BATCH = """
 INSERT INTO batch
     SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
-        json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]'),
-        json_extract(value, '$[6]'), ?
+        json_extract(value, '$[3][0]'), json_extract(value, '$[3][1]'), json_extract(value, '$[3][3]'),
+        json_extract(value, '$[3][2]'), ?
     FROM json_each(?)
 """
 # The same for the events of new games, of which an import writes very many.
@@ -166,20 +166,8 @@ class SqliteStore(SqlStore):
         return self._connection
 
     def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        rows = [
-            (
-                append.game_id,
-                append.expected,
-                append.events,
-                append.standing.turn,
-                append.standing.ply_index,
-                append.standing.seconds_left,
-                append.standing.termination,
-            )
-            for append in appends
-        ]
         try:
-            _driver(connection).execute(_INSERT_BATCH, (now, _json(rows)))
+            _driver(connection).execute(_INSERT_BATCH, (now, _json(appends)))
         except IntegrityError as error:
             raise Missed(str(error)) from error
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from msgspec import Struct
+
 from gm_protocol.messages import GameRow
 from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, Pruned, TokenUse
+from .interface import Deadline, GameQuery, Playing, Pruned, TokenUse, Unanswered
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -30,8 +32,8 @@ class Conflicts(Exception):
         self.actual = actual
 
 
-class GameAppend(NamedTuple):
-    """A game's next events, and how it stands with them."""
+class GameAppend(Struct, frozen=True, array_like=True, gc=False):
+    """A game's next events, and how it stands with them. One is made for every move, and JSON of it is an array."""
 
     game_id: int
     expected: int
@@ -111,6 +113,12 @@ class Store(Protocol):
 
     def deadlines(self) -> list[Deadline]:
         """Every live game with a clock."""
+
+    def playing(self) -> list[Playing]:
+        """Every live game that some registered player plays."""
+
+    def unanswered(self) -> list[Unanswered]:
+        """Every game that waits for a registered player, as :meth:`gmd.log.interface.EventLog.unanswered` has it."""
 
     def live_games(self) -> int:
         """How many games are not over."""

@@ -14,6 +14,8 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
+    text,
     true,
 )
 
@@ -93,4 +95,7 @@ players = Table(
     Column("previous", LargeBinary(32)),
     Column("register_token", LargeBinary(32)),
     Column("rekey_token", LargeBinary(32)),
+    Column("max_games", Integer, nullable=False, server_default=text("4")),
+    Column("ranked", Boolean, nullable=False, server_default=false()),
+    Column("version", Integer, nullable=False, server_default=text("0")),
 )

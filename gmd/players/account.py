@@ -10,6 +10,8 @@ from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 
 #: The id of the first player who registers.
 FIRST_PLAYER = FIRST_REGISTERED + 1
+#: Games that a player takes at a time who has not said how many: as many as reconchess's client does.
+MAX_GAMES = 4
 
 
 def is_registered(player: int) -> bool:
@@ -43,6 +45,10 @@ class Account(Struct, frozen=True, kw_only=True, gc=False):
     #: Digests of the tokens it was registered under and last rekeyed under.
     register_token: bytes | None = None
     rekey_token: bytes | None = None
+    #: How many games it takes at a time, whether it wants ranked ones, and the version of the bot: 0 before the first.
+    max_games: int = MAX_GAMES
+    ranked: bool = False
+    version: int = 0
 
     def __repr__(self) -> str:
         return f"Account(player={self.player}, name={self.name!r})"

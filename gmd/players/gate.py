@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from typing import NamedTuple
 
 from gm_protocol.errors import GmError, Unauthorized, quote
 
@@ -17,16 +16,11 @@ from .account import Account
 from .attempts import Attempts
 from .keys import Digest
 from .passwords import Passwords
+from .presence import Presence
+from .proof import Proof as Proof
 from .registry import Registry
 
 MINUTE, HOUR = 60.0, 3_600.0
-
-
-class Proof(NamedTuple):
-    """What a session has shown once and is taken to know from then on: a player's key, by its digest."""
-
-    player: int
-    key: bytes
 
 
 class Gate:
@@ -36,6 +30,7 @@ class Gate:
     :ivar passwords: what compares passwords.
     :ivar failures: the attempts that failed.
     :ivar registrations: the players registered.
+    :ivar presence: who is here.
     """
 
     def __init__(
@@ -45,14 +40,17 @@ class Gate:
         max_registrations: int,
         passwords: Passwords | None = None,
         digest: Digest = keys.digest,
+        presence_seconds: float = MINUTE,
     ) -> None:
         """:param max_failures: attempts that may fail, from one address in a minute.
         :param max_registrations: players that one address may register in an hour.
+        :param presence_seconds: how long a player is taken to be here after a request that came without a session.
         """
         self.registry = registry
         self.passwords = passwords or Passwords()
         self.failures = Attempts("max_failures_per_minute", max_failures, MINUTE)
         self.registrations = Attempts("max_registrations_per_hour", max(1, max_registrations), HOUR)
+        self.presence = Presence(registry, presence_seconds)
         self._digest = digest
         #: What stands for the digest of a key that nobody has.
         self._nobodys = secrets.token_bytes(keys.SIZE)

@@ -159,6 +159,35 @@ class Registry:
             callback(player)
         return account
 
+    async def set_max_games(self, player: int, max_games: int) -> Account:
+        """Note how many games a player takes at a time.
+
+        :raises PlayersNotWritten: it failed; nothing has changed.
+        """
+        return await self._set(player, max_games=max_games)
+
+    async def set_ranked(self, player: int, *, ranked: bool) -> Account:
+        """Note whether a player wants ranked games.
+
+        :raises PlayersNotWritten: it failed; nothing has changed.
+        """
+        return await self._set(player, ranked=ranked)
+
+    async def next_version(self, player: int) -> Account:
+        """Note that a player's bot is another from now on: version 1, or the one after the last.
+
+        :raises PlayersNotWritten: it failed; nothing has changed.
+        """
+        async with self._alone():
+            account = self._by_id[player]
+            return await self._change(structs.replace(account, version=account.version + 1))
+
+    async def _set(self, player: int, **settings: int) -> Account:
+        async with self._alone():
+            account = self._by_id[player]
+            changed = structs.replace(account, **settings)
+            return account if changed == account else await self._change(changed)
+
     def note_use(self, account: Account) -> None:
         """A key has been used: whoever asked for it has it, and nobody gets it again."""
         if account.nonce is not None:

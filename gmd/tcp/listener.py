@@ -14,6 +14,7 @@ from gm_protocol.framing import encode_frame
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.handlers.call import Authority
+from gmd.lobby.lobby import Lobby
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
@@ -51,17 +52,20 @@ class Doorkeeper:
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
         *,
+        lobby: Lobby,
         registered_only: bool = False,
     ) -> None:
         """:param gate: who the registered players are.
         :param spectators: who may watch live games in full; nobody, if it is not said.
         :param certificate: puts TLS on every connection.
         :param authority: what every session gets.
+        :param lobby: where registered players invite each other.
         :param registered_only: whether open ids are refused.
         """
         self._arbiter = arbiter
         self._limits = limits
         self._gate = gate
+        self._lobby = lobby
         self._registered_only = registered_only
         self._metrics = metrics or Metrics()
         self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
@@ -149,6 +153,7 @@ class Doorkeeper:
             self._spectators,
             self._authority,
             peer=peer,
+            lobby=self._lobby,
             registered_only=self._registered_only,
         )
         self._sessions.add(session)

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
 
 import trio
+from msgspec import Struct
 
 from gm_protocol.errors import GmError
 from gm_protocol.framing import encode_frame
@@ -22,7 +22,7 @@ from gmd.log.interface import Commit
 SEND_SIZE = 65_536
 
 
-class Held(NamedTuple):
+class Held(Struct, frozen=True, gc=False):
     """A reply, by its place in a lot, that may not leave before a commit is durable."""
 
     place: int
@@ -32,18 +32,15 @@ class Held(NamedTuple):
     code: str | None
 
 
-class _Lot:
+class _Lot(Struct, eq=False):
     """Replies that leave together."""
 
-    __slots__ = ("arrived", "awaited", "held", "replies")
-
-    def __init__(self, replies: list[bytes], held: Sequence[Held], arrived: float | None) -> None:
-        self.replies = replies
-        self.held = held
-        #: When the last byte of their requests was read, in trio's time; None where they answer none.
-        self.arrived = arrived
-        #: How many commits are still to be settled.
-        self.awaited = 0
+    replies: list[bytes]
+    held: Sequence[Held]
+    #: When the last byte of their requests was read, in trio's time; None where they answer none.
+    arrived: float | None
+    #: How many commits are still to be settled.
+    awaited: int = 0
 
 
 class Outbox:
@@ -132,13 +129,13 @@ class Outbox:
 
     def _settle(self, lot: _Lot, commit: Commit, error: GmError | None) -> None:
         """A commit is durable or has failed."""
-        for place, request, waited_for, code in lot.held:
-            if waited_for is not commit:
+        for held in lot.held:
+            if held.commit is not commit:
                 continue
             if error is not None:
-                lot.replies[place] = dispatch.fail(request, error, self._call)
+                lot.replies[held.place] = dispatch.fail(held.request, error, self._call)
             else:
-                dispatch.count(request, code, self._call)
+                dispatch.count(held.request, held.code, self._call)
         lot.awaited -= 1
         if not lot.awaited and self._lots and self._lots[0] is lot:
             self._send_free()

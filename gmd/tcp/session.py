@@ -16,8 +16,10 @@ from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
 from gmd.arbiter import Arbiter
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
+from gmd.lobby.lobby import Lobby
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
+from gmd.players.presence import Visit
 from gmd.spectators import Spectators
 from gmd.watchers import Bell
 
@@ -54,6 +56,7 @@ class Session:
         spectators: Spectators,
         authority: Authority = Authority.CLIENT,
         *,
+        lobby: Lobby,
         peer: str = "",
         registered_only: bool = False,
     ) -> None:
@@ -70,6 +73,8 @@ class Session:
             attending=self._attending,
             metrics=metrics,
             gate=gate,
+            lobby=lobby,
+            visit=None if authority is Authority.OPERATOR else Visit(gate.presence),
             peer=peer,
             registered_only=registered_only,
             authority=authority,
@@ -135,6 +140,7 @@ class Session:
                 self._outbox.put_last_words(dispatch.broken_off(error, self._call))
             await self._outbox.drain()
         finally:
+            self._call.leave()
             self._outbox.close()
 
     async def _converse(self) -> str:

@@ -222,6 +222,9 @@ class Limits(Struct, kw_only=True, frozen=True):
     max_failures_per_minute: int
     max_registrations_per_hour: int
     max_players: int
+    invitation_seconds: float
+    max_invitations: int
+    max_invitations_per_minute: int
 
 
 class HelloReply(Reply, kw_only=True):

@@ -34,9 +34,13 @@ Termination = Literal[
     "draw_material",
     "draw_move_limit",
     "draw_turn_limit",
+    "declined",
+    "withdrawn",
+    "expired",
 ]
 
-#: The result each termination stands for. ``resignation_white`` is White resigning: Black wins.
+#: The result each termination stands for. ``resignation_white`` is White resigning: Black wins. A game that never began
+#: has none.
 RESULTS: dict[Termination, Result] = {
     "available_move": "*",
     "victory_white": "1-0",
@@ -56,7 +60,13 @@ RESULTS: dict[Termination, Result] = {
     "draw_material": "1/2-1/2",
     "draw_move_limit": "1/2-1/2",
     "draw_turn_limit": "1/2-1/2",
+    "declined": "*",
+    "withdrawn": "*",
+    "expired": "*",
 }
+
+#: How a game is called off that has not begun.
+CALLED_OFF: frozenset[Termination] = frozenset({"declined", "withdrawn", "expired"})
 
 #: Bits of ``available_castles``.
 WHITE_KINGSIDE, WHITE_QUEENSIDE, BLACK_KINGSIDE, BLACK_QUEENSIDE = 0x01, 0x02, 0x04, 0x08

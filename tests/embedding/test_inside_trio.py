@@ -132,7 +132,9 @@ async def test_a_request_that_hangs_is_broken_off_and_told_so(tmp_path: Path) ->
 
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon, trio.open_nursery() as nursery:
-            door = LocalDoor(daemon.arbiter, limits_of(gmd.EMBEDDED), daemon.gate, Metrics(), Spectators())
+            door = LocalDoor(
+                daemon.arbiter, limits_of(gmd.EMBEDDED), daemon.gate, Metrics(), Spectators(), lobby=daemon.lobby
+            )
             with store.held():
                 nursery.start_soon(ask)
                 while not store.batches:

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from gm_protocol.framing import encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import gate_of, limits_of
+from gmd.daemon import gate_of, limits_of, lobby_of
 from gmd.log.memory import MemoryLog
 from gmd.tcp.listener import Doorkeeper
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
@@ -241,7 +241,8 @@ async def daemon_without_alarms() -> AsyncIterator[MemoryDaemon]:
     log = MemoryLog()
     arbiter, gate = Arbiter(log, config.start_timeout, config.idle_games), gate_of(config, log)
     async with trio.open_nursery() as nursery:
-        yield MemoryDaemon(arbiter, gate, Doorkeeper(arbiter, limits_of(config), gate), nursery)
+        lobby = lobby_of(config, arbiter, gate)
+        yield MemoryDaemon(arbiter, gate, lobby, Doorkeeper(arbiter, limits_of(config), gate, lobby=lobby), nursery)
         nursery.cancel_scope.cancel()
 
 

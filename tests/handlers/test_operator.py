@@ -40,7 +40,9 @@ async def house() -> AsyncIterator[House]:
         options = resolve(NewGame(player_white=WHITE, player_black=BLACK), {}, 0, strict=True)
         created = Created(WHITE, BLACK, options, "2026-11-21T00:00:00Z", None)
         daemon.arbiter.open(ChessGame(created), [created], None)
-        door = Doorkeeper(daemon.arbiter, limits_of(Config()), daemon.gate, authority=Authority.OPERATOR)
+        door = Doorkeeper(
+            daemon.arbiter, limits_of(Config()), daemon.gate, lobby=daemon.lobby, authority=Authority.OPERATOR
+        )
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(door.handle, theirs)
         operator = Client(ours)

@@ -38,7 +38,9 @@ class House(NamedTuple):
 async def house(**settings: Any) -> AsyncIterator[House]:
     async with memory_daemon(**settings) as daemon, trio.open_nursery() as nursery:
         daemon.gate.passwords = Passwords(passes=1, memory_kib=64)
-        door = Doorkeeper(daemon.arbiter, limits_of(Config()), daemon.gate, authority=Authority.OPERATOR)
+        door = Doorkeeper(
+            daemon.arbiter, limits_of(Config()), daemon.gate, lobby=daemon.lobby, authority=Authority.OPERATOR
+        )
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(door.handle, theirs)
         operator = Client(ours)

@@ -68,7 +68,8 @@ class MoveResult(Struct, frozen=True):
 )
 async def ready(game_id: GameId, guest: FromGuest) -> Done:
     """The clocks start once both players have; saying so again does nothing."""
-    await take_seat(guest, game_id, hears=True)
+    seat = await take_seat(guest, game_id)
+    await seat.ask("join")  # it has its seat, and is there now
     return Done()
 
 

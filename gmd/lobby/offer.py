@@ -1,0 +1,64 @@
+"""What a game between two registered players is to be, before it is made."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from msgspec import Struct, field
+
+from gm_protocol.messages import NewGame
+from gm_protocol.state import Color
+from gmd.games.events import AnyEvent, Created
+from gmd.games.game import Game
+from gmd.games.setup import resolve
+from gmd.games.variants import make_game
+from gmd.log.interface import TokenUse
+
+
+def terms(**fields: object) -> NewGame:
+    """What is to be played, in the fields of ``new_game``; without any, what reconchess's server plays: blind chess, 15
+    minutes and 5 seconds a move. Who plays it is said elsewhere.
+    """
+    return NewGame(player_white=None, player_black=None, **({"variant": "rbc"} | fields))  # type: ignore[arg-type]
+
+
+class Offer(Struct, frozen=True):
+    """A game for two players.
+
+    :ivar by: which of them asks for it, and so has its seat at once; None where the server does, and both are invited.
+    :ivar terms: what is played, by the fields of ``new_game`` other than the players.
+    :ivar ranked: whether it counts for their ratings.
+    :ivar token: what the request can be known by when it comes again.
+    """
+
+    white: int
+    black: int
+    by: int | None = None
+    terms: NewGame = field(default_factory=terms)
+    ranked: bool = False
+    token: TokenUse | None = None
+
+    @property
+    def invited(self) -> list[Color]:
+        """The seats that are to be kept for their players."""
+        seats: list[tuple[Color, int]] = [("white", self.white), ("black", self.black)]
+        return [color for color, player in seats if player != self.by]
+
+
+def make(offer: Offer, drawn: int, lapses: float) -> tuple[Game, list[AnyEvent]]:
+    """The game, its events applied, and these events. Nobody else knows of it yet.
+
+    :param drawn: the Chess960 start number, where the terms name none.
+    :param lapses: the seconds in which the invited have to answer.
+    :raises gm_protocol.errors.GmError: the terms contradict each other, or cannot be played.
+    """
+    created = Created(
+        player_white=offer.white,
+        player_black=offer.black,
+        options=resolve(offer.terms, {}, drawn, strict=True),
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        invited=offer.invited,
+        lapses=lapses,
+        ranked=offer.ranked,
+    )
+    return make_game(created), [created]

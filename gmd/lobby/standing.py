@@ -1,0 +1,36 @@
+"""The games that somebody is invited to, as the log has them at the start."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+
+import trio
+
+from gmd.games.events import Created
+from gmd.games.game import Game
+from gmd.games.variants import make_game
+from gmd.log.interface import Unanswered
+from gmd.logger import get_logger
+
+logger = get_logger(__name__)
+
+#: Games after which the others get a turn: some milliseconds.
+GAMES_A_STEP = 32
+
+
+async def games_of(unanswered: Iterable[Unanswered]) -> AsyncIterator[Game]:
+    """These games, each made of its events. One that cannot be is left out: whoever asks for it is told."""
+    for number, (game_id, events) in enumerate(unanswered, 1):
+        created, *others = events
+        try:
+            assert isinstance(created, Created)
+            game = make_game(created)
+            game.id = game_id
+            for event in others:
+                game.apply(event)
+        except Exception:
+            logger.exception("a game cannot be replayed", game_id=game_id)
+            continue
+        yield game
+        if number % GAMES_A_STEP == 0:
+            await trio.lowlevel.checkpoint()

@@ -1,0 +1,92 @@
+"""Who is here: the registered players that have a session open, or have sent a request of late."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+
+import trio
+
+from .account import Account
+from .proof import Proof
+from .registry import Registry
+
+
+class Presence:
+    """A player is here while a session is open whose ``hello`` proved to be it, and for some time after any request
+    that came without a session, such as one over HTTP. Whoever's key has been taken away or replaced is not, unless it
+    has come again since.
+    """
+
+    def __init__(self, registry: Registry, seconds: float) -> None:
+        """:param seconds: for how long a request counts."""
+        self._registry = registry
+        self._seconds = seconds
+        self._sessions: Counter[Proof] = Counter()
+        #: When each was last seen, in trio's time; who was seen last is last.
+        self._seen: OrderedDict[Proof, float] = OrderedDict()
+
+    def seen(self, player: int) -> None:
+        """A request that needs no session has come from a player, who has proved to be that."""
+        account = self._registry.get(player)
+        if account is not None and account.key is not None:
+            proof = Proof(player, account.key)
+            self._seen[proof] = trio.current_time()
+            self._seen.move_to_end(proof)
+            self._forget_old()
+
+    def is_here(self, player: int) -> bool:
+        """Whether the player may be expected to answer."""
+        account = self._registry.get(player)
+        if account is None or account.key is None:
+            return False
+        proof = Proof(player, account.key)
+        return proof in self._sessions or self._seen.get(proof, -self._seconds) > trio.current_time() - self._seconds
+
+    def here(self) -> list[Account]:
+        """Everybody who is, in the order of their ids."""
+        self._forget_old()
+        players = {proof.player for proof in (*self._sessions, *self._seen)}
+        accounts = (self._registry.get(player) for player in sorted(players) if self.is_here(player))
+        return [account for account in accounts if account is not None]
+
+    def enter(self, proof: Proof) -> None:
+        """A session has begun to be this player's."""
+        self._sessions[proof] += 1
+
+    def leave(self, proof: Proof) -> None:
+        """It is so no more."""
+        self._sessions[proof] -= 1
+        if not self._sessions[proof]:
+            del self._sessions[proof]
+
+    def _forget_old(self) -> None:
+        before = trio.current_time() - self._seconds
+        while self._seen and next(iter(self._seen.values())) <= before:
+            self._seen.popitem(last=False)
+
+
+class Visit:
+    """What one session has to do with presence: it is nobody's, or one player's at a time."""
+
+    __slots__ = ("_presence", "_proof")
+
+    def __init__(self, presence: Presence) -> None:
+        self._presence = presence
+        self._proof: Proof | None = None
+
+    @property
+    def player(self) -> int | None:
+        """The registered player whose session it is."""
+        return None if self._proof is None else self._proof.player
+
+    def enter(self, proof: Proof) -> None:
+        """Be this player's, and no other's."""
+        self.leave()
+        self._proof = proof
+        self._presence.enter(proof)
+
+    def leave(self) -> None:
+        """Be nobody's; also at the end."""
+        if self._proof is not None:
+            self._presence.leave(self._proof)
+            self._proof = None
