@@ -22,12 +22,16 @@ from .bodies import JsonRequest
 from .exporter import make_registry
 from .guests import guest_of, registered
 from .refusals import Unusual, refused
-from .routes import games, health, metrics, turns, users, version
+from .routes import games, health, invitations, metrics, turns, users, version
 
 logger = get_logger(__name__)
 
 #: The name of Basic authorization in the OpenAPI document.
 BASIC = "basic"
+
+#: What a player asks and sets about itself: what ``rc-connect`` sends, and these.
+USER_ROUTES = (users.active, users.ping, users.max_games, users.ranked, users.bot_version, users.next_version)
+INVITATION_ROUTES = (invitations.listed, invitations.invite, invitations.accept, invitations.finish)
 
 #: What a player of a game asks and does: what ``reconchess.RemoteGame`` sends.
 GAME_ROUTES = (
@@ -55,7 +59,11 @@ GAME_ROUTES = (
 #: What registered players alone are answered.
 PLAYERS_ROUTES = Router(
     "/",
-    route_handlers=[Router("/games/{game_id:int}", route_handlers=GAME_ROUTES, tags=["games"])],
+    route_handlers=[
+        Router("/users", route_handlers=USER_ROUTES, tags=["users"]),
+        Router("/invitations", route_handlers=INVITATION_ROUTES, tags=["invitations"]),
+        Router("/games/{game_id:int}", route_handlers=GAME_ROUTES, tags=["games"]),
+    ],
     guards=[registered],
     security=[{BASIC: []}],
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, cast, get_args
 import chess
 from msgspec import Meta, Struct
 
-from gm_protocol.state import SenseResult, Termination
+from gm_protocol.state import CALLED_OFF, SenseResult, Termination
 
 #: The version of reconchess that this speaks as; its ``rc-connect`` goes on only where its own is the same.
 COMPATIBLE = "1.6.9"
@@ -81,8 +81,10 @@ _REASONS: dict[str, WinReasonName] = {
 }
 
 
-def win_reason(termination: Termination) -> WinReason:
-    """Why a game of reconnaissance blind chess ended."""
+def win_reason(termination: Termination) -> WinReason | None:
+    """Why a game of reconnaissance blind chess ended; None where it was called off before it began."""
+    if termination in CALLED_OFF:
+        return None
     return WinReason(_REASONS.get(termination) or _REASONS[termination.rpartition("_")[0]])
 
 

@@ -103,9 +103,9 @@ class WinnerColor(Struct, frozen=True):
 
 
 class WhyOver(Struct, frozen=True):
-    """Why the game ended."""
+    """Why the game ended; null where it was called off before it began."""
 
-    win_reason: WinReason
+    win_reason: WinReason | None
 
 
 class WholeGame(Struct, frozen=True):

@@ -1,0 +1,78 @@
+"""``/api/invitations``: who asks whom to a game of reconnaissance blind chess. An invitation's id is its game's."""
+
+from __future__ import annotations
+
+from litestar import get, post
+from litestar.params import JSONBody
+from msgspec import Struct
+
+from gm_protocol.errors import NoSuchGame, NotAvailable
+from gmd.http.backend import FromDaemon
+from gmd.http.guests import FromGuest
+from gmd.http.refusals import UNAUTHORIZED, documented
+from gmd.http.seat import GameId
+
+from .turns import Done
+
+
+class Invitations(Struct, frozen=True):
+    """Invitations, by their ids, oldest first."""
+
+    invitations: list[int]
+
+
+class Invite(Struct, frozen=True):
+    """Whom to play, by name, and with which colour: true for White."""
+
+    opponent: str
+    color: bool
+
+
+class InvitedGame(Struct, frozen=True):
+    """The game's number."""
+
+    game_id: int
+
+
+ANYBODY = documented(unauthorized=UNAUTHORIZED)
+INVITED = documented(unauthorized=UNAUTHORIZED, bad_request="Invitation does not exist, or not any more.")
+FINISHED = documented(unauthorized=UNAUTHORIZED, bad_request="Invitation does not exist or invitation is not accepted.")
+SENT = documented(
+    unauthorized=UNAUTHORIZED,
+    bad_request="The opponent is not active, has as many games as it takes, or is you; or malformed request data.",
+)
+
+
+@get("/", summary="The invitations to you", responses=ANYBODY)
+async def listed(guest: FromGuest, backend: FromDaemon) -> Invitations:
+    """Those not accepted, and those accepted by somebody who may not know it: until ``ready``, or ``finish``."""
+    found = await backend.lobby.listed(guest.player.player)
+    return Invitations([invitation.game_id for invitation in found])
+
+
+@post("/", status_code=200, summary="Invite somebody", responses=SENT)
+async def invite(data: JSONBody[Invite], guest: FromGuest, backend: FromDaemon) -> InvitedGame:
+    """Make a game with fifteen minutes and five seconds a move, in which you have your seat."""
+    backend.lobby.attempts.take(guest.peer)
+    table = await backend.lobby.invite(guest.player.player, data.opponent, "white" if data.color else "black")
+    return InvitedGame(table.game.id)
+
+
+@post("/{invitation_id:int}", status_code=200, summary="Accept an invitation", responses=INVITED)
+async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -> InvitedGame:
+    """Take the seat. Accepting again gives the same game: reconchess's client may have lost the reply."""
+    try:
+        table = await backend.lobby.accept(invitation_id, guest.player.player, guest.arrived)
+    except NoSuchGame as error:
+        raise NotAvailable(str(error)) from None
+    return InvitedGame(table.game.id)
+
+
+@post("/{invitation_id:int}/finish", status_code=200, summary="Be done with an invitation", responses=FINISHED)
+async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -> Done:
+    """It is listed no more. The game goes on, if it has not ended."""
+    try:
+        await backend.lobby.finish(invitation_id, guest.player.player, guest.arrived)
+    except NoSuchGame as error:
+        raise NotAvailable(str(error)) from None
+    return Done()
