@@ -13,13 +13,13 @@ from typing import Annotated, Any, cast
 from litestar.params import PathParameter
 from msgspec import convert
 
-from gm_protocol.errors import NoSuchGame, NotAPlayer, NotAvailable
+from gm_protocol.errors import NoSuchGame, NotAPlayer, NotAvailable, quote
 from gm_protocol.state import RESULTS, GameState, LastResult, LastSense
 
 from .guests import Guest
 
 #: The number of a game, in a path.
-GameId = Annotated[int, PathParameter(gt=-1, le=2**53 - 1, description="The game's number.")]
+GameId = Annotated[int, PathParameter(description="The game's number.")]
 
 
 async def look(guest: Guest, game_id: int) -> GameState:
@@ -28,11 +28,21 @@ async def look(guest: Guest, game_id: int) -> GameState:
     :raises Refused: there is none of that id.
     :raises NoSuchGame: it is a game of another kind.
     """
+    check_id(game_id)
     reply = await guest.ask("state", game_id=game_id, brief=True)
     state = convert(reply["state"], GameState)
     if state.variant != "rbc":
         raise NoSuchGame(f"game_id: game {game_id} is {state.variant}; this API has reconnaissance blind chess alone")
     return state
+
+
+def check_id(game_id: int) -> None:
+    """See to it that a number may be a game's.
+
+    :raises NoSuchGame: it is not.
+    """
+    if not 0 <= game_id < 2**53:
+        raise NoSuchGame(f"game_id: there is no game {quote(game_id)}")
 
 
 async def look_at_ended(guest: Guest, game_id: int) -> GameState:

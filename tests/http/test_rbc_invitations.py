@@ -128,7 +128,12 @@ async def test_an_invitation_that_is_not_there_cannot_be_answered() -> None:
     async with rbc_table() as table:
         await get(table, table.black, "users/")
         game_id = await invite(table, table.white, "black-bot", True)
-        for who, invitation in ((table.black, 99), (table.other, game_id), (table.white, game_id)):
+        for who, invitation in (
+            (table.black, 99),
+            (table.black, 1 << 70),
+            (table.other, game_id),
+            (table.white, game_id),
+        ):
             for path in (f"invitations/{invitation}", f"invitations/{invitation}/finish"):
                 response = await post(table, who, path)
                 assert (response.status_code, response.json()["code"]) == (400, "not_available")

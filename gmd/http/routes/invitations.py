@@ -10,7 +10,7 @@ from gm_protocol.errors import NoSuchGame, NotAvailable
 from gmd.http.backend import FromDaemon
 from gmd.http.guests import FromGuest
 from gmd.http.refusals import UNAUTHORIZED, documented
-from gmd.http.seat import GameId
+from gmd.http.seat import GameId, check_id
 
 from .turns import Done
 
@@ -34,8 +34,11 @@ class InvitedGame(Struct, frozen=True):
     game_id: int
 
 
+NO_NUMBER = "What stands in the path is no number."
 ANYBODY = documented(unauthorized=UNAUTHORIZED)
-INVITED = documented(unauthorized=UNAUTHORIZED, bad_request="Invitation does not exist, or not any more.")
+INVITED = documented(
+    unauthorized=UNAUTHORIZED, bad_request="Invitation does not exist, or not any more.", not_found=NO_NUMBER
+)
 FINISHED = documented(unauthorized=UNAUTHORIZED, bad_request="Invitation does not exist or invitation is not accepted.")
 SENT = documented(
     unauthorized=UNAUTHORIZED,
@@ -62,6 +65,7 @@ async def invite(data: JSONBody[Invite], guest: FromGuest, backend: FromDaemon) 
 async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -> InvitedGame:
     """Take the seat. Accepting again gives the same game: reconchess's client may have lost the reply."""
     try:
+        check_id(invitation_id)
         table = await backend.lobby.accept(invitation_id, guest.player.player, guest.arrived)
     except NoSuchGame as error:
         raise NotAvailable(str(error)) from None
@@ -72,6 +76,7 @@ async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
 async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -> Done:
     """It is listed no more. The game goes on, if it has not ended."""
     try:
+        check_id(invitation_id)
         await backend.lobby.finish(invitation_id, guest.player.player, guest.arrived)
     except NoSuchGame as error:
         raise NotAvailable(str(error)) from None
