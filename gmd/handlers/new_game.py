@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Generator
 from datetime import UTC, datetime
 from typing import TypeVar
 
-import msgspec
 import trio
-from msgspec import UNSET, structs
 
 from gm_protocol.codec import echo_id
-from gm_protocol.errors import BadRequest, NoSuchGame, NotAvailable, Unauthorized, quote
+from gm_protocol.errors import NotAvailable, Unauthorized
 from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
 from gm_protocol.state import Color
 from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
@@ -23,12 +20,12 @@ from gmd.games.notation import PgnText, read_pgn
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.games.views import Viewer
-from gmd.log.interface import TokenUse
 from gmd.players.account import is_registered
 from gmd.shelf import Table
 
 from .call import Answer, Call, authorise, handles, player_of
 from .show import state_of, viewer_of
+from .tokens import made_before, token_use
 
 _T = TypeVar("_T")
 
@@ -46,12 +43,12 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     authorise(player, call)
     if player is None and call.registered_only and not call.is_operator:
         raise Unauthorized("player: missing; on this server a registered player makes a new game")
-    token = _token_use(request, player)
-    if token is not None and (table := await _made_before(token, request.token, call)) is not None:
+    token = token_use(request, player)
+    if token is not None and (table := await made_before(token, request.token, call)) is not None:
         return _answer(request, table, player, call)
     _check_named(request, call)
     game, events = await _build(request, player, call)
-    if token is not None and request.pgn and (table := await _made_before(token, request.token, call)) is not None:
+    if token is not None and request.pgn and (table := await made_before(token, request.token, call)) is not None:
         return _answer(request, table, player, call)  # made while this one was being loaded
     return _answer(request, call.arbiter.open(game, events, token), player, call)
 
@@ -89,36 +86,6 @@ def _invited(request: NewGame, player: int | None) -> list[Color]:
     """The seats that are kept for registered players who have not asked for this game themselves."""
     named: dict[Color, int | None] = {"white": request.player_white, "black": request.player_black}
     return [color for color, other in named.items() if other is not None and other != player and is_registered(other)]
-
-
-def _token_use(request: NewGame, player: int | None) -> TokenUse | None:
-    if request.token is None:
-        return None
-    content = structs.replace(request, id=None, token=None, brief=False, player=UNSET, key=UNSET)
-    if request.variant != "rbc":  # only there it matters whether null was sent, or nothing
-        content = structs.replace(
-            content, clock=None if request.clock is UNSET else request.clock, reversible_moves=UNSET
-        )
-    return TokenUse(player, _digest(request.token.encode()), _digest(msgspec.json.encode(content)))
-
-
-def _digest(data: bytes) -> bytes:
-    """What is kept of a client's text for as long as there is the game: 32 bytes, however long it is."""
-    return hashlib.sha256(data).digest()
-
-
-async def _made_before(token: TokenUse, name: str | None, call: Call) -> Table | None:
-    made = await call.arbiter.log.made_under(token.player, token.token)
-    if made is None:
-        return None
-    game_id, content = made
-    if content != token.content:
-        message = f"token: {quote(name)} was used for another game ({game_id}), asked for with other fields"
-        raise BadRequest(message)
-    try:
-        return await call.arbiter.table(game_id)
-    except NoSuchGame:
-        return None  # pruned in this very moment, and its token with it
 
 
 async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:

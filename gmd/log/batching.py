@@ -26,6 +26,7 @@ from gmd.metrics import Metrics
 from .interface import Deadline, GameQuery, LogFailed, Playing, Pruned, SequenceConflict, TokenUse, Unanswered
 from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
+from .waiting import playing, unanswered
 from .workers import Workers
 from .writer import WriterThread
 
@@ -339,11 +340,11 @@ class BatchingLog:
 
     async def playing(self) -> list[Playing]:
         await self._all_settled()
-        return await self._read(self._store.playing)
+        return await self.read(playing)
 
     async def unanswered(self) -> list[Unanswered]:
         await self._all_settled()
-        return await self._read(self._store.unanswered)
+        return await self.read(unanswered)
 
     async def live_games(self) -> int:
         await self._all_settled()

@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,14 +17,12 @@ from sqlalchemy import (
     Engine,
     Row,
     Select,
-    and_,
     bindparam,
     case,
     delete,
     func,
     insert,
     not_,
-    or_,
     select,
     true,
     union_all,
@@ -34,12 +30,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 from gm_protocol.messages import GameRow, GameStatus
 from gm_protocol.state import RESULTS
 from gmd.games.events import AnyEvent, Created
 
-from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Playing, Pruned, Unanswered
+from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
 from .seats import COLUMNS, has_joined, seating_of, status_of
 from .store import Conflicts, GameAppend, Restored, Told
 from .tables import events, games, retired, tokens
@@ -52,8 +47,6 @@ PRUNED_EVENTS = 1_000
 
 _RETIRED = retired.c.game_id
 _SEATS = (games.c.player_white, games.c.player_black)
-#: No index holds what is computed: of the games of a status few are looked at, of those of all players very many.
-_HAS_REGISTERED = or_(*((seat + 0).between(FIRST_REGISTERED, LAST_REGISTERED) for seat in _SEATS))
 #: What a row's status may be.
 _STATUSES: Sequence[GameStatus] = ("live", "over", "open")
 
@@ -247,26 +240,6 @@ class SqlStore:
         query = select(games.c.game_id, games.c.seconds_left).where(games.c.status == "live", games.c.clocked)
         with self._engine.connect() as connection:
             return [Deadline(game_id, left) for game_id, left in connection.execute(query)]
-
-    def playing(self) -> list[Playing]:
-        query = select(games.c.game_id, *_SEATS).where(games.c.status == "live", _HAS_REGISTERED)
-        with self._engine.connect() as connection:
-            return [Playing(*found) for found in connection.execute(query)]
-
-    def unanswered(self) -> list[Unanswered]:
-        unheard = and_(games.c.status == "live", games.c.clocked, games.c.seconds_left.is_(None))
-        query = (
-            select(games.c.game_id, events.c.event)
-            .join(events, events.c.game_id == games.c.game_id)
-            .where(or_(games.c.status == "open", unheard), _HAS_REGISTERED)
-            .order_by(games.c.game_id, events.c.seq)
-        )
-        with self._engine.connect() as connection:
-            found = groupby(connection.execute(query), key=itemgetter(0))
-            return [
-                Unanswered(game_id, _events_decoder.decode(f"[{','.join(text for _, text in rows)}]"))
-                for game_id, rows in found
-            ]
 
     def live_games(self) -> int:
         with self._engine.connect() as connection:

@@ -12,7 +12,7 @@ from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, Playing, Pruned, TokenUse, Unanswered
+from .interface import Deadline, GameQuery, Pruned, TokenUse
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -113,12 +113,6 @@ class Store(Protocol):
 
     def deadlines(self) -> list[Deadline]:
         """Every live game with a clock."""
-
-    def playing(self) -> list[Playing]:
-        """Every live game that some registered player plays."""
-
-    def unanswered(self) -> list[Unanswered]:
-        """Every game that waits for a registered player, as :meth:`gmd.log.interface.EventLog.unanswered` has it."""
 
     def live_games(self) -> int:
         """How many games are not over."""

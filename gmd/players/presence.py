@@ -50,8 +50,9 @@ class Presence:
         return [account for account in accounts if account is not None]
 
     def enter(self, proof: Proof) -> None:
-        """A session has begun to be this player's."""
+        """A session has begun to be this player's: from now on its end says when the player has gone."""
         self._sessions[proof] += 1
+        self._seen.pop(proof, None)
 
     def leave(self, proof: Proof) -> None:
         """It is so no more."""

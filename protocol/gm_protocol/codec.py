@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from .errors import MAX_QUOTED, BadJson, BadRequest, GmError, UnknownKind, quote
-from .messages import REQUESTS, SECRET_FIELDS, AnyRequest, ErrorReply, NewGame, Request
+from .messages import REQUESTS, SECRET_FIELDS, AnyRequest, ErrorReply, GameRequest, Request
 
 #: Fields of an object up to which a wrong one is looked for by name: a search takes a microsecond a field.
 MAX_FIELDS = 64
@@ -59,7 +59,7 @@ def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:
             request = _request_decoder.decode(body)
         except msgspec.ValidationError:
             request = _decode_carefully(body)
-        if strict and isinstance(request, NewGame):
+        if strict and isinstance(request, GameRequest):
             _refuse_unknown_fields(body, request)
     except UnicodeDecodeError as error:
         raise InvalidRequest(BadJson(f"the message is not UTF-8: byte {error.start} is wrong")) from None
@@ -161,7 +161,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_QUOTED else text[:MAX_QUOTED] + "..."
 
 
-def _refuse_unknown_fields(body: bytes, request: NewGame) -> None:
+def _refuse_unknown_fields(body: bytes, request: GameRequest) -> None:
     known = {"kind", *request.__struct_encode_fields__}
     for name in _object_decoder.decode(body):
         if name not in known:

@@ -16,16 +16,30 @@ from .base import SECRET_FIELDS as SECRET_FIELDS
 from .base import PlayerId, PlayerName
 from .base import Reply as Reply
 from .base import Request as Request
+from .lobby import (
+    Accept,
+    Challenge,
+    Decline,
+    InvitationsReply,
+    ListInvitations,
+    SeatReply,
+    Seek,
+    Settings,
+    SettingsReply,
+)
+from .options import ClockOption as ClockOption
+from .options import DrawRule as DrawRule
+from .options import GameOptions as GameOptions
+from .options import GameRequest as GameRequest
+from .options import IllegalMoveRule as IllegalMoveRule
+from .options import Seconds
+from .options import Variant as Variant
 from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
 from .state import Color, GameState, Result, SenseResult, Termination
 
 GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Ply = Annotated[int, Meta(ge=0, le=2**53 - 1)]
-Seconds = Annotated[float, Meta(ge=0)]
 
-Variant = Literal["standard", "chess960", "crazyhouse", "rbc"]
-DrawRule = Literal["claimed", "automatic"]
-IllegalMoveRule = Literal["refuse", "lose"]
 GameStatus = Literal["live", "over", "open"]
 
 #: What ``end_game`` may ask for.
@@ -36,29 +50,6 @@ VoluntaryTermination = Literal[
     "resignation_black",
     "draw_agreed",
 ]
-
-
-class ClockOption(Struct, frozen=True, forbid_unknown_fields=True):
-    """A time control, in seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``."""
-
-    initial: Seconds | UnsetType = UNSET
-    increment: Seconds | UnsetType = UNSET
-    first_move: Seconds | UnsetType = UNSET
-    per_move: Seconds | UnsetType = UNSET
-
-
-class GameOptions(Struct, frozen=True, kw_only=True):
-    """The options of a game as the server resolved them; those its variant does not have are left out."""
-
-    variant: Variant
-    fen: str
-    position: int | UnsetType | None = UNSET
-    draws: DrawRule | UnsetType = UNSET
-    max_moves: int | UnsetType | None = UNSET
-    clock: ClockOption | None
-    illegal_move: IllegalMoveRule | UnsetType = UNSET
-    reversible_moves: int | UnsetType | None = UNSET
-    max_turns: int | UnsetType | None = UNSET
 
 
 # --- Requests ---------------------------------------------------------------------------------------------------
@@ -78,22 +69,11 @@ class Ping(Request, tag="ping", kw_only=True):
     """Is anybody there?"""
 
 
-class NewGame(Request, tag="new_game", kw_only=True):
+class NewGame(GameRequest, tag="new_game", kw_only=True):
     """Starts a game. With ``pgn`` it is :class:`GameFromPgn`. A seat that is null is open to whoever joins first."""
 
     player_white: PlayerId | None
     player_black: PlayerId | None
-    token: str | None = None
-    variant: Variant | None = None
-    fen: str | None = None
-    position: Annotated[int, Meta(ge=0, le=959)] | None = None
-    seed: int | None = None
-    draws: DrawRule | None = None
-    max_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    clock: ClockOption | UnsetType | None = UNSET
-    illegal_move: IllegalMoveRule | None = None
-    reversible_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType | None = UNSET
-    max_turns: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     pgn: str | None = None
 
 
@@ -199,6 +179,12 @@ AnyRequest = (
     | Join
     | Revoke
     | ListPlayers
+    | Challenge
+    | Seek
+    | ListInvitations
+    | Accept
+    | Decline
+    | Settings
 )
 
 #: Every request struct by its kind.
@@ -352,6 +338,9 @@ AnyReply = (
     | KeyReply
     | RevokedReply
     | PlayersReply
+    | SeatReply
+    | InvitationsReply
+    | SettingsReply
     | SenseReply
     | MoveReply
     | ErrorReply

@@ -8,7 +8,7 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import BadRequest, GameIsOver, NotAvailable, TooMany
 from gmd.lobby.offer import Offer, terms
-from tests.handlers.lobbying import ALICE, BOB, CAROL, house
+from tests.lobbying import ALICE, BOB, CAROL, house
 
 
 async def test_an_invitation_is_a_game_that_the_inviter_has_a_seat_in() -> None:

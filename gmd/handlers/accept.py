@@ -1,0 +1,30 @@
+"""``accept``: a player takes the seat that is kept for it."""
+
+from __future__ import annotations
+
+from gm_protocol.codec import echo_id
+from gm_protocol.lobby import Accept
+from gm_protocol.messages import JoinReply
+from gmd.games.game import seat_name
+from gmd.games.views import Viewer
+
+from .call import Answer, Call, actor_of, authorise, handles
+from .show import state_of, viewer_of
+
+
+@handles(Accept)
+async def accept(request: Accept, call: Call) -> Answer:
+    """Take it; or show the game again to whoever has."""
+    player = actor_of(request, call)
+    await call.arbiter.table(request.game_id)
+    authorise(player, call)
+    table = call.table = await call.lobby.accept(request.game_id, player, call.arrived)
+    call.lobby.ready(table, player, call.arrived)
+    call.viewer = viewer_of(table.game, player, None, call, both=Viewer.WHITE)
+    reply = JoinReply(
+        id=echo_id(request),
+        seat=seat_name(table.game.seats(player)[0]),
+        state=state_of(table, player, call, brief=request.brief),
+        options=table.game.options,
+    )
+    return Answer(reply, table.commit_for(call.viewer))

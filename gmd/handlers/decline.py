@@ -1,0 +1,25 @@
+"""``decline``: a game that has not begun is not to begin; or a player seeks no longer."""
+
+from __future__ import annotations
+
+from gm_protocol.codec import echo_id
+from gm_protocol.lobby import Decline
+from gm_protocol.messages import StateReply
+
+from .call import Answer, Call, actor_of, authorise, handles
+from .show import state_answer, viewer_of
+
+
+@handles(Decline)
+async def decline(request: Decline, call: Call) -> Answer:
+    """Call it off; or show the game again to whoever has."""
+    player = actor_of(request, call)
+    if request.game_id is None:
+        authorise(player, call)
+        call.lobby.leave_queue(player)
+        return Answer(StateReply(id=echo_id(request), state=None))
+    await call.arbiter.table(request.game_id)
+    authorise(player, call)
+    table = call.table = await call.lobby.decline(request.game_id, player, call.arrived)
+    call.viewer = viewer_of(table.game, player, None, call)
+    return state_answer(request, table, player, call)

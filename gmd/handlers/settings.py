@@ -1,0 +1,24 @@
+"""``settings``: what a registered player has set."""
+
+from __future__ import annotations
+
+from gm_protocol.codec import echo_id
+from gm_protocol.errors import BadRequest
+from gm_protocol.lobby import Settings, SettingsReply
+from gmd.players.account import is_registered
+
+from .accounts import find_account
+from .call import Answer, Call, actor_of, authorise, handles
+
+
+@handles(Settings)
+async def settings(request: Settings, call: Call) -> Answer:
+    """Set what is given, and show all."""
+    player = actor_of(request, call)
+    if not is_registered(player):
+        raise BadRequest(f"player: {player} is an open id, which has no settings")
+    authorise(player, call)
+    account = find_account(player, None, call)
+    if request.max_games is not None:
+        account = await call.gate.registry.set_max_games(player, request.max_games)
+    return Answer(SettingsReply(id=echo_id(request), player=player, name=account.name, max_games=account.max_games))

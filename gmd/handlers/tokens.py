@@ -1,0 +1,51 @@
+"""Tokens: by them a request for a game that comes again is known."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+from msgspec import UNSET, structs
+
+from gm_protocol.errors import BadRequest, NoSuchGame, quote
+from gm_protocol.messages import GameRequest
+from gmd.log.interface import TokenUse
+from gmd.shelf import Table
+
+from .call import Call
+
+
+def token_use(request: GameRequest, player: int | None) -> TokenUse | None:
+    """What a request's token stands for: that request of that player's. None where it has no token."""
+    if request.token is None:
+        return None
+    content = structs.replace(request, id=None, token=None, brief=False, player=UNSET, key=UNSET)
+    if request.variant != "rbc":  # only there it matters whether null was sent, or nothing
+        content = structs.replace(
+            content, clock=None if request.clock is UNSET else request.clock, reversible_moves=UNSET
+        )
+    return TokenUse(player, _digest(request.token.encode()), _digest(msgspec.json.encode(content)))
+
+
+def _digest(data: bytes) -> bytes:
+    """What is kept of a client's text for as long as there is the game: 32 bytes, however long it is."""
+    return hashlib.sha256(data).digest()
+
+
+async def made_before(token: TokenUse, name: str | None, call: Call) -> Table | None:
+    """The game that the same request made before.
+
+    :param name: the token, as the client sent it.
+    :raises BadRequest: it was another request.
+    """
+    made = await call.arbiter.log.made_under(token.player, token.token)
+    if made is None:
+        return None
+    game_id, content = made
+    if content != token.content:
+        message = f"token: {quote(name)} was used for another game ({game_id}), asked for with other fields"
+        raise BadRequest(message)
+    try:
+        return await call.arbiter.table(game_id)
+    except NoSuchGame:
+        return None  # pruned in this very moment, and its token with it

@@ -1,0 +1,91 @@
+"""The messages by which registered players find each other."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from .base import PlayerId, PlayerName, Reply, Request
+from .options import GameOptions, GameRequest
+from .state import Color, GameState
+
+
+class Challenge(GameRequest, tag="challenge", kw_only=True):
+    """Invites a registered player who is here, by name or id, to a game. Without ``color`` that is drawn."""
+
+    opponent: PlayerId | PlayerName
+    color: Color | None = None
+
+
+class Seek(GameRequest, tag="seek", kw_only=True):
+    """Makes a game with whoever waits for one like it; where nobody does, waits for somebody to do so."""
+
+    color: Color | None = None
+
+
+class ListInvitations(Request, tag="invitations", kw_only=True):
+    """The invitations that wait for an answer: the player's own, and those to the player."""
+
+
+class Accept(Request, tag="accept", kw_only=True):
+    """Takes the seat that is kept for the player."""
+
+    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)]
+
+
+class Decline(Request, tag="decline", kw_only=True):
+    """Calls off a game that has not begun; without ``game_id``, the player seeks no longer."""
+
+    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None
+
+
+class Settings(Request, tag="settings", kw_only=True):
+    """Shows what a registered player has set, having set what is given."""
+
+    max_games: Annotated[int, Meta(ge=0, le=10_000)] | None = None
+
+
+class SeatReply(Reply, kw_only=True):
+    """The game in which the player has its seat; all null while a seek waits."""
+
+    game_id: int | None
+    seat: Color | None
+    state: GameState | None
+    options: GameOptions | None
+    error: None = None
+
+
+class InvitationRow(Struct, kw_only=True, frozen=True):
+    """A game that waits for an answer, as one of the two is shown it.
+
+    ``opponent`` is the other one, or null where that seat is open; ``name`` its name, where it is registered; ``color``
+    what the player that asks is to play. ``lapses`` is how many seconds it was given to begin in, or null.
+    """
+
+    game_id: int
+    opponent: int | None
+    name: str | None
+    color: Color
+    options: GameOptions
+    ranked: bool
+    created: str
+    lapses: float | None
+
+
+class InvitationsReply(Reply, kw_only=True):
+    """What waits for the player's answer and what for another's, oldest first; and whether it seeks an opponent."""
+
+    received: list[InvitationRow]
+    sent: list[InvitationRow]
+    seeking: bool
+    error: None = None
+
+
+class SettingsReply(Reply, kw_only=True):
+    """What a registered player has set."""
+
+    player: int
+    name: str
+    max_games: int
+    error: None = None
