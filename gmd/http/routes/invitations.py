@@ -6,11 +6,12 @@ from litestar import get, post
 from litestar.params import JSONBody
 from msgspec import Struct
 
-from gm_protocol.errors import NoSuchGame, NotAvailable
+from gm_protocol.errors import GmError, NoSuchGame, NotAvailable
 from gmd.http.backend import FromDaemon
 from gmd.http.guests import FromGuest
 from gmd.http.refusals import UNAUTHORIZED, documented
 from gmd.http.seat import GameId, check_id
+from gmd.local import Refused
 
 from .turns import Done
 
@@ -54,22 +55,22 @@ async def listed(guest: FromGuest, backend: FromDaemon) -> Invitations:
 
 
 @post("/", status_code=200, summary="Invite somebody", responses=SENT)
-async def invite(data: JSONBody[Invite], guest: FromGuest, backend: FromDaemon) -> InvitedGame:
+async def invite(data: JSONBody[Invite], guest: FromGuest) -> InvitedGame:
     """Make a game with fifteen minutes and five seconds a move, in which you have your seat."""
-    backend.lobby.attempts.take(guest.peer)
-    table = await backend.lobby.invite(guest.player.player, data.opponent, "white" if data.color else "black")
-    return InvitedGame(table.game.id)
+    color = "white" if data.color else "black"
+    reply = await guest.ask("challenge", opponent=data.opponent, color=color, variant="rbc", brief=True)
+    return InvitedGame(reply["game_id"])
 
 
 @post("/{invitation_id:int}", status_code=200, summary="Accept an invitation", responses=INVITED)
-async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -> InvitedGame:
+async def accept(invitation_id: GameId, guest: FromGuest) -> InvitedGame:
     """Take the seat. Accepting again gives the same game: reconchess's client may have lost the reply."""
     try:
         check_id(invitation_id)
-        table = await backend.lobby.accept(invitation_id, guest.player.player, guest.arrived)
-    except NoSuchGame as error:
-        raise NotAvailable(str(error)) from None
-    return InvitedGame(table.game.id)
+        await guest.ask("accept", game_id=invitation_id, brief=True)
+    except (NoSuchGame, Refused) as refusal:
+        raise _of_invitation(refusal) from None
+    return InvitedGame(invitation_id)
 
 
 @post("/{invitation_id:int}/finish", status_code=200, summary="Be done with an invitation", responses=FINISHED)
@@ -78,6 +79,11 @@ async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
     try:
         check_id(invitation_id)
         await backend.lobby.finish(invitation_id, guest.player.player, guest.arrived)
-    except NoSuchGame as error:
-        raise NotAvailable(str(error)) from None
+    except NoSuchGame as refusal:
+        raise _of_invitation(refusal) from None
     return Done()
+
+
+def _of_invitation(refusal: GmError | Refused) -> GmError | Refused:
+    """Where there is no game there is no invitation, which by the manual is 400 and not 404."""
+    return NotAvailable(str(refusal)) if refusal.code == NoSuchGame.code else refusal

@@ -119,10 +119,10 @@ async def ping(guest: FromGuest) -> UserGames:
 
 
 @post("/me/max_games", status_code=HTTP_200_OK, summary="Set how many games you play at a time", responses=SETTER)
-async def max_games(data: JSONBody[MaxGames], guest: FromGuest, backend: FromDaemon) -> UserGames:
+async def max_games(data: JSONBody[MaxGames], guest: FromGuest) -> UserGames:
     """Nobody is invited to more."""
-    account = await backend.registry.set_max_games(guest.player.player, data.max_games)
-    return UserGames(account.player, account.name, account.max_games)
+    reply = await guest.ask("settings", max_games=data.max_games)
+    return UserGames(reply["player"], reply["name"], reply["max_games"])
 
 
 @post("/me/ranked", status_code=HTTP_200_OK, summary="Set whether you play ranked games", responses=SETTER)
