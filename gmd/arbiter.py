@@ -20,7 +20,8 @@ from gmd.watchers import Watchers
 
 logger = get_logger(__name__)
 
-#: Seconds until a game that is due but cannot be loaded is tried again: twice as many each time, up to the second.
+#: Seconds until a game that is due but cannot be loaded, or written, is tried again: twice as many each time, up to the
+#: second.
 FIRST_RETRY = 1.0
 LAST_RETRY = 60.0
 
@@ -39,6 +40,8 @@ class Arbiter:
         #: When to load again what could not be, and how long it was put off.
         self._retries = Alarms(self._retry)
         self._delays: dict[int, float] = {}
+        #: The games that could not be written since they last could; and how long the loading was put off, if it was.
+        self._lost: dict[int, float] = {}
         self._shelf = Shelf(log, self._resume)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
@@ -154,6 +157,7 @@ class Arbiter:
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
         if commit.done:
+            self._lost.pop(game.id, None)
             if table.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
                 self._count(table, over=game.over)
             self._sense_durable(table) if secret else self._durable(table)
@@ -171,6 +175,7 @@ class Arbiter:
         if error is not None:
             self._lose(table)
             return
+        self._lost.pop(table.game.id, None)
         latest = table.commit is commit
         self._count(table, over=latest and table.game.over)
         if self._shelf.find(table.game.id) is table:
@@ -215,7 +220,20 @@ class Arbiter:
             self._shelf.drop(game.id)
             self.alarms.clear(game.id)
             if game.timed:
-                self._wanted.send_nowait(game.id)
+                self._reload(game.id)
+
+    def _reload(self, game_id: int) -> None:
+        """Load a game again for its clock's sake: at once, but later and later where that has led to nothing.
+
+        One with no time left is due as soon as it is loaded, and while nothing can be written it is lost as soon.
+        """
+        put_off = self._lost.get(game_id)
+        if put_off is None:
+            self._lost[game_id] = 0.0
+            self._wanted.send_nowait(game_id)
+        else:
+            delay = self._lost[game_id] = _longer(put_off)
+            self._retries.set(game_id, trio.current_time() + delay)
 
     # --- Clocks -------------------------------------------------------------------------------------------------
 
@@ -283,8 +301,9 @@ class Arbiter:
                 self._judge(await self.table(game_id))
             except NoSuchGame:
                 self.alarms.clear(game_id)
+                self._lost.pop(game_id, None)
             except GmError:
-                delay = self._delays[game_id] = min(2 * self._delays.get(game_id, FIRST_RETRY / 2), LAST_RETRY)
+                delay = self._delays[game_id] = _longer(self._delays.get(game_id, 0.0))
                 self._retries.set(game_id, trio.current_time() + delay)
                 continue
             self._delays.pop(game_id, None)
@@ -303,3 +322,8 @@ def _when_due(game: Game) -> Command:
     if game.lapsing:
         return CallOff(None)
     return Absent() if game.awaited else Flag()
+
+
+def _longer(delay: float) -> float:
+    """What to put off next, in seconds, what has been put off for so long before."""
+    return min(2 * delay, LAST_RETRY) if delay else FIRST_RETRY

@@ -17,7 +17,7 @@ from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
 ENVIRONMENT_PREFIX = "GMD_"
 
 #: Settings whose value nothing may print.
-SECRETS = frozenset({"spectator_key"})
+SECRETS = frozenset({"metrics_token", "spectator_key"})
 
 #: Longest time that may be set: some months, so that every time is a number that clients can be told.
 MAX_SECONDS = 10_000_000
@@ -113,6 +113,17 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             Meta(
                 description="Addresses and networks of HTTP proxies, with commas between them, whose X-Forwarded-For "
                 "says where requests come from; from anybody else it is ignored."
+            ),
+        ]
+        | None
+    ) = None
+    metrics_token: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                description="What Prometheus shows for /metrics (Authorization: Bearer); without this, anybody who "
+                "reaches it reads it. Better a variable or in a file: other users can read a command line.",
             ),
         ]
         | None

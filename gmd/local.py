@@ -20,6 +20,7 @@ from gmd.lobby.lobby import Lobby
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate, Proof
 from gmd.spectators import Spectators
+from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
 #: A message as ``PROTOCOL`` describes it.
@@ -141,6 +142,7 @@ class LocalDoor:
             peer=sender.peer,
             proof=sender.proof,
             hears=sender.hears,
+            ends=EndsShown(self._arbiter.turns, lambda: 0),
             registered_only=self._registered_only,
             authority=authority,
             spectators=self._spectators,
@@ -167,6 +169,7 @@ class LocalDoor:
             except GmError as error:
                 return dispatch.fail(request, error, call), error.code
         dispatch.count(request, code, call)
+        call.ends.received()  # by whoever asked: between here and there is nothing that breaks
         return encoded, code
 
 

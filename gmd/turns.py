@@ -7,7 +7,8 @@ games never do, and cost nothing.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
+from math import inf
 
 from gmd.games.game import Game, seat_name
 from gmd.keyed import KeyedLocks
@@ -64,24 +65,15 @@ class Turns:
             for player in game.named:
                 self._note(player, game.id, due=game.waits_unbegun(player))
 
-    def shown(self, player: int, table: Table) -> None:
-        """A reply shows the player the end of a game."""
+    def knows(self, player: int, table: Table) -> None:
+        """The player has been shown the end of a game, and is known to have seen it."""
         game = table.game
         seats = [seat for seat in game.seats(player) if seat not in table.told]
-        if not seats:
-            return
-
-        def durable(error: Exception | None = None) -> None:
-            if error is None:
-                self._note(player, game.id, due=False)
-                for seat in seats:
-                    self._log.told(game.id, seat_name(seat))
-
-        table.told = (*table.told, *seats)
-        if table.commit is None:
-            durable()
-        else:
-            table.commit.then(durable)
+        if seats:
+            table.told = (*table.told, *seats)
+            self._note(player, game.id, due=False)
+            for seat in seats:
+                self._log.told(game.id, seat_name(seat))
 
     def forget(self, game_id: int, players: Iterable[int | None]) -> None:
         """A game of these players is no more."""
@@ -114,3 +106,44 @@ class Turns:
             known.note(game_id, due=due)
             if len(known.due) > MAX_GAMES:
                 del self._players[player]
+
+
+class EndsShown:
+    """The ends of games that one session has shown to players, for as long as its client may not have them.
+
+    A reply that was sent may be lost with its connection, so that an end is known to its player only when the client
+    has shown that it has the reply. Meanwhile this session tells it no second time; but another one does.
+    """
+
+    def __init__(self, turns: Turns, lot: Callable[[], int]) -> None:
+        """:param lot: the number of the lot of replies that the one being made will leave with; they leave in order."""
+        self._turns = turns
+        self._lot = lot
+        self._shown: dict[tuple[int, int], tuple[Table, int]] = {}  # by player and game
+
+    def __bool__(self) -> bool:
+        return bool(self._shown)
+
+    def show(self, player: int, table: Table) -> None:
+        """The reply being made shows a player the end of a game, if what it shows becomes durable."""
+        shown = player, table.game.id
+        if shown in self._shown or all(seat in table.told for seat in table.game.seats(player)):
+            return
+        self._shown[shown] = table, self._lot()
+        if table.commit is not None:
+            table.commit.then(lambda error: None if error is None else self._take_back(shown))
+
+    def to(self, player: int) -> set[int]:
+        """The games whose ends it has shown to a player."""
+        return {game_id for shown_to, game_id in self._shown if shown_to == player}
+
+    def received(self, lots: float = inf) -> None:
+        """The client has the replies of the first so many lots."""
+        for (player, game_id), (table, lot) in list(self._shown.items()):
+            if lot < lots:
+                del self._shown[player, game_id]
+                self._turns.knows(player, table)
+
+    def _take_back(self, shown: tuple[int, int]) -> None:
+        """It did not become durable: the reply has become an error."""
+        self._shown.pop(shown, None)

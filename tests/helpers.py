@@ -22,7 +22,7 @@ from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
 from gmd.log.memory import MemoryLog
 from gmd.log.migrations import migrate
-from gmd.log.sqlite import SqliteStore, open_engine
+from gmd.log.sqlite import BUSY_SECONDS, SqliteStore, open_engine
 from gmd.log.store import GameAppend, Store, Told
 from gmd.players.gate import Gate
 from gmd.tcp.listener import Doorkeeper
@@ -236,11 +236,14 @@ class FaultyStore:
 
 
 @contextmanager
-def store_in(directory: Path, **pragmas: int) -> Iterator[FaultyStore]:
-    """A store in a file in a directory, made there if need be."""
+def store_in(directory: Path, patience: float = BUSY_SECONDS, **pragmas: int) -> Iterator[FaultyStore]:
+    """A store in a file in a directory, made there if need be.
+
+    :param patience: seconds it waits for another process.
+    """
     engine = open_engine(directory / "games.sqlite", {"synchronous": "OFF", **pragmas})
     migrate(engine)
-    store = SqliteStore(engine)
+    store = SqliteStore(engine, patience)
     try:
         yield FaultyStore(store)
     finally:

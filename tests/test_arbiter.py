@@ -12,6 +12,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
+from gmd.arbiter import LAST_RETRY
 from gmd.games.events import AnyEvent
 from gmd.log.interface import LogFailed
 from gmd.log.memory import MemoryLog
@@ -178,3 +179,46 @@ async def test_a_game_that_is_due_and_cannot_be_read_holds_up_no_other(autojump_
         await trio.sleep(60)
         rows = (await client.ask("games"))["games"]
         assert {row["termination"] for row in rows} == {"timeout_white"}
+
+
+async def test_a_game_with_no_time_left_does_not_try_again_and_again_while_nothing_can_be_written(
+    autojump_clock: MockClock,
+) -> None:
+    log = FullLog()
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect(player=1)
+        await client.new_game(1, 1, clock={"initial": 0.25})
+        await client.ask("state", game_id=1)
+        log.full = True
+        with structlog.testing.capture_logs() as logged:
+            await trio.sleep(200)
+        # At once when its time is up, then after a first, a second, a fourth second and so on: and its time again.
+        assert len(troubles(logged)) == 1 + 1 + 8
+        log.full = False
+        await trio.sleep(LAST_RETRY)
+        assert [row["termination"] for row in (await client.ask("games"))["games"]] == ["timeout_white"]
+        await client.new_game(1, 1, clock={"initial": 0.25})
+        await client.ask("state", game_id=2)
+        log.full = True
+        with structlog.testing.capture_logs() as logged:
+            await trio.sleep(3)
+        assert len(troubles(logged)) == 3, "another game begins anew"
+
+
+async def test_what_has_been_written_again_is_put_off_no_longer(autojump_clock: MockClock) -> None:
+    log = FullLog()
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect(player=1)
+        await client.new_game(1, 1, clock={"initial": 1, "increment": 100})
+        await client.ask("state", game_id=1)
+        log.full = True
+        with structlog.testing.capture_logs():
+            await trio.sleep(10)
+        log.full = False
+        assert (await client.ask("move", game_id=1, move="e4"))["error"] is None
+        log.full = True
+        with structlog.testing.capture_logs():
+            assert (await client.ask("move", game_id=1, move="e5"))["code"] == "internal"
+        log.full = False
+        await trio.sleep(1.5)  # it was loaded again at once, and its clock runs
+        assert [row["termination"] for row in (await client.ask("games"))["games"]] == ["timeout_black"]

@@ -18,6 +18,7 @@ import pytest
 import structlog
 
 from gm_protocol.framing import encode_frame
+from gmd import __version__
 from gmd.cli.logs import Sink
 from tests.helpers import Json, memory_daemon
 from tests.serving import Served, served
@@ -72,7 +73,16 @@ def test_a_session_that_ends_is_a_line_with_its_counts() -> None:
     with logging_daemon() as (daemon, logged):
         bodies = [b'{"kind":"hello","player":7}', b'{"kind":"ping"}', b'{"kind":"state","game_id":1}']
         port, replies = talk(daemon, *bodies)
-    ended, stopping = logged
+    started, ended, stopping, stopped = logged
+    assert without_time(started) == {
+        "level": "info",
+        "event": "started",
+        "version": __version__,
+        "data": ":memory:",
+        "addresses": [f"127.0.0.1:{daemon.port}"],
+        "tls": False,
+        "http": [],
+    }
     assert 0 <= ended["seconds"] < 60
     assert without_time(ended) == {
         "level": "info",
@@ -91,13 +101,14 @@ def test_a_session_that_ends_is_a_line_with_its_counts() -> None:
         "event": "stopping: finishing the requests in hand",
         "signal": "SIGTERM",
     }
+    assert without_time(stopped) == {"level": "info", "event": "stopped"}
 
 
 def test_refusals_and_sessions_of_version_1_are_for_those_who_look_closer() -> None:
     with logging_daemon("--log-level", "debug") as (daemon, logged):
         talk(daemon, b'{"kind":"hello","player":7}', b'{"kind":"state","game_id":9}', b'{"kind":"what"}')
         talk(daemon, b'{"kind":"ping"}')
-    lines = [(line["level"], line["event"], line.get("code"), line.get("reason")) for line in logged]
+    lines = [(line["level"], line["event"], line.get("code"), line.get("reason")) for line in logged[1:-1]]
     assert lines == [
         ("debug", "request refused", "no_such_game", None),
         ("debug", "request refused", "unknown_kind", None),
@@ -105,7 +116,7 @@ def test_refusals_and_sessions_of_version_1_are_for_those_who_look_closer() -> N
         ("debug", "session ended", None, "answered"),
         ("info", "stopping: finishing the requests in hand", None, None),
     ]
-    assert without_time(logged[0]) == {
+    assert without_time(logged[1]) == {
         "level": "debug",
         "event": "request refused",
         "kind": "state",
@@ -197,7 +208,7 @@ def test_for_people_it_is_a_line_with_words_first() -> None:
         talk(daemon, b'{"kind":"hello"}')
         assert daemon.stop(signal.SIGTERM) == 0
         assert daemon.process.stderr is not None
-        first, second = daemon.process.stderr.read().splitlines()
+        _, first, second, _ = daemon.process.stderr.read().splitlines()
     assert re.match(r"\S+Z \[info     \] session ended +reason=client_closed peer=127\.0\.0\.1:\d+ ", first)
     assert re.search(r"\[info     \] stopping: finishing the requests in hand +signal=SIGTERM$", second)
 
@@ -226,8 +237,8 @@ def test_a_log_that_nobody_reads_holds_up_nothing_and_says_what_was_lost() -> No
         rest = list(map(json.loads, stderr.read().splitlines()))
     (lost,) = (line for line in rest if line["event"] == "lines of this log could not be written")
     assert lost["level"] == "warning"
-    # Two thousand refusals and their session's end, another refusal and its session's end, and that it stops.
-    assert kept + lost["lost"] + len(rest) - 1 == 2_004
+    # Two thousand refusals and their session's end, another refusal and its session's end; that it starts, stops, ends.
+    assert kept + lost["lost"] + len(rest) - 1 == 2_006
 
 
 def test_a_daemon_without_standard_error_logs_nowhere(tmp_path: Path) -> None:

@@ -18,8 +18,13 @@ BLOCKS = re.findall(r"^```(sh|python)\n(.*?)^```$", (ROOT / "README.md").read_te
 TIMEOUT_SECONDS = 120
 
 
-def _run(language: str, text: str, port: int) -> str:
-    """Run a block as it stands, but for the port."""
+#: What ``gmd register`` and ``gmd rekey`` say on standard error.
+KEY_FOLLOWS = re.compile(r"\S+ is player \d+\. Its key, which is not shown again:")
+KEY = r"[\w-]{43}"
+
+
+def _run(language: str, text: str, port: int, data: str) -> str:
+    """Run a block as it stands, but for the port and the daemon's directory."""
     if language == "python":
         command = [sys.executable, "-c", text.replace("7100", str(port))]
     else:
@@ -27,24 +32,44 @@ def _run(language: str, text: str, port: int) -> str:
         use_port = f'gmcat() {{ command gmcat --port {port} "$@"; }}\n'
         command = [str(require_tool("bash")), "-euo", "pipefail", "-c", use_port + text]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, env={**os.environ, "PATH": path}
-    )
+    env = {**os.environ, "PATH": path, "GMD_DATA": data}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, env=env)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    assert [line for line in done.stderr.splitlines() if not KEY_FOLLOWS.fullmatch(line)] == []
     return done.stdout
 
 
+def fenced(readme: Path) -> set[str]:
+    """The languages of a page's code blocks."""
+    return set(re.findall(r"^```(.*)\n(?:.*\n)*?```$", readme.read_text(), re.MULTILINE))
+
+
 def test_there_are_examples_of_both_languages() -> None:
-    assert {language for language, _ in BLOCKS} == {"sh", "python"}
+    assert fenced(ROOT / "README.md") == {"sh", "python"}
+
+
+def test_the_clients_pages_have_examples_of_the_languages_that_their_tests_run() -> None:
+    assert {page.parent.name: fenced(page) for page in (ROOT / "clients").glob("*/README.md")} == {
+        "c": {"c", "sh"},
+        "node": {"js", "sh"},
+        "python": {"python", "sh"},
+        "shell": {"sh"},
+    }
 
 
 @pytest.fixture(scope="module")
-def outputs() -> list[str]:
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What each block printed."""
     require_tool("jq")
-    with served() as daemon:
-        return [_run(language, text, daemon.port) for language, text in BLOCKS]
+    data = str(tmp_path_factory.mktemp("data"))
+    with served("--data", data) as daemon:
+        return [_run(language, text, daemon.port, data) for language, text in BLOCKS]
+
+
+def printed(outputs: list[str], words: str) -> str:
+    """What the one block printed that has these words."""
+    (output,) = [output for (_, text), output in zip(BLOCKS, outputs, strict=True) if words in text]
+    return output
 
 
 def test_the_first_game_is_made_moved_in_and_shown(outputs: list[str]) -> None:
@@ -71,18 +96,38 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
 
 
 def test_a_registered_player_waits_for_another(outputs: list[str]) -> None:
-    assert outputs[4].splitlines() == ['[null,"open"]', "1"]
+    seats, joined, move = printed(outputs, '"token":').splitlines()
+    assert re.fullmatch(r"\[45035\d{11},null\]", seats)
+    assert (joined, move) == ("black", "e2e4")
+
+
+def test_a_registered_player_is_invited_and_joins(outputs: list[str]) -> None:
+    assert printed(outputs, "my-guest").splitlines() == ["open", "black", "move"]
+
+
+def test_a_password_gets_a_new_key(outputs: list[str]) -> None:
+    assert re.fullmatch(f"absent-minded\n{KEY}\n", printed(outputs, "absent-minded"))
+
+
+def test_the_operator_looks_after_players(outputs: list[str]) -> None:
+    first, *players, second, revoked = printed(outputs, "gmd register").splitlines()
+    assert re.fullmatch(KEY, first)
+    assert re.fullmatch(KEY, second)
+    assert first != second
+    names = ["their-bot", "absent-minded  (password)", "my-guest", "my-bot"]
+    assert [line.split("  ", 2)[2] for line in players] == names
+    assert re.fullmatch(r"their-bot \(\d{16}\) has no key any more\.", revoked)
 
 
 def test_the_blind_players_see_their_own_pieces(outputs: list[str]) -> None:
-    sensed, taken, white, black = outputs[6].splitlines()
+    sensed, taken, white, black = printed(outputs, '"variant": "rbc"').splitlines()
     assert sensed.startswith('[["d8","bQ"],["e8","bK"],["f8","bB"],')
     assert (taken, white) == ("e2e4", "8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQ - 0 1")
     assert black == "rnbqkbnr/pppppppp/8/8/8/8/8/8 b kq - 0 1"
 
 
 def test_the_options_are_resolved(outputs: list[str]) -> None:
-    assert [line.split('"')[3] for line in outputs[5].splitlines()] == [
+    assert [line.split('"')[3] for line in printed(outputs, '"crazyhouse"').splitlines()] == [
         "chess960",
         "crazyhouse",
         "standard",

@@ -19,10 +19,13 @@ from gmd import __version__
 from gmd.config import SERVED
 from gmd.daemon import HttpAddressError
 from tests.helpers import Client, running_daemon
-from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, environment, served
+from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
 
 #: Some of the longest work there is for one request, which must not hold up the end.
 LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 3_000
+
+#: What to do where an address cannot be listened on.
+ADVICE = ". Name another port with --port (0 takes a free one), or an address of this machine with --host"
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT]
 
@@ -55,14 +58,35 @@ def test_it_says_where_it_listens_and_what_to_try() -> None:
         ]
 
 
+def run_first_command(daemon: Served) -> str:
+    """Run in a shell what the daemon says to try; what it prints."""
+    command = daemon.lines[-1].removeprefix("Try: ")
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=START_SECONDS)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_what_it_says_to_try_works_where_players_must_register(tmp_path: Path) -> None:
+    with served() as daemon:
+        assert '"game_id":1' in run_first_command(daemon)
+    with served("--require-registration") as daemon:
+        assert '"name":"my-bot","key":' in run_first_command(daemon)
+    with served("--require-registration", "--max-registrations-per-hour", "0", "--data", str(tmp_path)) as daemon:
+        assert re.fullmatch(r"[\w-]{43}\n", run_first_command(daemon))
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_it_stops_when_told_to(number: signal.Signals) -> None:
     with served() as daemon:
         assert daemon.stop(number) == 0
         assert daemon.process.stderr is not None
         said = daemon.process.stderr.read()
-        assert said.rstrip("\n").endswith(f"stopping: finishing the requests in hand signal={number.name}")
-        assert said.count("\n") == 1
+        started = f"version={__version__} data=:memory: addresses=['127.0.0.1:{daemon.port}'] tls=False http=[]"
+        assert [" ".join(line.split("] ", 1)[1].split()) for line in said.splitlines()] == [
+            f"started {started}",
+            f"stopping: finishing the requests in hand signal={number.name}",
+            "stopped",
+        ]
 
 
 @pytest.mark.parametrize("second", SIGNALS)
@@ -169,14 +193,14 @@ def test_a_wrong_setting_is_said_in_a_line(arguments: list[str], variables: dict
 def test_an_address_that_cannot_be_listened_on_is_said_in_a_line(host: str) -> None:
     status, line = refused("--host", host, "--port", "0")
     assert status == 1
-    assert re.fullmatch(f"Error: cannot listen on {re.escape(host)}:0: .+", line)
+    assert re.fullmatch(f"Error: cannot listen on {re.escape(host)}:0: .+{re.escape(ADVICE)}", line)
 
 
 def test_a_port_in_use_is_said_in_a_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         status, line = refused("--port", str(port))
-    assert (status, line) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use")
+    assert (status, line) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use{ADVICE}")
 
 
 def test_it_says_where_it_serves_http() -> None:

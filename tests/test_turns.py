@@ -120,7 +120,7 @@ def test_the_longest_due_game_is_what_the_model_says_whenever_a_player_begins_to
                 elif what != "show":
                     go_on(table, world, model, ends=what == "end")
                 elif table.game.over:
-                    world.turns.shown(who[0], table)
+                    world.turns.knows(who[0], table)
                     model.shown(who[0], table.game)
         for player in PLAYERS:
             assert await world.turns.longest_due(player, without) == model.longest_due(player, without)

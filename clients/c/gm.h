@@ -92,7 +92,7 @@ struct gm_session {
     struct gm_connection connection;
     const char *host;  /* the caller's, and so are the next two */
     const char *port;
-    const char *hello; /* the first request on each connection */
+    const char *hello; /* the first request on each connection: with a registered player's name or id, and its key */
     int timeout_ms;    /* for connecting, and for each reply: more than the longest wait, which is a minute */
     int patience_ms;   /* for how long a lost connection is tried again: enough to restart a server */
 };
@@ -105,7 +105,9 @@ int gm_session_open(struct gm_session *session, char *reply, size_t size, size_t
 
 /* Sends a request and receives its reply, and does so again on a new connection where that one is lost, or the server
  * is stopping, until patience ends. It must therefore be safe to send twice: a "move", "sense" or "end_game" with
- * "ply", a "new_game" with "token", or a request that changes nothing.
+ * "ply", a "new_game" or "register" with "token", a "join", or a request that changes nothing. A "rekey" takes a
+ * session whose hello names nobody, since a hello with the old key may be refused already, and in the request "player",
+ * "key" and "token".
  *
  * GM_TOO_LONG: as with gm_receive, which is to be called then, for session->connection.
  * GM_REFUSED: a hello was refused; `reply` has that reply. */

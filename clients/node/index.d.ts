@@ -57,7 +57,8 @@ export interface GameState {
   player_black: Id | null;
   start_fen: string;
   turn: Color;
-  phase: "sense" | "move" | "over" | null;
+  /** "open" while not both seats are taken. */
+  phase: "open" | "sense" | "move" | "over" | null;
   result: "1-0" | "0-1" | "1/2-1/2" | "*";
   /** Seconds. */
   clock: { white: number | null; black: number | null } | null;
@@ -127,8 +128,10 @@ export interface HelloFields extends Fields {
   client?: string;
   name?: string;
   password?: string;
+  spectator_key?: string;
 }
 
+/** A seat that is null is open to whoever joins first; a registered player other than one's own is invited. */
 export interface NewGameFields extends Fields {
   player_white: Id | null;
   player_black: Id | null;
@@ -190,14 +193,32 @@ export interface GamesFields extends Fields {
   before?: Id | null;
 }
 
+/** Which seat is chosen where it is not named: that of one's invitation, else one that is open, white's first. */
+export type JoinFields = SeatFields;
+
 export interface RegisterFields extends Fields {
   name: string;
   password?: string;
+  /** One is made up where there is none, so that no key is lost with a reply. Secret and random: it is worth the key. */
   token?: string;
 }
 
 export interface RekeyFields extends Fields {
-  [field: string]: unknown;
+  /** The operator's way to name a player. */
+  name?: string;
+  /** As in a registration; another each time. */
+  token?: string;
+}
+
+/** The operator's: a player, by id or by name. */
+export interface RevokeFields extends Fields {
+  name?: string;
+}
+
+/** The operator's. */
+export interface PlayersFields extends Fields {
+  limit?: number;
+  before?: number | null;
 }
 
 // Replies.
@@ -220,6 +241,10 @@ export interface Limits {
   /** Longest request, in bytes. */
   max_message: number;
   max_wait_seconds: number;
+  /** Requests with a wrong key or password that one address may send. */
+  max_failures_per_minute: number;
+  max_registrations_per_hour: number;
+  max_players: number;
   [limit: string]: number;
 }
 
@@ -271,11 +296,37 @@ export interface HistoryReply extends Reply {
   history: unknown;
 }
 
-export interface RegisterReply extends Reply {
+export interface JoinReply extends StateReply {
+  seat: Color;
+  options: Options;
+}
+
+export interface PlayerReply extends Reply {
   player: number;
   name: string;
-  /** Shown this once. */
-  key: string;
+}
+
+export interface KeyReply extends PlayerReply {
+  /** Shown this once. Null where the request was sent before, under the same token, and the key has been used since. */
+  key: string | null;
+}
+
+/** A registered player, as the operator is shown it. */
+export interface PlayerRow {
+  player: number;
+  name: string;
+  /** Whether it has one. */
+  password: boolean;
+  /** Whether it has no key any more. */
+  revoked: boolean;
+  created: string;
+  [field: string]: unknown;
+}
+
+export interface PlayersReply extends Reply {
+  players: PlayerRow[];
+  /** What to send as `before` for the next page, or null. */
+  before: number | null;
 }
 
 // Errors.
@@ -324,8 +375,10 @@ export interface ConnectOptions {
   name?: string;
   /** A registered player's key. */
   key?: string;
-  /** A registered player's password, in place of its key. */
+  /** A registered player's password, in place of its key; goes with its name. */
   password?: string;
+  /** Shows games of blind chess that are on, on a server that has such a key. */
+  spectator_key?: string;
   /** What the server is told this program is. */
   client?: string;
   /** Seconds for which a lost connection is tried again. Default 60. */
@@ -346,8 +399,8 @@ export interface TlsOptions {
  * Connects and says hello. That is tried once: rejects with ConnectionLost, or with GmError where the server refuses.
  *
  * Later losses of the connection are made good: the client connects anew for up to `patience` seconds, and sends again
- * what was not answered. Only a request that might then be carried out twice is rejected instead, with ConnectionLost
- * and `sent: true`: a `move`, `sense` or `end_game` without `ply`, and `rekey`.
+ * what was not answered, as the same player. Only a request that might then be carried out twice is rejected instead,
+ * with ConnectionLost and `sent: true`: a `move`, `sense` or `end_game` without `ply`.
  */
 export function connect(options?: ConnectOptions): Promise<Client>;
 
@@ -393,9 +446,18 @@ export class Client {
   actions(fields: SeatFields): Promise<ActionsReply>;
   games(fields?: GamesFields): Promise<GamesReply>;
   history(fields: Fields & { game_id: Id }): Promise<HistoryReply>;
-  register(fields: RegisterFields): Promise<RegisterReply>;
-  rekey(fields?: RekeyFields): Promise<RegisterReply>;
-  join(fields: SeatFields): Promise<StateReply>;
+  register(fields: RegisterFields): Promise<KeyReply>;
+  /**
+   * Another key for the session's player. This client goes on with it, and so do its loops of `turns`; other sessions
+   * that began with the old one are void.
+   */
+  rekey(fields?: RekeyFields): Promise<KeyReply>;
+  /** Takes a seat; or shows the game again to whoever has it. */
+  join(fields: JoinFields): Promise<JoinReply>;
+  /** The operator's: takes a player's key and password away, and ends its sessions. */
+  revoke(fields: RevokeFields): Promise<PlayerReply>;
+  /** The operator's: the registered players, newest first. */
+  players(fields?: PlayersFields): Promise<PlayersReply>;
 
   /**
    * The turns of the player in one game, until it is over; or, without `game_id`, in all its games, new ones too, for
@@ -416,6 +478,11 @@ export interface TurnsFields {
   brief?: boolean;
   /** Called with the last state of each game that has ended, once. */
   over?: (state: GameState) => void;
+  /**
+   * Without `game_id`: whether to join a game that the player is invited to. By default it joins all. Up to a hundred
+   * invitations that stand may be declined.
+   */
+  invited?: (state: GameState) => boolean | Promise<boolean>;
 }
 
 /**

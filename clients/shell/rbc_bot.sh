@@ -2,6 +2,7 @@
 # A bot of reconnaissance blind chess that senses and moves at random, with gmcat and jq.
 #
 #     rbc_bot.sh --player 1 --opponent 2      makes a game, and plays white
+#     rbc_bot.sh --player 1 --opponent open   leaves black to whoever joins first
 #     rbc_bot.sh --player 2 --game 1          plays in a game that is there
 #
 # Other arguments are gmcat's: --host, --port, --tls, --key and so on.
@@ -46,6 +47,11 @@ draw='def pick($n): if length > 0 then .[$n % length] else null end;
       (.move_actions | if . == null then "none" else pick($m) | tojson end)'
 
 if [ -z "$game" ]; then
+    [[ $player =~ ^-?[0-9]+$ ]] || {
+        echo "rbc_bot: --player $player: with --opponent, give the player's number" >&2
+        exit 2
+    }
+    [ "$opponent" != open ] || opponent=null
     players="\"player_white\":$player,\"player_black\":$opponent"
     ask "{\"kind\":\"new_game\",\"variant\":\"rbc\",$players,\"brief\":true}"
     game=$(jq .game_id <<<"$reply")

@@ -51,7 +51,8 @@ def export(data: str | None, file: Path | None, written: str, output: Path | Non
     them. A daemon may run meanwhile. Games that are still being played are left out unless they are asked for: they
     show what their players may not yet know.
 
-    The exit status is 0, or 1 where damaged games had to be left out, or 2 if the log cannot be read.
+    The exit status is 0, or 1 where damaged games had to be left out or a game that was named is not there, or 2 if the
+    log cannot be read.
     """
     try:
         with open_reader(data_directory(data, file)) as engine:
@@ -95,8 +96,8 @@ def _export(reader: LogReader, wanted: GameFilter, written: str, output: Path | 
                 advance(1)
     except DBAPIError as error:
         raise DataError(f"data: the log cannot be read to its end: {error.orig}; gmd check says more") from None
-    _mention_missing(reader, wanted)
-    return 1 if damaged else 0
+    missing = _mention_missing(reader, wanted)
+    return 1 if damaged or missing else 0
 
 
 def _writer(written: str) -> Callable[[StoredGame], bytes]:
@@ -109,16 +110,20 @@ def _writer(written: str) -> Callable[[StoredGame], bytes]:
     return write_pgn_game
 
 
-def _mention_missing(reader: LogReader, wanted: GameFilter) -> None:
-    """Say which games that were named, and how many that were not, are not written."""
-    if wanted.game_ids:
-        missing = [game_id for game_id in wanted.game_ids if not reader.count(wanted._replace(game_ids=[game_id]))]
-        if missing:
-            click.echo(f"not there, or not as asked for: game {', '.join(map(str, missing))}", err=True)
-    elif wanted.status == "over":
+def _mention_missing(reader: LogReader, wanted: GameFilter) -> bool:
+    """Say which games that were named are not written, or how many that were not named; whether any was named."""
+    missing = [game_id for game_id in wanted.game_ids if not reader.count(wanted._replace(game_ids=[game_id]))]
+    for game_id in missing:
+        if reader.count(type(wanted)(game_ids=[game_id])):
+            why = "is in the log, but not as the other options ask for games; leave them out to have it"
+        else:
+            why = "is not in the log; without --game all that are there are written"
+        click.echo(f"game: {game_id} {why}", err=True)
+    if wanted.status == "over" and not wanted.game_ids:
         live = sum(reader.count(wanted._replace(status=status)) for status in GOING_ON)
         if live:
             click.echo(f"left out: {counted(live, 'live game')}; --status all writes them too", err=True)
+    return bool(missing)
 
 
 @contextmanager

@@ -32,7 +32,8 @@ logger = get_logger(__name__)
 #: elsewhere it is the usual word for reading again what may have been renewed.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-_FIRST_REQUEST = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
+_NEW_GAME = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
+_REGISTER = '{"kind": "register", "name": "my-bot"}'
 
 
 def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,7 +72,10 @@ def serve(file: Path | None, **settings: Any) -> None:
         raise click.ClickException(str(error)) from None
     except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
         reason = error.strerror if isinstance(error, OSError) else error
-        raise click.ClickException(f"cannot listen on {config.host}:{config.port}: {reason}") from None
+        raise click.ClickException(
+            f"cannot listen on {config.host}:{config.port}: {reason}. "
+            "Name another port with --port (0 takes a free one), or an address of this machine with --host"
+        ) from None
 
 
 async def _serve(config: Config, inherited: Inherited) -> None:
@@ -82,6 +86,14 @@ async def _serve(config: Config, inherited: Inherited) -> None:
         async with open_daemon(config, inherited.game, inherited.http) as daemon:
             prepare_process()
             _announce(daemon, config)
+            logger.info(
+                "started",
+                version=VERSION,
+                data=config.data,
+                addresses=[_text(*address) for address in daemon.addresses],
+                tls=daemon.certificate is not None,
+                http=[_text(*address) for address in daemon.http_addresses],
+            )
             notify("READY=1", os.environ)
             async for received in signals:
                 if received == signal.SIGHUP and not has_terminal:
@@ -90,6 +102,7 @@ async def _serve(config: Config, inherited: Inherited) -> None:
                 notify("STOPPING=1", os.environ)
                 logger.info("stopping: finishing the requests in hand", signal=signal.Signals(received).name)
                 break
+        logger.info("stopped")
 
 
 def _reload(daemon: Daemon) -> None:
@@ -107,21 +120,33 @@ def _reload(daemon: Daemon) -> None:
 
 def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
-        click.echo(f"gmd {VERSION} listening on {f'[{host}]' if ':' in host else host}:{port}")
+        click.echo(f"gmd {VERSION} listening on {_text(host, port)}")
     for host, port in daemon.http_addresses:
-        click.echo(f"HTTP on http://{f'[{host}]' if ':' in host else host}:{port}: /metrics, /healthz")
+        click.echo(f"HTTP on http://{_text(host, port)}: reconchess's API, /metrics, /healthz")
     if config.data == IN_MEMORY:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:
         click.echo(f"Games are kept in {config.data}")
     if config.spectate == "live":
         click.echo(f"Live games are shown in full to {daemon.spectators}")
+    click.echo(f"Try: {_first_command(daemon, config)}")
+
+
+def _first_command(daemon: Daemon, config: Config) -> str:
+    """What may be tried first: a game, or what has to be done before there can be one."""
+    if config.require_registration and config.max_registrations_per_hour == 0 and config.data != IN_MEMORY:
+        return f"{_command('gmd')} register my-bot --data {shlex.quote(config.data)}"
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
     tls = "" if daemon.certificate is None else " --tls --host NAME"
-    click.echo(f"Try: {_gmcat()}{tls}{at} '{_FIRST_REQUEST}'")
+    return f"{_command('gmcat')}{tls}{at} '{_REGISTER if config.require_registration else _NEW_GAME}'"
 
 
-def _gmcat() -> str:
-    """How gmcat is called in another shell: by its path, unless the shell finds it."""
-    beside_us = Path(sys.executable).parent / "gmcat"
-    return "gmcat" if shutil.which("gmcat") or not beside_us.exists() else shlex.quote(os.path.relpath(beside_us))
+def _text(host: str, port: int) -> str:
+    """An address as people write it."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _command(name: str) -> str:
+    """How a command of ours is called in another shell: by its path, unless the shell finds it."""
+    beside_us = Path(sys.executable).parent / name
+    return name if shutil.which(name) or not beside_us.exists() else shlex.quote(os.path.relpath(beside_us))

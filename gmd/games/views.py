@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from gm_protocol.errors import NotAvailable
+from gm_protocol.messages import ClockOption
 from gm_protocol.state import RESULTS, ClockState, GameState, LastResult, LastSense
 
 from .chess import ChessGame
@@ -298,6 +299,22 @@ def full_pgn(game: Game) -> str:
         "Result": result,
         "Termination": game.now.termination,
     }
+    if game.options.clock is not None:
+        headers["TimeControl"] = _time_control(game.options.clock)
     if not is_usual_start(game.options):
         headers |= {"Variant": _VARIANT_HEADERS[game.options.variant], "SetUp": "1", "FEN": game.options.fen}
     return write_pgn(headers, text, headers["Result"])
+
+
+def _time_control(clock: ClockOption) -> str:
+    """A clock as PGN has it (9.6.1 of its standard), in seconds: fractions, which that does not know, as decimals."""
+    if clock.initial is not UNSET:
+        increment = clock.increment or 0
+        return _decimal(clock.initial) + (f"+{_decimal(increment)}" if increment else "")
+    assert clock.first_move is not UNSET
+    assert clock.per_move is not UNSET
+    return f"1/{_decimal(clock.first_move)}:1/{_decimal(clock.per_move)}"  # one move in so much time, then each in so
+
+
+def _decimal(seconds: float) -> str:
+    return f"{seconds:.9f}".rstrip("0").rstrip(".")

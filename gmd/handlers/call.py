@@ -25,6 +25,7 @@ from gmd.players.gate import Gate, Proof
 from gmd.players.presence import Visit
 from gmd.shelf import Table
 from gmd.spectators import Spectators
+from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
 
@@ -59,6 +60,8 @@ class Call:
     lobby: Lobby
     #: Where the session comes from, as host:port; empty where that is nowhere.
     peer: str
+    #: The ends of games that it has shown.
+    ends: EndsShown
     refusals: int = 0
     #: Whether open ids are refused.
     registered_only: bool = False

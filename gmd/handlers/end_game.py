@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import chess
 
-from gm_protocol.errors import BadRequest, NotAPlayer
+from gm_protocol.errors import BadRequest, GmError, NotAPlayer
 from gm_protocol.messages import EndGame
 from gm_protocol.state import Color
 from gmd.games.game import End, Game
@@ -37,16 +37,29 @@ async def _as_operator(request: EndGame, call: Call) -> Answer:
         raise BadRequest(f"seat: {request.termination!r} needs the one the operator acts for, or its player")
     table = await find(request.game_id, None, call)
     call.viewer = Viewer.OVERSEER
-    answer = _end(request, table, None, color == "white", call)
-    logger.info("ended by the operator", game_id=request.game_id, termination=request.termination)
-    return answer
+    return _end(request, table, None, color == "white", call)
 
 
 def _end(request: EndGame, table: Table, player: int | None, seat: chess.Color, call: Call) -> Answer:
     outcome = call.arbiter.act(table, End(seat, request.termination, request.ply), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
+    if call.is_operator and outcome.events and table.game.over:
+        _note(request, table)
     return state_answer(request, table, player, call, shown=outcome.shown)
+
+
+def _note(request: EndGame, table: Table) -> None:
+    """Log once that the operator has ended a game, when that cannot be lost any more."""
+
+    def settled(error: GmError | None) -> None:
+        if error is None:
+            logger.info("ended by the operator", game_id=request.game_id, termination=request.termination)
+
+    if table.commit is None:
+        settled(None)
+    else:
+        table.commit.then(settled)
 
 
 def _seat(game: Game, player: int, request: EndGame) -> chess.Color:

@@ -53,7 +53,7 @@ def state_of(table: Table, player: int | None, call: Call, *, brief: bool, shown
     if shown is None:
         shown = game.now
         if game.over and player is not None:
-            call.arbiter.turns.shown(player, table)
+            call.ends.show(player, table)
     return views.game_state(game, shown, call.arbiter.thought(table, call.arrived), call.viewer, brief=brief)
 
 

@@ -121,12 +121,12 @@ async def _as_spectator(request: Wait, game_id: int, call: Call) -> tuple[Look, 
 
 
 def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
-    """Due is the game that has waited longest for the player, but those it excepts."""
+    """Due is the game that has waited longest for the player, but those it excepts, and ends that it has been told."""
     authorise(player, call)
     excepted = frozenset(request.except_)
 
     async def look() -> Answer | None:
-        while (game_id := await call.arbiter.turns.longest_due(player, excepted)) is not None:
+        while (game_id := await call.arbiter.turns.longest_due(player, excepted | call.ends.to(player))) is not None:
             try:
                 return _show(request, await find(game_id, player, call), player, call)
             except NoSuchGame:  # it was pruned while it was being looked for

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from litestar import Litestar, Request, Response, Router
+from litestar import Litestar, Router
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
@@ -14,17 +13,15 @@ from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 
 from gm_protocol.errors import GmError
 from gmd.local import Refused
-from gmd.logger import get_logger
 from gmd.version import VERSION
 
 from .backend import Backend
 from .bodies import JsonRequest
+from .errors import failed, refused
 from .exporter import make_registry
 from .guests import guest_of, registered
-from .refusals import Unusual, refused
+from .refusals import Unusual, refusal
 from .routes import games, health, invitations, metrics, turns, users, version
-
-logger = get_logger(__name__)
 
 #: The name of Basic authorization in the OpenAPI document.
 BASIC = "basic"
@@ -93,10 +90,11 @@ def make_app(backend: Backend) -> Litestar:
             "registry": Provide(lambda: registry, sync_to_thread=False),
         },
         exception_handlers={
-            GmError: refused,
-            Refused: refused,
-            Unusual: refused,
-            HTTP_500_INTERNAL_SERVER_ERROR: _failed,
+            GmError: refusal,
+            Refused: refusal,
+            Unusual: refusal,
+            HTTPException: refused,
+            HTTP_500_INTERNAL_SERVER_ERROR: failed,
         },
         request_class=JsonRequest,
         openapi_config=OpenAPIConfig(
@@ -117,10 +115,3 @@ def make_app(backend: Backend) -> Litestar:
         debug=False,  # said, or an environment variable may turn it on: errors would then show everybody our inside
         pdb_on_exception=False,
     )
-
-
-def _failed(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:
-    """A fault of ours: the daemon's log has it, with the route and nothing the client wrote, which may be a key."""
-    logger.error("http request failed", method=request.method, route=request.scope["path_template"], exc_info=error)
-    message = "the server failed on this request; its log says why"
-    return Response({"error": message, "code": "internal"}, status_code=HTTP_500_INTERNAL_SERVER_ERROR)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from litestar.di import NamedDependency
@@ -32,7 +32,7 @@ class Port(Protocol):
 
 
 class GamePort(Port, Protocol):
-    """The port of the game protocol."""
+    """A port, or a socket, of the game protocol."""
 
     @property
     def sessions(self) -> int:
@@ -51,6 +51,8 @@ class Backend:
     limits: Limits
     metrics: Metrics
     game_port: GamePort
+    #: The operator's socket, where there is one.
+    operator_port: GamePort | None
     http_port: Port
     #: Where requests go, whatever route they have come by.
     door: LocalDoor
@@ -59,6 +61,8 @@ class Backend:
     #: Who is let in, and from where.
     credentials: Credentials
     proxies: Proxies
+    #: What is to be shown for the metrics; None where anybody may read them.
+    metrics_token: str | None = field(default=None, repr=False)
 
 
 #: The type of a handler's parameter ``backend``.

@@ -14,6 +14,8 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
 from hypercorn.utils import parse_socket_addr
 
+from .errors import encoded
+
 #: Bytes asked of the network at once, and sent between two looks at the clock.
 PIECE = 65_536
 
@@ -23,6 +25,19 @@ class _Http1(H11Protocol):
 
     async def _check_protocol(self, event: h11.Request) -> None:
         """Take no request for the beginning of HTTP/2, nor for a wish for it."""
+
+    async def _send_error_response(self, status_code: int) -> None:
+        """Say what is wrong with bytes that are no request, where hypercorn says nothing."""
+        body = encoded(status_code, "what came is no HTTP request; this port speaks HTTP/1.1")
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+            *self.config.response_headers("h11"),
+        ]
+        await self._send_h11_event(h11.Response(status_code=status_code, headers=headers))
+        await self._send_h11_event(h11.Data(data=body))
+        await self._send_h11_event(h11.EndOfMessage())
 
 
 class Connection:

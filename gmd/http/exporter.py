@@ -76,12 +76,15 @@ class DaemonCollector(Collector):
         turned_away = CounterMetricFamily(
             "gmd_connections_refused", "Connections refused because there were too many.", labels=("port",)
         )
-        for name, port in (("game", self._backend.game_port), ("http", self._backend.http_port)):
-            connections.add_metric((name,), port.connections)
-            turned_away.add_metric((name,), port.turned_away)
+        game, operator = self._backend.game_port, self._backend.operator_port
+        for name, port in (("game", game), ("operator", operator), ("http", self._backend.http_port)):
+            if port is not None:
+                connections.add_metric((name,), port.connections)
+                turned_away.add_metric((name,), port.turned_away)
         yield connections
         yield turned_away
-        yield GaugeMetricFamily("gmd_sessions", "Game sessions open.", self._backend.game_port.sessions)
+        sessions = game.sessions + (0 if operator is None else operator.sessions)
+        yield GaugeMetricFamily("gmd_sessions", "Game sessions open, the operator's among them.", sessions)
         ended = CounterMetricFamily(
             "gmd_sessions_ended", "Game sessions ended, by protocol version and reason.", labels=("protocol", "reason")
         )

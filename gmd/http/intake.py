@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 import trio
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGIReceiveEvent, ASGISendCallable, Scope
+
+from .errors import encoded
 
 #: The ASGI extension that says when a request's last byte was read, in trio's time: clocks are charged to then.
 ARRIVED = "gmd.arrived"
@@ -40,6 +41,8 @@ class Intake:
             return
         if body is not None:
             scope["extensions"][ARRIVED] = {"time": trio.current_time()}
+            if scope["method"] == "HEAD":  # hypercorn, which knows better, leaves the body out
+                scope = {**scope, "method": "GET"}
             await self._app(scope, _first(body, receive), send)
 
     async def _whole_body(self, receive: ASGIReceiveCallable) -> bytes | None:
@@ -70,7 +73,7 @@ def _first(body: bytes, receive: ASGIReceiveCallable) -> ASGIReceiveCallable:
 
 async def _refuse(refused: _Refused, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
     """Answer without the application, while what still comes is thrown away: hypercorn waits until it is taken."""
-    body = msgspec.json.encode({"error": str(refused), "code": "bad_request"})
+    body = encoded(refused.status, str(refused))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),

@@ -1,4 +1,4 @@
-"""Refusals as HTTP has them: the status of each code, and one shape for the body."""
+"""What the daemon refuses, as HTTP has it: a status for each code, in the shape that all errors have."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from litestar.status_codes import (
     HTTP_500_INTERNAL_SERVER_ERROR,
     HTTP_503_SERVICE_UNAVAILABLE,
 )
-from msgspec import Struct
+from msgspec import UNSET
 
 from gm_protocol.errors import GmError
 from gmd.local import Refused
+
+from .errors import HttpError
 
 #: What a client is to send in place of nothing, or of what was wrong.
 CHALLENGE = 'Basic realm="gmd", charset="UTF-8"'
@@ -36,13 +38,6 @@ _STATUSES = {
 }
 
 
-class Error(Struct, frozen=True):
-    """A sentence for people, and a word of ``PROTOCOL``'s for programs."""
-
-    error: str
-    code: str
-
-
 class Unusual(Exception):
     """A refusal whose status is not its code's usual one."""
 
@@ -52,29 +47,28 @@ class Unusual(Exception):
         self.status = status
 
 
-def refused(_: Request[Any, Any, Any], refusal: GmError | Refused | Unusual) -> Response[Error]:
+def refusal(_: Request[Any, Any, Any], refused: GmError | Refused | Unusual) -> Response[HttpError]:
     """The response to a request that was refused."""
-    status = _STATUSES.get(refusal.code, HTTP_400_BAD_REQUEST)
-    if isinstance(refusal, Unusual):
-        status = refusal.status
-    headers = {}
+    status = refused.status if isinstance(refused, Unusual) else _STATUSES.get(refused.code, HTTP_400_BAD_REQUEST)
+    headers, retry_after = {}, _retry_after(refused)
     if status == HTTP_401_UNAUTHORIZED:
         headers["www-authenticate"] = CHALLENGE
     elif status == HTTP_503_SERVICE_UNAVAILABLE:
-        headers["retry-after"] = str(_retry_after(refusal))
-    return Response(Error(str(refusal), refusal.code), status_code=status, headers=headers)
+        headers["retry-after"] = str(retry_after or RETRY_SECONDS)
+    body = HttpError(str(refused), refused.code, UNSET if retry_after is None else retry_after)
+    return Response(body, status_code=status, headers=headers)
 
 
-def _retry_after(refusal: GmError | Refused | Unusual) -> int:
-    given = refusal.reply.get("retry_after") if isinstance(refusal, Refused) else getattr(refusal, "retry_after", None)
-    return ceil(given or RETRY_SECONDS)
+def _retry_after(refused: GmError | Refused | Unusual) -> int | None:
+    given = refused.reply.get("retry_after") if isinstance(refused, Refused) else getattr(refused, "retry_after", None)
+    return None if given is None else ceil(given)
 
 
 def documented(**sentences: str) -> dict[int, ResponseSpec]:
     """Refusals for the OpenAPI document, by name: ``bad_request="Game is finished."``. Any route may be unavailable."""
     sentences = {"unavailable": UNAVAILABLE, **sentences}
     return {
-        _BY_NAME[name]: ResponseSpec(Error, description=sentence, generate_examples=False)
+        _BY_NAME[name]: ResponseSpec(HttpError, description=sentence, generate_examples=False)
         for name, sentence in sentences.items()
     }
 

@@ -16,6 +16,7 @@ from gm_protocol.messages import Limits
 from gmd.logger import get_logger
 
 from .connection import PIECE, Connection
+from .errors import encoded
 from .intake import Intake
 
 logger = get_logger(__name__)
@@ -23,10 +24,6 @@ logger = get_logger(__name__)
 #: Seconds after which a client turned away may find room, and that it has to take this answer.
 RETRY_AFTER = 5
 REFUSAL_SECONDS = 1.0
-TURNED_AWAY = (
-    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: %d\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-    % RETRY_AFTER
-)
 #: How long, and how much, a connection is read on after its last response: to close it with input unread might take
 #: the response back.
 LINGER_SECONDS = 2.0
@@ -98,7 +95,7 @@ class HttpServer:
         self.turned_away += 1
         try:
             with trio.move_on_after(REFUSAL_SECONDS):
-                await stream.send_all(TURNED_AWAY)
+                await stream.send_all(_turned_away(self._max_connections))
         except trio.BrokenResourceError:
             return
         await self._linger(stream)
@@ -119,6 +116,17 @@ class HttpServer:
         finally:
             self._lingering -= 1
             self._empty.set()
+
+
+def _turned_away(limit: int) -> bytes:
+    """The response to a connection that finds no room."""
+    sentence = f"http_max_connections: {limit} of {limit} are open; try again later"
+    body = encoded(503, sentence, RETRY_AFTER)
+    head = (
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\nretry-after: {RETRY_AFTER}\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode() + body
 
 
 def _hypercorn_config() -> HypercornConfig:

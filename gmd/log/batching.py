@@ -23,7 +23,17 @@ from gmd.games.game import Standing
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
-from .interface import Deadline, GameQuery, LogFailed, Playing, Pruned, SequenceConflict, TokenUse, Unanswered
+from .interface import (
+    Deadline,
+    GameDamaged,
+    GameQuery,
+    LogFailed,
+    Playing,
+    Pruned,
+    SequenceConflict,
+    TokenUse,
+    Unanswered,
+)
 from .outage import Outage
 from .store import Conflicts, GameAppend, Store, Told
 from .waiting import playing, unanswered
@@ -191,6 +201,7 @@ class BatchingLog:
 
     def stop(self) -> None:
         self._stopping = True
+        self._store.hurry()  # who still waits has been given time before
         self._some.set()
 
     def close(self) -> None:
@@ -367,6 +378,9 @@ class BatchingLog:
     async def _read(self, read: Callable[[], _T], game_id: int | None = None) -> _T:
         try:
             return await self._readers.run(read)
+        except GameDamaged as damaged:
+            logger.error("a game is damaged", game_id=game_id, reason=damaged.what)
+            raise
         except Exception as error:
             logger.error("the event log cannot be read", reason=_reason(error), game_id=game_id)
             raise _failed("read", game_id) from error

@@ -25,6 +25,8 @@ def locked_directory(path: Path) -> Iterator[None]:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except FileExistsError as error:
+        raise DataError(f"data: {path} is a file: name a directory, which is made where there is none") from error
     except OSError as error:
         raise DataError(f"data: {path} cannot be used: {error.strerror}") from error
     try:

@@ -22,6 +22,19 @@ class LogFailed(Internal):
     """The log could not be written or read. Nothing was written; the daemon's own log says why."""
 
 
+class GameDamaged(LogFailed):
+    """What the log has of a game is not all of it, or not only that. Nothing is wrong with other games.
+
+    :ivar what: what is wrong, for those who run the daemon: it tells how many events there are, senses among them.
+    """
+
+    def __init__(self, game_id: int, what: str) -> None:
+        super().__init__(
+            f"game {game_id}: the log has not all of its events, so it cannot be played on; gmd check says more"
+        )
+        self.what = what
+
+
 class SequenceConflict(Internal):
     """Events were appended behind another sequence number than the log has. Nothing was written."""
 
@@ -143,7 +156,10 @@ class EventLog(Protocol):
         """Note, by and by, that a seat's player has been shown the end of a game: a crash may lose it."""
 
     async def load(self, game_id: int) -> list[AnyEvent]:
-        """All durable events of a game, in order; none if there is no such game."""
+        """All durable events of a game, in order; none if there is no such game.
+
+        :raises GameDamaged: some of them are missing.
+        """
 
     async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
         """The game made under a token, be it durable or on its way, and its :attr:`TokenUse.content`.

@@ -36,7 +36,7 @@ from gmd.games.events import AnyEvent, Created
 
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
 from .seats import COLUMNS, has_joined, seating_of, status_of
-from .store import Conflicts, GameAppend, Restored, Told
+from .store import Conflicts, GameAppend, Restored, Told, check_complete
 from .tables import events, games, retired, tokens
 
 #: Most games a player is told of at once that ended without its knowing.
@@ -89,6 +89,9 @@ class SqlStore:
         """:param writer: the same database, for transactions that write."""
         self._engine = engine
         self._writer = writer or engine
+
+    def hurry(self) -> None:
+        """Nothing waits here, unless a database's own module makes it."""
 
     def close(self) -> None:
         self._engine.dispose()
@@ -199,7 +202,7 @@ class SqlStore:
                     connection.execute(insert(tokens).values(token=key, game_id=game.append.game_id, content=content))
 
     def prune(self, seconds: float) -> list[Pruned]:
-        with self._writer.begin() as connection:
+        with self._transaction() as connection:
             found = _long_over(connection, time.time() - seconds)
             if found:
                 _remove(connection, [game.game_id for game in found])
@@ -221,10 +224,12 @@ class SqlStore:
         return max(game_id or 0 for game_id in highest)
 
     def load(self, game_id: int) -> list[AnyEvent]:
-        query = select(events.c.event).where(events.c.game_id == game_id).order_by(events.c.seq)
+        query = select(events.c.seq, events.c.event).where(events.c.game_id == game_id).order_by(events.c.seq)
         with self._engine.connect() as connection:
-            found = connection.execute(query).scalars().all()
-        return _events_decoder.decode(f"[{','.join(found)}]")
+            found = connection.execute(query).all()
+            length = connection.execute(select(games.c.events).where(games.c.game_id == game_id)).scalar() or 0
+        check_complete(game_id, [seq for seq, _ in found], length)
+        return _events_decoder.decode(f"[{','.join(event for _, event in found)}]")
 
     def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
         query = select(tokens.c.game_id, tokens.c.content).where(tokens.c.token == _token_key(player, token))

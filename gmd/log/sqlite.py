@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection as RawConnection
 from sqlite3 import IntegrityError
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.exc import OperationalError
 
 from .seats import has_joined
 from .sql import Missed, SqlStore
@@ -21,6 +23,9 @@ from .store import GameAppend, Told
 
 #: Seconds to wait for another process, such as an operator's shell, that holds the file.
 BUSY_SECONDS = 5
+#: Milliseconds that the connection which writes waits at a time, for within a wait of SQLite's nothing can tell it that
+#: the daemon stops. When it does, this is how long each of the last things to write may take.
+BUSY_STEP = 50
 #: WAL pages between two checkpoints, 16 MiB: each costs two more syncs, and the pages of games being played change
 #: again and again.
 CHECKPOINT_PAGES = 4_096
@@ -76,6 +81,8 @@ INSERT INTO events (game_id, seq, event)
 """
 
 _encoder = msgspec.json.Encoder()
+
+_T = TypeVar("_T")
 
 
 def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> Engine:
@@ -137,9 +144,14 @@ class SqliteStore(SqlStore):
     longer over a small batch than the database and the disk together, and all other threads would wait for it.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, patience: float = BUSY_SECONDS) -> None:
+        """:param patience: seconds to wait for another process that writes."""
         super().__init__(engine, engine.execution_options(writes=True))
         self._connection: Connection | None = None
+        self._patience = patience
+
+    def hurry(self) -> None:
+        self._patience = 0
 
     def close(self) -> None:
         if self._connection is not None:
@@ -150,17 +162,29 @@ class SqliteStore(SqlStore):
         if told or not all(append.expected for append in appends) or any(map(has_joined, appends)):
             super()._write(appends, told)
         else:
-            self._advance(self._connected(), appends, time.time())
+            self._patiently(lambda: self._advance(self._connected(), appends, time.time()))
+
+    def _patiently(self, begin: Callable[[], _T]) -> _T:
+        """Do what may find that another process writes: again, until it does not or our patience ends."""
+        began = time.monotonic()
+        while True:
+            try:
+                return begin()
+            except (OperationalError, sqlite3.OperationalError) as error:
+                if not _is_busy(error) or time.monotonic() >= began + self._patience:
+                    raise
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        with self._connected().begin():
-            yield self._connected()
+        connection = self._connected()
+        with self._patiently(connection.begin):
+            yield connection
 
     def _connected(self) -> Connection:
         """The connection for writing."""
         if self._connection is None:
             self._connection = self._writer.connect()
+            _driver(self._connection).execute(f"PRAGMA busy_timeout = {BUSY_STEP}").close()
             _driver(self._connection).execute(_BATCH)
             _driver(self._connection).execute(_WRITE_BATCH)
         return self._connection
@@ -178,6 +202,13 @@ class SqliteStore(SqlStore):
             for seq, event in enumerate(append.events, append.expected)
         ]
         connection.exec_driver_sql(_INSERT_EVENTS, (_json(rows),))
+
+
+def _is_busy(error: OperationalError | sqlite3.OperationalError) -> bool:
+    """Whether the trouble is that another process holds the file."""
+    cause = error.orig if isinstance(error, OperationalError) else error
+    code = cause.sqlite_errorcode if isinstance(cause, sqlite3.Error) else 0
+    return code & 0xFF == sqlite3.SQLITE_BUSY  # the rest of the code says how it is
 
 
 def _driver(connection: Connection) -> RawConnection:

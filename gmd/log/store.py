@@ -12,7 +12,7 @@ from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, Pruned, TokenUse
+from .interface import Deadline, GameDamaged, GameQuery, Pruned, TokenUse
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -120,5 +120,19 @@ class Store(Protocol):
     def due(self, player: int) -> list[int]:
         """The games that wait for a player, as :meth:`gmd.log.interface.EventLog.due` has them."""
 
+    def hurry(self) -> None:
+        """Wait for no other process any more, in what is being written either: called by any thread."""
+
     def close(self) -> None:
         """Let go of the database."""
+
+
+def check_complete(game_id: int, numbers: Sequence[int], length: int) -> None:
+    """Refuse to play on where events are missing: what is left might well apply to each other.
+
+    :raises GameDamaged: the numbers of a game's events are not those from 0 to its length.
+    """
+    if numbers == list(range(length)):
+        return
+    odd = min({*range(length)} ^ {*numbers})
+    raise GameDamaged(game_id, f"it has {length} events, and event {odd} is {'missing' if odd < length else 'there'}")

@@ -6,12 +6,18 @@ once, which its client sees as the end, and what it still sends is read and thro
 
 One task does this for all of them by looking at each now and then: waiting on every socket would cost a version 1
 session, which is one request long, a tenth of its time.
+
+Whoever wants to know whether the peer has that reply is told so when the peer ends its side, or at the limits; unless
+the connection was reset, or the peer's machine has not acknowledged all that was sent.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from fcntl import ioctl
+from termios import TIOCOUTQ
 
 import trio
 
@@ -28,6 +34,8 @@ MAX_LINGERING = 1_024
 @dataclass(slots=True)
 class _Farewell:
     deadline: float
+    #: To be called once the peer has its last reply, if somebody wants to know.
+    received: Callable[[], None] | None
     bytes_left: int = LINGER_BYTES
 
 
@@ -42,8 +50,11 @@ class Farewells:
     def __len__(self) -> int:
         return len(self._lingering)
 
-    def take(self, stream: trio.SocketStream) -> None:
+    def take(self, stream: trio.SocketStream, received: Callable[[], None] | None = None) -> None:
         """End a connection's sending side now, and close it when its peer has closed too, or at the limits.
+
+        :param received: called before, if the peer has the last reply. If it has ended its side before it can have got
+            it, the connection stays open, within the limits, until its machine has it.
 
         The stream has lost its socket when this returns; closing it does nothing any more.
         """
@@ -53,7 +64,7 @@ class Farewells:
             return  # the peer is gone: whoever opened the stream closes it
         if len(self._lingering) >= MAX_LINGERING:
             self._close(next(iter(self._lingering)))
-        self._lingering[stream.socket.detach()] = _Farewell(trio.current_time() + LINGER_SECONDS)
+        self._lingering[stream.socket.detach()] = _Farewell(trio.current_time() + LINGER_SECONDS, received)
         self._some.set()
 
     async def run(self) -> None:
@@ -83,8 +94,11 @@ class Farewells:
                 self._close(descriptor)
 
     def _close(self, descriptor: int) -> None:
-        del self._lingering[descriptor]
+        received = self._lingering.pop(descriptor).received
+        is_received = received is not None and _is_delivered(descriptor)
         os.close(descriptor)
+        if received is not None and is_received:
+            received()
 
 
 def _has_ended(descriptor: int, farewell: _Farewell) -> bool:
@@ -93,10 +107,18 @@ def _has_ended(descriptor: int, farewell: _Farewell) -> bool:
         while farewell.bytes_left > 0:
             read = len(os.read(descriptor, READ_SIZE))
             if read == 0:
-                return True
+                return farewell.received is None or _is_delivered(descriptor)
             farewell.bytes_left -= read
     except BlockingIOError:
         return False
     except OSError:
-        pass  # the peer has reset the connection
+        farewell.received = None  # the peer has reset the connection
     return True
+
+
+def _is_delivered(descriptor: int) -> bool:
+    """Whether the peer's machine has acknowledged all that was sent; taken for granted where that cannot be asked."""
+    try:
+        return not any(ioctl(descriptor, TIOCOUTQ, bytes(4)))
+    except OSError:
+        return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import trio
 
@@ -161,7 +161,7 @@ class Doorkeeper:
             if self.stopping:
                 session.stop()
             await session.run()
-            await self._part(stream)
+            await self._part(stream, session.ends.received if session.ends else None)
         except trio.BrokenResourceError:
             session.ended_by = "lost"  # the peer is gone
         except trio.TooSlowError:
@@ -185,17 +185,21 @@ class Doorkeeper:
         if self._certificate is None:
             return stream
         secured = TlsStream(stream, self._certificate.context)
+        peer = peer_of(stream)  # now, for nobody knows when it has gone
+        reason = "it was not agreed on in time"
         with trio.move_on_after(seconds) as handshake:
             under_way.add(handshake)
             try:
                 await secured.do_handshake()
                 return secured
             except NotTls:
+                reason = "what came is not TLS"
                 await self._tell(stream, BadFrame("this port speaks TLS, and what came is not: connect with TLS"))
             except HandshakeFailed as error:
-                logger.debug("no TLS", reason=str(error))
+                reason = str(error)
             finally:
                 under_way.discard(handshake)
+        logger.debug("no TLS", reason=reason, peer=peer)
         return None
 
     async def stop(self, patience: float) -> None:
@@ -260,14 +264,19 @@ class Doorkeeper:
             seconds=round(trio.current_time() - session.opened, 3),
         )
 
-    async def _part(self, stream: trio.abc.Stream) -> None:
-        """Let the peer read its last reply. (A stream in memory loses nothing when it is closed.)"""
+    async def _part(self, stream: trio.abc.Stream, received: Callable[[], None] | None = None) -> None:
+        """Let the peer read its last reply. (A stream in memory loses nothing when it is closed.)
+
+        :param received: to be called once it has it.
+        """
         if isinstance(stream, TlsStream):
             with trio.move_on_after(self._limits.frame_seconds):
                 await stream.end()
             stream = stream.transport
         if isinstance(stream, trio.SocketStream):
-            self._farewells.take(stream)
+            self._farewells.take(stream, received)
+        elif received is not None:
+            received()
 
 
 def peer_of(stream: trio.abc.Stream) -> str:

@@ -49,6 +49,8 @@ class Outbox:
     :ivar sent_at: when replies last left, in trio's time.
     :ivar replies: how many were let go.
     :ivar bytes_out: how many bytes were sent.
+    :ivar lots: how many lots were put in.
+    :ivar sent: how many of them were sent.
     """
 
     def __init__(self, stream: trio.abc.Stream, seconds: float, wake: Callable[[], None], call: Call) -> None:
@@ -63,6 +65,8 @@ class Outbox:
         self._call = call
         self.replies = 0
         self.bytes_out = 0
+        self.lots = 0
+        self.sent = 0
         self._lots: deque[_Lot] = deque()
         self._unsent: list[bytes] = []
         self._sending = False
@@ -89,6 +93,7 @@ class Outbox:
 
     def _put(self, lot: _Lot) -> None:
         self._lots.append(lot)
+        self.lots += 1
         if lot.held:
             commits = {each.commit for each in lot.held}
             lot.awaited = len(commits)
@@ -112,6 +117,7 @@ class Outbox:
                 self._note_sent(len(data[start : start + SEND_SIZE]))
         self._sending = False
         self.sent_at = trio.current_time()
+        self.sent = self.lots - len(self._lots)
 
     async def drain(self) -> None:
         """Send everything; raises what :meth:`send` does."""
@@ -167,6 +173,8 @@ class Outbox:
         self._unsent = [] if sent == len(data) else [data[sent:]]
         if self._unsent:
             self._wake()
+        else:
+            self.sent = self.lots - len(self._lots)
 
     def _note_sent(self, count: int) -> None:
         self.bytes_out += count

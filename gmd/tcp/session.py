@@ -21,6 +21,7 @@ from gmd.metrics import Metrics
 from gmd.players.gate import Gate
 from gmd.players.presence import Visit
 from gmd.spectators import Spectators
+from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
 from .outbox import Held, Outbox
@@ -76,6 +77,7 @@ class Session:
             lobby=lobby,
             visit=None if authority is Authority.OPERATOR else Visit(gate.presence),
             peer=peer,
+            ends=EndsShown(arbiter.turns, lambda: self._outbox.lots),
             registered_only=registered_only,
             authority=authority,
             spectators=spectators,
@@ -110,6 +112,11 @@ class Session:
     def refusals(self) -> int:
         """How many requests were refused."""
         return self._call.refusals
+
+    @property
+    def ends(self) -> EndsShown:
+        """The ends of games that its client may not have been told yet."""
+        return self._call.ends
 
     def stop(self, why: str = "stopping") -> None:
         """Answer what has been received, a wait as at its timeout, then close.
@@ -240,6 +247,8 @@ class Session:
         data = await self._stream.receive_some(READ_SIZE)
         self._call.arrived = self._read_at = trio.current_time()
         if data:
+            if self._call.ends and self._begun is None:  # what begins here was sent behind the replies that have left
+                self._call.ends.received(self._outbox.sent)
             self.bytes_in += len(data)
             self._metrics.bytes_in += len(data)
             self._decoder.feed(data)

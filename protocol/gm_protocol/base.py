@@ -15,6 +15,7 @@ LAST_REGISTERED = 2**53 - 1
 
 #: What a registered player is called. Names that differ in case alone are one.
 PlayerName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}$(?!\n)")]
+PLAYER_NAME_RULE = "a name has 1 to 64 letters (a to z), digits, '_', '.' and '-'"
 #: A key as it is sent. A true one has 43 characters; what is far longer is none, and not worth a look.
 Key = Annotated[str, Meta(max_length=256)]
 #: Fields whose values are shown nowhere: in no error, no log, no ``repr``.

@@ -9,6 +9,7 @@ from typing import cast, get_args
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from .base import PLAYER_NAME_RULE
 from .errors import MAX_QUOTED, BadJson, BadRequest, GmError, UnknownKind, quote
 from .messages import REQUESTS, SECRET_FIELDS, AnyRequest, ErrorReply, GameRequest, Request
 
@@ -133,6 +134,8 @@ def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
     if name in SECRET_FIELDS:
         return f"{path}: {what[:1].lower()}{_cut(what[1:])}"
     value = _as_sent(fields[name])
+    if what.startswith("Expected `str` matching regex"):  # one kind of string has one, and few people read them
+        return f"{path}: {value}: {PLAYER_NAME_RULE}"
     if choices := _choices(kind, name):
         return f"{path}: {value} is none of {', '.join(choices)}"
     return f"{path}: {value}: {what[:1].lower()}{_cut(what[1:])}"

@@ -107,9 +107,19 @@ def test_games_are_chosen(arguments: list[object], found: list[int], data: Path)
     assert exported(data, *arguments) == found
 
 
-def test_a_game_that_is_not_there_is_said(played_data: Path) -> None:
+def test_a_named_game_that_is_not_written_is_said_and_is_no_success(played_data: Path) -> None:
     ran = gmd("export", "--data", played_data, "--format", "jsonl", "--game", 1, "--game", 9, "--game", 8)
-    assert (ran.status, ran.err) == (0, "not there, or not as asked for: game 9, 8\n")
+    assert [json.loads(line)["game_id"] for line in ran.out.splitlines()] == [1]
+    assert (ran.status, ran.err.splitlines()) == (
+        1,
+        [f"game: {missing} is not in the log; without --game all that are there are written" for missing in (9, 8)],
+    )
+
+
+def test_a_named_game_that_other_options_leave_out_is_said_too(played_data: Path) -> None:
+    ran = gmd("export", "--data", played_data, "--game", 1, "--player", 77)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == "game: 1 is in the log, but not as the other options ask for games; leave them out to have it\n"
 
 
 def test_a_file_appears_once_it_is_whole(played_data: Path, tmp_path: Path) -> None:

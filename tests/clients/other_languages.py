@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import AsyncIterator, Iterator, Sequence
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import trio
 
 from tests.clients.running import PATIENCE
+from tests.helpers import Client, Json
 from tests.tools import require_tool
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +38,37 @@ def compile_c(output: Path, *sources: Path, flags: Sequence[str] = SANITIZED, co
 def examples_of(readme: Path, language: str) -> list[str]:
     """The code blocks of a language in a README."""
     return re.findall(rf"^```{language}\n(.*?)^```$", readme.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@asynccontextmanager
+async def client_of(port: int, **hello: Any) -> AsyncIterator[Client]:
+    """A session of ours with the daemon."""
+    client = Client(await trio.open_tcp_stream("127.0.0.1", port))
+    try:
+        reply: Json = await client.ask("hello", **hello)
+        assert reply["error"] is None, reply
+        yield client
+    finally:
+        await client.aclose()
+
+
+#: The command that starts a language's random bot.
+Bots = Callable[[str], list[str | Path]]
+
+
+def random_bots(folder: Path) -> Bots:
+    """How to start each random bot. The one in C is compiled into a folder, and watches its own memory."""
+
+    def command(language: str) -> list[str | Path]:
+        if language == "node":
+            return [require_tool("node"), NODE / "examples" / "random_bot.js"]
+        if language.startswith("python"):
+            name = "random_bot_trio.py" if language == "python-trio" else "random_bot.py"
+            return [sys.executable, PYTHON / "examples" / name]
+        program = folder / "random_bot"
+        return [program if program.exists() else compile_c(program, C / "examples" / "random_bot.c")]
+
+    return command
 
 
 class Driver:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.clients.other_languages import NODE, ROOT, examples_of
 from tests.clients.running import PATIENCE
-from tests.serving import Served
+from tests.serving import Served, served
 from tests.tools import require_tool
 
 PACKAGE = json.loads((NODE / "package.json").read_text("utf-8"))
@@ -80,6 +80,12 @@ for await (const turn of client.turns({ game_id, over: (state) => console.log(st
   const { taken_move } = await turn.move(null);
   taken_move?.slice(2);
 }
+const { key }: { key: string | null } = await client.register({ name: "bot", password: "a long secret" });
+const other: Client = new Client({ name: "bot", password: "a long secret" });
+const renewed: string | null = (await other.rekey()).key;
+const seat: "white" | "black" = (await client.join({ game_id, seat: "white" })).seat;
+const revoked: boolean[] = (await client.players({ limit: 3 })).players.map((row) => row.revoked);
+const { name } = await client.revoke({ name: "bot" });
 const piece: string | null | undefined = (await client.state({ game_id })).state.board?.[0]?.[0];
 const ply: number = (await client.move({ game_id, move: "e4", ply: 0 })).state.ply_index;
 try {
@@ -98,7 +104,9 @@ client.new_game({ player_white: 1, player_black: 2, varaint: "rbc" });
 client.end_game({ game_id, termination: "victory_white" });
 // @ts-expect-error Turns are given, not made.
 new Turn();
-export { options, piece, ply };
+// @ts-expect-error A name is missing.
+client.register({ password: "a long secret" });
+export { key, name, options, piece, ply, renewed, revoked, seat };
 """
 
 
@@ -170,6 +178,27 @@ def test_all_games_of_two_players_are_played_by_one_loop_each(daemon_process: Se
     assert json.loads(run(*command)) == [[30] * 6, [30] * 6]
 
 
+# The operator's socket.
+
+OPERATOR = """
+import { connect } from "./index.js";
+
+const operator = await connect({ path: process.argv[1] });
+const first = await operator.register({ name: "bot" });
+const second = await operator.rekey({ name: "bot" });
+const { name } = await operator.revoke({ player: first.player });
+const { players, before } = await operator.players({ limit: 1 });
+console.log(JSON.stringify([first.key !== second.key, name, players.map(({ revoked }) => revoked), before]));
+operator.close();
+"""
+
+
+def test_the_operator_looks_after_players_with_it(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)):
+        command = [require_tool("node"), "--input-type=module", "--eval", OPERATOR, tmp_path / "operator.sock"]
+        assert json.loads(run(*command)) == [True, "bot", [True], None]
+
+
 # TLS is tested with the bots; here is what it says of a server without.
 
 
@@ -177,7 +206,7 @@ def test_tls_towards_a_server_without_is_an_error_at_once(daemon_process: Served
     bot = [require_tool("node"), "examples/random_bot.js", "--tls", "--port", str(daemon_process.port)]
     done = subprocess.run([*bot, "--player", "1", "--opponent", "2"], cwd=NODE, capture_output=True, text=True)
     assert done.returncode == 1
-    assert f"ConnectionLost: cannot connect to 127.0.0.1:{daemon_process.port}: " in done.stderr
+    assert f"random_bot: cannot connect to 127.0.0.1:{daemon_process.port}: " in done.stderr
 
 
 # The README.
@@ -200,18 +229,19 @@ def test_its_readme_s_programs_run(daemon_process: Served, tmp_path: Path) -> No
     for number, source in enumerate(examples("js", daemon_process.port)):
         (tmp_path / f"{number}.mjs").write_text(source)
         printed.append(run(node, f"{number}.mjs", cwd=tmp_path))
-    against_itself, at_once = printed
+    against_itself, at_once, registered = printed
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2) [a-z_]+ 1\..*\n", against_itself)
     assert at_once == "20 e2e4\ntrue illegal_move\n"
+    assert registered == "true open\n"
 
 
 def test_its_readme_s_commands_run(daemon_process: Served) -> None:
     for tool in ("node", "jq"):
         require_tool(tool)
-    (commands,) = examples("sh", daemon_process.port)
+    at_play, registered = examples("sh", daemon_process.port)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    printed = run("sh", "-euc", commands, env={"PATH": path})
-    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 2
+    printed = run("sh", "-euc", at_play + registered, env={"PATH": path})
+    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 4
 
 
 def test_the_readme_of_the_project_leads_here() -> None:

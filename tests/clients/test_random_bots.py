@@ -9,7 +9,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -20,8 +19,8 @@ import pytest
 import trio
 
 from gm_protocol.messages import REQUESTS
-from tests.clients.other_languages import NODE, PYTHON, Bot, C, compile_c, playing
-from tests.helpers import Client, Json
+from tests.clients.other_languages import Bot, Bots, client_of, playing, random_bots
+from tests.helpers import Json
 from tests.serving import Served, served
 from tests.tools import require_tool
 
@@ -32,36 +31,11 @@ VARIANTS = ["standard", "crazyhouse", *(["rbc"] if "sense" in REQUESTS else [])]
 
 LANGUAGES = ["c", "node", "python", "python-trio"]
 
-#: The command of a language's bot.
-Bots = Callable[[str], list[str | Path]]
-
 
 @pytest.fixture(scope="module")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Bots:
-    """How to start each bot. The one in C watches its own memory."""
-    folder = tmp_path_factory.mktemp("bots")
-
-    def command(language: str) -> list[str | Path]:
-        if language == "node":
-            return [require_tool("node"), NODE / "examples" / "random_bot.js"]
-        if language.startswith("python"):
-            name = "random_bot_trio.py" if language == "python-trio" else "random_bot.py"
-            return [sys.executable, PYTHON / "examples" / name]
-        program = folder / "random_bot"
-        return [program if program.exists() else compile_c(program, C / "examples" / "random_bot.c")]
-
-    return command
-
-
-@asynccontextmanager
-async def client_of(port: int) -> AsyncIterator[Client]:
-    """A session of ours with the daemon."""
-    client = Client(await trio.open_tcp_stream("127.0.0.1", port))
-    try:
-        await client.ask("hello")
-        yield client
-    finally:
-        await client.aclose()
+    """How to start each bot."""
+    return random_bots(tmp_path_factory.mktemp("bots"))
 
 
 async def newest_game(port: int) -> int:

@@ -125,6 +125,26 @@ async def test_the_headers_tell_variant_and_start_position(options: Json, header
         assert {name: game.headers[name] for name in ("Variant", "SetUp", "FEN") if name in game.headers} == headers
 
 
+@pytest.mark.parametrize(
+    ("clock", "header"),
+    [
+        (None, None),
+        ({"initial": 300}, "300"),
+        ({"initial": 180, "increment": 2}, "180+2"),
+        ({"initial": 0.5, "increment": 0.05}, "0.5+0.05"),
+        ({"initial": 10_000_000, "increment": 0}, "10000000"),
+        ({"first_move": 1, "per_move": 0.1}, "1/1:1/0.1"),
+    ],
+    ids=str,
+)
+async def test_the_headers_tell_the_clock_as_pgn_does(clock: Json | None, header: str | None) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game(clock=clock)
+        game = read((await client.ask("history", game_id=1))["pgn"])
+        assert game.headers.get("TimeControl") == header
+
+
 async def test_a_game_that_black_begins_is_numbered_so() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, MutableMapping, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 import structlog
@@ -19,8 +20,9 @@ from gmd.games.chess import ChessGame
 from gmd.games.events import Created
 from gmd.games.setup import resolve
 from gmd.handlers.call import Authority
+from gmd.log.batching import BatchingLog
 from gmd.tcp.listener import Doorkeeper
-from tests.helpers import Client, memory_daemon
+from tests.helpers import Client, memory_daemon, store_in
 
 WHITE, BLACK = FIRST_REGISTERED, FIRST_REGISTERED + 1
 
@@ -49,6 +51,35 @@ async def house() -> AsyncIterator[House]:
         assert (await operator.ask("hello"))["error"] is None
         yield House(operator, client)
         nursery.cancel_scope.cancel()
+
+
+async def test_what_the_operator_ends_is_logged_once_and_when_it_is_durable(tmp_path: Path) -> None:
+    end = {"kind": "end_game", "game_id": 1, "termination": "resignation_black", "ply": 0}
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        log = BatchingLog(store)
+        async with memory_daemon(log) as daemon, trio.open_nursery() as nursery:
+            await (await daemon.connect()).new_game(1, 2)
+            ours, theirs = trio.testing.memory_stream_pair()
+            door = Doorkeeper(daemon.arbiter, limits_of(Config()), daemon.gate, authority=Authority.OPERATOR)
+            nursery.start_soon(door.handle, theirs)
+            operator = Client(ours)
+            assert (await operator.ask("hello"))["error"] is None
+            store.fault = OSError("no space left on device")
+            assert (await operator.ask(**end))["code"] == "internal"
+            store.fault = None
+            with store.held():
+                await operator.send(end)
+                await trio.testing.wait_all_tasks_blocked()
+                assert ends(logged) == 0, "it is not durable"
+            assert (await operator.receive())["error"] is None
+            assert (await operator.ask(**end))["error"] is None
+            assert (await operator.ask(**end, player=2))["error"] is None
+            nursery.cancel_scope.cancel()
+    assert ends(logged) == 1
+
+
+def ends(logged: Sequence[MutableMapping[str, Any]]) -> int:
+    return [entry["event"] for entry in logged].count("ended by the operator")
 
 
 @pytest.mark.parametrize("game_id", [1, 2], ids=["open players", "registered players"])

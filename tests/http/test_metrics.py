@@ -12,7 +12,7 @@ import trio
 import trio.testing
 
 from gmd import __version__
-from tests.helpers import connected
+from tests.helpers import Client, connected
 from tests.http.helpers import http_daemon, scrape
 
 FOOLS_MATE = ("f3", "e5", "g4", "Qh4#")
@@ -128,6 +128,18 @@ async def test_it_says_what_it_is_and_how_its_process_is() -> None:
         assert [labels for labels in found.labelled("gmd_build_info") if __version__ in labels]
         assert (found.value("gmd_process_open_fds") or 0) > 0
         assert found.value("gmd_log_writable") == 1
+
+
+async def test_the_operators_sessions_are_counted_as_all_others(tmp_path: Path) -> None:
+    async with http_daemon(data=str(tmp_path)) as (daemon, client), connected(daemon):
+        operator = Client(await trio.open_unix_socket(str(tmp_path / "operator.sock")))
+        assert (await operator.ask("hello"))["error"] is None
+        found = await scrape(client)
+        assert found.value("gmd_sessions") == 2
+        ports = {port: found.value("gmd_connections", port=port) for port in ("game", "operator", "http")}
+        assert ports == {"game": 1, "operator": 1, "http": 1}
+        assert found.value("gmd_connections_refused_total", port="operator") == 0
+        await operator.aclose()
 
 
 async def test_the_event_loops_lag_is_watched() -> None:

@@ -65,7 +65,7 @@ def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> N
         assert guest.get_active_users() == ["bot", "guest"]
         game_id = guest.send_invitation("bot", False)
         random.seed(1)
-        winner, reason, history = play_remote_game(url, game_id, ("guest", PASSWORD), AttackerBot())
+        _, reason, history = play_remote_game(url, game_id, ("guest", PASSWORD), AttackerBot())
         assert isinstance(reason, WinReason)
         assert isinstance(history, GameHistory)
         assert (history.get_white_player_name(), history.get_black_player_name()) == ("bot", "guest")

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import resource
+import signal
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 import structlog
 import trio
 
 from gmd.log.directory import DataError
+from gmd.log.migrations import migrate
+from gmd.log.sqlite import SqliteStore, open_engine
+from gmd.log.store import GameAppend
 from tests.helpers import Client, Json, durable_daemon, running_daemon, store_in, troubles
+from tests.log.test_contract import CREATED, STANDING
 from tests.serving import Served, served
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
 #: Moves after which a log that is meant to fail has failed.
 MANY = 5_000
+PATIENCE_SECONDS = 20
 
 
 async def play_until_refused(client: Client, game_id: int) -> tuple[int, Json]:
@@ -58,7 +67,7 @@ async def test_a_full_database_takes_nothing_and_keeps_what_it_has(tmp_path: Pat
 
 
 async def test_a_file_another_process_writes_is_waited_for_and_then_refused(tmp_path: Path) -> None:
-    with structlog.testing.capture_logs() as logged, store_in(tmp_path, busy_timeout=10) as store:
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path, patience=0) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()
             game_id = (await client.new_game())["game_id"]
@@ -70,6 +79,63 @@ async def test_a_file_another_process_writes_is_waited_for_and_then_refused(tmp_
             other.close()
             assert (await move(client, game_id, 0))["error"] is None
     assert [entry.get("reason") for entry in troubles(logged)] == ["OperationalError: database is locked", None]
+
+
+def test_a_new_game_is_written_as_soon_as_the_other_process_is_done(tmp_path: Path) -> None:
+    attempts: SimpleQueue[object] = SimpleQueue()
+    engine = open_engine(tmp_path / "games.sqlite")
+    migrate(engine)
+    with (
+        closing(SqliteStore(engine, PATIENCE_SECONDS)) as store,
+        closing(sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)) as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        driver = store._connected().connection.driver_connection
+        assert driver is not None
+        driver.set_trace_callback(attempts.put)
+        written = pool.submit(store.write, [GameAppend(1, 0, [CREATED], STANDING, None)], [])
+        for _ in range(3):
+            attempts.get(timeout=PATIENCE_SECONDS)
+        other.execute("ROLLBACK")
+        written.result(PATIENCE_SECONDS)
+        assert store.newest_game_id() == 1
+
+
+async def test_a_daemon_stops_in_time_though_another_process_holds_its_file(tmp_path: Path) -> None:
+    new_game = {"kind": "new_game", "player_white": 1, "player_black": 2, "brief": True}
+    with served("--data", str(tmp_path), "--stop-timeout", "1") as daemon:
+        client, other = await connect(daemon), await connect(daemon)
+        await client.new_game()
+        await client.new_game()
+        await client.ask("end_game", game_id=1, player=1, termination="resignation_white")
+        assert (await client.ask("wait", any=True, player=2, brief=True))["game_id"] == 1
+        await client.ask("ping")  # so that the end is known to be told, which is written at last
+        with closing(sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            await client.send({"kind": "move", "game_id": 2, "player": 1, "move": "Nf3"})
+            await other.send(new_game)  # which gathers while the move waits to be written
+            assert daemon.stop(signal.SIGTERM) == 0
+            holder.execute("ROLLBACK")
+        for each in (client, other):
+            assert await unacknowledged(each)
+            await each.aclose()
+    with store_in(tmp_path) as store:
+        assert (len(store.load(2)), store.newest_game_id()) == (1, 2)
+
+
+async def unacknowledged(client: Client) -> bool:
+    """Whether the connection has ended without a reply, or with an error."""
+    try:
+        return (await client.receive())["error"] is not None
+    except (EOFError, trio.BrokenResourceError):
+        return True
+
+
+async def connect(daemon: Served) -> Client:
+    client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+    assert (await client.ask("hello"))["error"] is None
+    return client
 
 
 async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path) -> None:
@@ -91,7 +157,8 @@ async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path)
     "damage",
     [
         "UPDATE events SET event = replace(event, 'e2e4', 'e2e5') WHERE game_id = 1",
-        "DELETE FROM events WHERE game_id = 1 AND seq = 0",
+        "UPDATE events SET event = (SELECT event FROM events WHERE game_id = 1 AND seq = 2) "
+        "WHERE game_id = 1 AND seq = 0",
     ],
     ids=["a move that is not legal", "no beginning"],
 )
@@ -114,6 +181,37 @@ async def test_a_game_that_does_not_replay_is_said_loudly_and_ends_nothing_else(
                 await trio.testing.wait_all_tasks_blocked()
             assert await moves_of(client, 2) == 1
     assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("a game cannot be replayed", 1)] * 2
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        ("DELETE FROM events WHERE game_id = 1 AND seq = 2", "it has 5 events, and event 2 is missing"),
+        ("DELETE FROM events WHERE game_id = 1 AND seq = 4", "it has 5 events, and event 4 is missing"),
+        ("DELETE FROM events WHERE game_id = 1", "it has 5 events, and event 0 is missing"),
+        ("UPDATE events SET seq = 9 WHERE game_id = 1 AND seq = 0", "it has 5 events, and event 0 is missing"),
+        ("UPDATE games SET events = 3 WHERE game_id = 1", "it has 3 events, and event 3 is there"),
+    ],
+)
+async def test_a_game_with_a_hole_in_it_is_not_played_on_and_troubles_no_other(
+    damage: str, what: str, tmp_path: Path
+) -> None:
+    sentence = "game 1: the log has not all of its events, so it cannot be played on; gmd check says more"
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            for game_id in (1, 2):
+                await client.new_game()
+                for ply in range(4):  # whose middle could well be left out
+                    await move(client, game_id, ply)
+        with closing(sqlite3.connect(tmp_path / "games.sqlite")) as connection, connection:
+            connection.execute(damage)
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert await client.ask("state", game_id=1) == {"code": "internal", "error": sentence}
+            assert (await move(client, 1, 4))["code"] == "internal"
+            assert (await move(client, 2, 4))["error"] is None
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [("a game is damaged", what)] * 2
 
 
 def without_page(whole: bytes, page: int, size: int) -> bytes:

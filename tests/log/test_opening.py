@@ -113,6 +113,8 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert refusal(tmp_path / "file" / "data") == f"data: {tmp_path}/file/data cannot be used: Not a directory"
+    advice = "name a directory, which is made where there is none"
+    assert refusal(tmp_path / "file") == f"data: {tmp_path}/file is a file: {advice}"
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child makes no use of any thread

@@ -101,3 +101,63 @@ async def test_a_peer_that_is_gone_is_not_waited_for(autojump_clock: MockClock) 
         looked_after.take(trio.SocketStream(theirs))
         await looked_after.wait_none()
         assert trio.current_time() <= LOOK_SECONDS
+
+
+class LastReply:
+    """A connection whose last reply has been sent and not yet read.
+
+    :ivar received: when it was said that the client has it, in trio's time; None before.
+    """
+
+    def __init__(self, looked_after: Farewells) -> None:
+        ours, theirs = trio.socket.socketpair()
+        theirs._sock.send(b"reply")
+        self.client = ours
+        self.received: float | None = None
+        looked_after.take(trio.SocketStream(theirs), self._note)
+
+    def _note(self) -> None:
+        assert self.received is None
+        self.received = trio.current_time()
+
+
+async def test_the_last_reply_is_received_when_the_peer_has_read_it_and_closes(autojump_clock: MockClock) -> None:
+    async with farewells() as looked_after:
+        last = LastReply(looked_after)
+        await trio.sleep(LINGER_SECONDS / 2)
+        assert await last.client.recv(5) == b"reply"
+        assert last.received is None
+        last.client.close()
+        await looked_after.wait_none()
+        assert last.received == pytest.approx(LINGER_SECONDS / 2, abs=2 * LOOK_SECONDS)
+
+
+async def test_a_peer_that_ended_its_side_before_has_it_when_it_has_read_it(autojump_clock: MockClock) -> None:
+    async with farewells() as looked_after:
+        last = LastReply(looked_after)
+        last.client.shutdown(trio.socket.SHUT_WR)
+        await trio.sleep(LINGER_SECONDS / 2)
+        assert (last.received, len(looked_after)) == (None, 1)
+        assert await last.client.recv(5) == b"reply"
+        await looked_after.wait_none()
+        assert last.received == pytest.approx(LINGER_SECONDS / 2, abs=2 * LOOK_SECONDS)
+        last.client.close()
+
+
+async def test_a_peer_that_reads_it_and_does_not_close_has_it_in_the_end(autojump_clock: MockClock) -> None:
+    async with farewells() as looked_after:
+        last = LastReply(looked_after)
+        assert await last.client.recv(5) == b"reply"
+        await looked_after.wait_none()
+        assert last.received == pytest.approx(LINGER_SECONDS, abs=2 * LOOK_SECONDS)
+        last.client.close()
+
+
+async def test_a_peer_that_never_reads_it_or_is_gone_has_it_not(autojump_clock: MockClock) -> None:
+    async with farewells() as looked_after:
+        unread, gone = LastReply(looked_after), LastReply(looked_after)
+        gone.client.close()  # with the reply unread, which resets the connection
+        await looked_after.wait_none()
+        assert trio.current_time() == pytest.approx(LINGER_SECONDS, abs=2 * LOOK_SECONDS)
+        assert unread.received is gone.received is None
+        unread.client.close()

@@ -240,3 +240,22 @@ async def test_a_cut_at_any_byte_of_the_handshake_costs_nobody_anything(
                 await trio.testing.wait_all_tasks_blocked()
             assert len((await other.ask("games"))["games"]) == 1
     assert troubles(logged) == []
+
+
+async def test_what_came_to_no_agreement_is_logged_with_where_it_came_from(certificates: Certificates) -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with tls_daemon(certificates, frame_timeout=0.2) as daemon:
+            peers = []
+            for sent, ends in ((b"GET / HTTP/1.1\r\n\r\n", False), (first_words()[:40], True), (b"\x16", False)):
+                client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+                assert isinstance(client.stream, trio.SocketStream)
+                peers.append("{}:{}".format(*client.stream.socket.getsockname()))
+                await client.send_bytes(sent)
+                if ends:
+                    await client.end()
+                assert await is_closed(client)
+                await client.aclose()
+    reasons = ["what came is not TLS", "the connection ended", "it was not agreed on in time"]
+    assert [(entry["reason"], entry["peer"]) for entry in logged if entry["event"] == "no TLS"] == [
+        *zip(reasons, peers, strict=True)
+    ]

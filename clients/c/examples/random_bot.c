@@ -1,7 +1,10 @@
 /* A bot that senses and moves at random, in reconnaissance blind chess or in any other variant the server plays.
  *
  *     random_bot --player 1 --opponent 2 --variant rbc     makes a game, and plays white
- *     random_bot --player 2 --game 1                       plays in a game that is there
+ *     random_bot --player 1 --opponent open                leaves black to whoever joins first
+ *     random_bot --player 2 --game 1                       plays in a game, and joins it if need be
+ *
+ * A registered player is named by its id or its name, and has a key: --key KEY, or --key @FILE, or the variable GM_KEY.
  */
 #define _POSIX_C_SOURCE 200809L /* for clock_gettime and getpid */
 
@@ -16,7 +19,8 @@
 
 /* Every reply of these fits: states are asked for without their boards. */
 #define REPLY_SIZE (1 << 16)
-#define REQUEST_SIZE 512
+#define REQUEST_SIZE 1024
+#define NAME_SIZE 400 /* of a name or a key, quoted */
 
 struct options {
     const char *host, *port, *player, *key, *opponent, *game, *variant, *seed;
@@ -24,8 +28,7 @@ struct options {
 
 struct bot {
     struct gm_session session;
-    const char *player;
-    int64_t game_id;
+    int64_t player, game_id;
     uint32_t random;
     char hello[REQUEST_SIZE];
     char request[REQUEST_SIZE];
@@ -133,6 +136,19 @@ static int play_turn(struct bot *bot)
     return 1;
 }
 
+/* Whether it is an integer, and may stand in a request as it is. */
+static int is_id(const char *text)
+{
+    struct gm_json value;
+    int64_t integer;
+    return gm_json_parse(text, strlen(text), &value) == GM_OK && gm_json_integer(value, &integer) == GM_OK;
+}
+
+static int is_open(const char *opponent)
+{
+    return strcmp(opponent, "open") == 0;
+}
+
 /* The token has to be new: one that was used gives the game that was made with it. */
 static void make_game(struct bot *bot, const struct options *options)
 {
@@ -141,33 +157,71 @@ static void make_game(struct bot *bot, const struct options *options)
     /* Random moves would go on for long. In rbc, draws are none of the players' business. */
     const char *draws = strcmp(options->variant, "rbc") == 0 ? "" : ",\"draws\":\"automatic\"";
     snprintf(bot->request, sizeof bot->request,
-             "{\"kind\":\"new_game\",\"player_white\":%s,\"player_black\":%s,\"variant\":\"%s\"%s,"
+             "{\"kind\":\"new_game\",\"player_white\":%" PRId64 ",\"player_black\":%s,\"variant\":\"%s\"%s,"
              "\"token\":\"%ld.%09ld %ld\",\"brief\":true}",
-             options->player, options->opponent, options->variant, draws, (long)now.tv_sec, now.tv_nsec, (long)getpid());
+             bot->player, is_open(options->opponent) ? "null" : options->opponent, options->variant, draws,
+             (long)now.tv_sec, now.tv_nsec, (long)getpid());
     bot->game_id = integer(ask(bot, NULL), "game_id");
+}
+
+/* Who has a seat already keeps it. */
+static void join_game(struct bot *bot, const char *game)
+{
+    snprintf(bot->request, sizeof bot->request, "{\"kind\":\"join\",\"game_id\":%s,\"brief\":true}", game);
+    ask(bot, NULL);
+    bot->game_id = strtoll(game, NULL, 10);
+}
+
+/* Reads a key out of a file, without the white space behind it. */
+static void read_key(const char *path, char *key, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(key, (int)size, file))
+        die(path, "no key can be read from it");
+    fclose(file);
+    key[strcspn(key, " \t\r\n")] = '\0';
+}
+
+/* ,"name":"text", or nothing where there is no text. */
+static void write_member(char *json, size_t size, const char *name, const char *text)
+{
+    char quoted[NAME_SIZE];
+    json[0] = '\0';
+    if (!text)
+        return;
+    if (gm_json_quote(quoted, sizeof quoted, text, strlen(text)) >= sizeof quoted)
+        die(name, "too long");
+    snprintf(json, size, ",\"%s\":%s", name, quoted);
+}
+
+/* A file is the better place for a key: every program on the machine may read an argument. */
+static void write_key(char *json, size_t size, const char *key)
+{
+    char kept[NAME_SIZE];
+    if (!key)
+        key = getenv("GM_KEY");
+    if (key && key[0] == '@') {
+        read_key(key + 1, kept, sizeof kept);
+        key = kept;
+    }
+    write_member(json, size, "key", key && *key ? key : NULL);
 }
 
 static void greet(struct bot *bot, const struct options *options)
 {
-    char key[REQUEST_SIZE / 2] = "null";
-    if (options->key && gm_json_quote(key, sizeof key, options->key, strlen(options->key)) >= sizeof key)
-        die("--key", "too long");
+    char player[NAME_SIZE + 16], key[NAME_SIZE + 16];
+    if (is_id(options->player))
+        snprintf(player, sizeof player, ",\"player\":%s", options->player);
+    else
+        write_member(player, sizeof player, "name", options->player);
+    write_key(key, sizeof key, options->key);
     snprintf(bot->hello, sizeof bot->hello,
-             "{\"kind\":\"hello\",\"protocol\":2,\"client\":\"random_bot.c\",\"player\":%s%s%s}", options->player,
-             options->key ? ",\"key\":" : "", options->key ? key : "");
+             "{\"kind\":\"hello\",\"protocol\":2,\"client\":\"random_bot.c\"%s%s}", player, key);
     gm_session_init(&bot->session, options->host, options->port, bot->hello);
     snprintf(bot->request, sizeof bot->request, "hello");
     size_t length = 0;
     int status = gm_session_open(&bot->session, bot->reply, sizeof bot->reply, &length);
-    checked(bot, status, length, NULL);
-}
-
-/* Whether it is an integer, and may stand in a request as it is. */
-static int is_id(const char *text)
-{
-    struct gm_json value;
-    int64_t integer;
-    return gm_json_parse(text, strlen(text), &value) == GM_OK && gm_json_integer(value, &integer) == GM_OK;
+    bot->player = integer(checked(bot, status, length, NULL), "player");
 }
 
 static int read_options(int count, char **words, struct options *options)
@@ -187,7 +241,9 @@ static int read_options(int count, char **words, struct options *options)
         *known[j].value = words[i + 1];
     }
     const char *other = options->opponent ? options->opponent : options->game;
-    return options->player && is_id(options->player) && !options->opponent != !options->game && is_id(other);
+    if (!options->player || !options->opponent == !options->game)
+        return 0;
+    return is_id(other) || (options->opponent && is_open(other));
 }
 
 int main(int count, char **words)
@@ -204,7 +260,7 @@ int main(int count, char **words)
         bot.random = 1;
     greet(&bot, &options);
     if (options.game)
-        bot.game_id = strtoll(options.game, NULL, 10);
+        join_game(&bot, options.game);
     else
         make_game(&bot, &options);
     printf("game %" PRId64 "\n", bot.game_id);

@@ -2,10 +2,20 @@
 // A bot that senses and moves at random, in reconnaissance blind chess or in any other variant the server plays.
 //
 //     node examples/random_bot.js --player 1 --opponent 2 --variant rbc     makes a game, and plays white
-//     node examples/random_bot.js --player 2 --game 1                       plays in a game that is there
+//     node examples/random_bot.js --player 1 --opponent open                leaves black to whoever joins first
+//     node examples/random_bot.js --player 2 --game 1                       plays in a game, and joins it if need be
+//
+// A registered player is named by its id or its name, and has a key: --key KEY, or --key @FILE, or the variable GM_KEY.
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-import { connect } from "../index.js";
+import { BadReply, ConnectionLost, GmError, connect } from "../index.js";
+
+process.on("uncaughtException", (error) => {
+  const expected = [BadReply, ConnectionLost, GmError].some((type) => error instanceof type);
+  console.error(expected ? `random_bot: ${error.message}` : error);
+  process.exit(1);
+});
 
 const { values } = parseArgs({
   options: {
@@ -29,9 +39,9 @@ if (values.player === undefined || (values.opponent === undefined) === (values.g
 const random = values.seed === undefined ? Math.random : seeded(Number(values.seed));
 const pick = (list) => list[Math.floor(random() * list.length)] ?? null; // null: sense nothing, pass
 
-const { host, port, tls, key } = values;
-const client = await connect({ host, port: Number(port), tls, player: id(values.player), key });
-const game_id = values.game === undefined ? await newGame() : id(values.game);
+const { host, port, tls } = values;
+const client = await connect({ host, port: Number(port), tls, ...named(values.player), key: key(values.key) });
+const game_id = values.game === undefined ? await newGame() : await joined(id(values.game));
 console.log(`game ${game_id}`);
 
 for await (const turn of client.turns({ game_id, brief: true })) {
@@ -45,8 +55,24 @@ client.close();
 
 async function newGame() {
   const draws = values.variant === "rbc" ? undefined : "automatic"; // random moves would go on for long
-  const players = { player_white: id(values.player), player_black: id(values.opponent) };
+  const opponent = values.opponent === "open" ? null : id(values.opponent);
+  const players = { player_white: client.player, player_black: opponent };
   return (await client.new_game({ ...players, variant: values.variant, draws, brief: true })).game_id;
+}
+
+/** The game, in which the bot has a seat now if it had none. */
+async function joined(game_id) {
+  await client.join({ game_id, brief: true });
+  return game_id;
+}
+
+function named(player) {
+  return /^-?\d+$/.test(player) ? { player: id(player) } : { name: player };
+}
+
+/** A file is the better place for a key: every program on the machine may read an argument. */
+function key(argument = process.env.GM_KEY || undefined) {
+  return argument?.startsWith("@") ? readFileSync(argument.slice(1), "utf8").trim() : argument;
 }
 
 /** An id may be larger than a number holds exactly. */

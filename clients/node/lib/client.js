@@ -6,13 +6,16 @@ import { decode, encode } from "./json.js";
 import { turns } from "./turns.js";
 
 /** Kinds that change nothing, or nothing more when they are sent again. */
-const READING = new Set(["hello", "ping", "state", "wait", "actions", "games", "history", "join"]);
+const READING = new Set([
+  ...["hello", "ping", "state", "wait", "actions", "games", "history"],
+  ...["join", "players", "revoke"],
+]);
 
 /** Kinds that may be sent again where "ply" says which action it is. */
 const ACTING = new Set(["move", "sense", "end_game"]);
 
 /** Kinds that may be sent again thanks to a "token", which they get here unless they have one. */
-const MAKING = new Set(["new_game", "game_from_pgn", "register"]);
+const MAKING = new Set(["new_game", "game_from_pgn", "register", "rekey"]);
 
 /** Codes that go away by trying again, in answer to a hello. */
 const PASSING = new Set(["too_many", "shutting_down"]);
@@ -44,6 +47,7 @@ export class Client {
 
   #options;
   #greeting;
+  #said = null; // the greeting that the connection, or a later hello on it, began with
   #connection = null;
   #unanswered = []; // oldest first; behind those that are sent come those that are not
   #opening = null; // the attempt that is under way
@@ -55,9 +59,10 @@ export class Client {
   #children = new Set(); // the clients that wait for turns
 
   constructor(options = {}) {
-    const { client = "gm-client/0.1.0", name, player, key, password, patience = PATIENCE_SECONDS, ...where } = options;
+    const { client = "gm-client/0.1.0", patience = PATIENCE_SECONDS, ...others } = options;
+    const { player, name, key, password, spectator_key, ...where } = others;
     this.#options = { ...where, patience };
-    this.#greeting = { protocol: 2, client, player, name, key, password };
+    this.#greeting = { protocol: 2, client, player, name, key, password, spectator_key };
   }
 
   hello(fields) {
@@ -120,6 +125,14 @@ export class Client {
     return this.request("join", fields);
   }
 
+  players(fields) {
+    return this.request("players", fields);
+  }
+
+  revoke(fields) {
+    return this.request("revoke", fields);
+  }
+
   /** The player's turns, on a connection of their own: a `wait` ends when another request is sent behind it. */
   async *turns(fields = {}) {
     if (this.#closed) throw closed();
@@ -162,7 +175,10 @@ export class Client {
 
   async #open() {
     const connection = await Connection.open(this.#options);
-    const reply = await greet(connection, encode({ kind: "hello", ...this.#greeting }));
+    this.#said = this.#greeting;
+    const reply = await answer(connection, encode({ kind: "hello", ...this.#said }));
+    if (reply.code === "unauthorized" && (await this.#asksForKey(connection))) return this.#open();
+    if (reply.error != null) throw refused(connection, reply, "hello");
     if (this.#closed) connection.drop(closed());
     if (connection.lost) throw connection.lost;
     this.#learn(reply);
@@ -172,6 +188,24 @@ export class Client {
     connection.watch((this.limits.max_wait_seconds ?? 60) + SILENCE_SECONDS);
     this.#connection = connection;
     for (const pending of this.#unanswered) this.#send(pending);
+  }
+
+  /**
+   * Where the key is an old one already, since the reply to a rekey was lost, it is good for asking again, in a session
+   * of nobody's. Whether the client has a new key now; everything else waits for a session that begins with it.
+   */
+  async #asksForKey(connection) {
+    const { key } = this.#greeting;
+    const pending = this.#unanswered.find(({ request }) => request.kind === "rekey");
+    if (!pending || key === undefined) return false;
+    const { request } = pending;
+    const proven = { ...request, player: request.player ?? this.player, key: request.key ?? key };
+    const reply = await answer(connection, encode(proven));
+    if (PASSING.has(reply.code)) throw refused(connection, reply, "rekey");
+    connection.close();
+    this.#unanswered = this.#unanswered.filter((other) => other !== pending);
+    this.#fulfil(pending, reply);
+    return this.#greeting.key !== key;
   }
 
   /** Ends the session. Requests that have no reply yet are rejected. */
@@ -206,18 +240,39 @@ export class Client {
       this.#connection.drop(new ConnectionLost(`the server ended the session: ${reply.error}`));
       return;
     }
+    if (reply.code === "unauthorized" && this.#said !== this.#greeting) {
+      pending.sent = false;
+      this.#connection.drop(new ConnectionLost("the session began with a key that has been replaced"));
+      return;
+    }
     this.#unanswered.shift();
     this.#settle();
-    if (pending.request.kind === "hello" && reply.error == null) this.#reintroduce(pending.request, reply);
-    if (reply.error == null) pending.resolve(reply);
-    else pending.reject(new GmError(reply, pending.request.kind));
+    this.#fulfil(pending, reply);
   }
 
-  /** A later hello is what the next connection begins with. */
+  #fulfil({ request, resolve, reject }, reply) {
+    if (request.kind === "hello") this.#reintroduce(request, reply);
+    if (reply.error != null) return reject(new GmError(reply, request.kind));
+    if (request.kind === "rekey" && reply.key != null && reply.player === this.player) {
+      this.#unlock(reply.key);
+      this.#said = this.#greeting; // the session that asks for a key goes on
+    }
+    resolve(reply);
+  }
+
+  /** A later hello is what the next connection begins with. One that is refused makes the session nobody's. */
   #reintroduce({ kind, id, ...greeting }, reply) {
     const { protocol, client } = this.#greeting;
-    this.#greeting = { protocol, client, ...greeting };
-    this.#learn(reply);
+    this.#greeting = reply.error == null ? { protocol, client, ...greeting } : { protocol, client };
+    this.#said = this.#greeting;
+    if (reply.error == null) this.#learn(reply);
+    else this.player = null;
+  }
+
+  /** And so is a later key; the loops of turns, too, begin anew with it when theirs is not taken any more. */
+  #unlock(key) {
+    this.#greeting = { ...this.#greeting, key, password: undefined };
+    for (const child of this.#children) if (child.player === this.player) child.#unlock(key);
   }
 
   #learn({ server, protocol, kinds, limits, player }) {
@@ -283,9 +338,9 @@ export class Client {
   }
 }
 
-/** The reply to a connection's first message. */
-async function greet(connection, body) {
-  const answer = new Promise((resolve, reject) => {
+/** The reply to a message on a connection where nothing else is asked. Without one, the connection is closed. */
+async function answer(connection, body) {
+  const arrived = new Promise((resolve, reject) => {
     connection.onbody = resolve;
     connection.onlost = reject;
     connection.onsilence = () => connection.drop(new ConnectionLost("the server does not answer a hello"));
@@ -293,13 +348,17 @@ async function greet(connection, body) {
   connection.watch(SILENCE_SECONDS);
   connection.send(body);
   try {
-    const reply = decode(await answer);
-    if (reply.error == null) return reply;
-    throw new GmError(reply, "hello");
+    return decode(await arrived);
   } catch (error) {
     connection.close();
     throw error;
   }
+}
+
+/** What is thrown where a connection comes to nothing by the server's word. */
+function refused(connection, reply, kind) {
+  connection.close();
+  return new GmError(reply, kind);
 }
 
 function unknown({ kind }, cause) {

@@ -1,7 +1,13 @@
 import { GmError } from "./errors.js";
 
+/** Declined invitations that a loop leaves out: as many as a server takes in "except". */
+const MAX_DECLINED = 100;
+
+/** Codes that say, in answer to a join, that there is no invitation any more. */
+const WITHDRAWN = new Set(["game_over", "no_such_game", "not_available"]);
+
 /** A player's turns, one after the other, by a client that has nothing else to do. */
-export async function* turns(client, { game_id, over, ...fields }) {
+export async function* turns(client, { game_id, over, invited = () => true, ...fields }) {
   const table = { client, fields, next: null };
   const ended = new Set();
   // The end may be seen in the reply to an action, to a wait, or to both. Who has seen it in the first is not told of it
@@ -12,14 +18,26 @@ export async function* turns(client, { game_id, over, ...fields }) {
     over?.(state);
   };
   const asked = { ...(game_id === undefined ? { any: true } : { game_id }), ...fields, actions: true };
-  table.wait = () => table.client.wait(asked);
+  const declined = [];
+  table.wait = () => table.client.wait(declined.length > 0 ? { ...asked, except: declined } : asked);
   for (;;) {
     const reply = await (table.next ?? table.wait());
     table.next = null;
     table.see(reply.state);
     if (reply.state?.phase === "over" && game_id !== undefined) return;
+    // An invitation is due at every wait until it is taken up: one that is not is left out of those that follow.
+    if (reply.state?.phase === "open" && game_id === undefined && !declined.includes(reply.state.game_id)) {
+      if (await invited(reply.state)) await takeUp(client, reply.state.game_id, fields);
+      else if (declined.push(reply.state.game_id) > MAX_DECLINED) declined.shift();
+    }
     if (reply.state && reply.move_actions) yield new Turn(table, reply);
   }
+}
+
+async function takeUp(client, game_id, fields) {
+  await client.join({ game_id, ...fields }).catch((error) => {
+    if (!(error instanceof GmError && WITHDRAWN.has(error.code))) throw error;
+  });
 }
 
 /** One turn of one player: what can be seen and done, and the ways to do it. */

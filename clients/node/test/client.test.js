@@ -28,7 +28,7 @@ test("hello names the client and the player, and the reply is kept", async (t) =
 test("every kind is a method", async (t) => {
   const kinds = [
     ...["ping", "new_game", "game_from_pgn", "move", "sense", "end_game", "state", "wait", "actions", "games"],
-    ...["history", "register", "rekey", "join", "hello"],
+    ...["history", "register", "rekey", "join", "players", "revoke", "hello"],
   ];
   const port = await serve(t, async (peer) => {
     await peer.greet();
@@ -116,6 +116,8 @@ test("what is safe to send again is sent again, in order, after any break", asyn
     ["new_game", { player_white: 1, player_black: 2 }],
     ["game_from_pgn", { player_white: 1, player_black: 2, pgn: "", token: "mine" }],
     ["register", { name: "bot" }],
+    ["rekey", {}],
+    ["join", { game_id: 4 }],
     ["wait", { any: true }],
   ];
   const read = async (peer) => {
@@ -148,8 +150,8 @@ test("what is safe to send again is sent again, in order, after any break", asyn
   );
   const client = await connected(t, port, { player: 5 });
   const replies = await Promise.all(requests.map(([kind, fields]) => client[kind](fields)));
-  assert.deepEqual(replies.map(({ id }) => id), [0, 1, 2, 3, 4, 5, 6, 7]);
-  assert.notEqual(first[4].token, first[6].token);
+  assert.deepEqual(replies.map(({ id }) => id), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.equal(new Set([4, 6, 7].map((index) => first[index].token)).size, 3);
   assert.equal(first[5].token, "mine");
 });
 
@@ -158,7 +160,7 @@ test("what could be carried out twice is not sent again, and what stands behind 
     t,
     async (peer) => {
       await peer.greet();
-      for (const kind of ["move", "rekey", "ping"]) assert.equal((await peer.read()).kind, kind);
+      for (const kind of ["move", "sense", "ping"]) assert.equal((await peer.read()).kind, kind);
       peer.reset();
     },
     async (peer) => {
@@ -168,12 +170,12 @@ test("what could be carried out twice is not sent again, and what stands behind 
     },
   );
   const client = await connected(t, port);
-  const [move, rekey, ping] = await Promise.allSettled([
+  const [move, sense, ping] = await Promise.allSettled([
     client.move({ game_id: 1, move: "e4" }),
-    client.rekey(),
+    client.sense({ game_id: 1, square: "e4" }),
     client.ping(),
   ]);
-  for (const { reason } of [move, rekey]) {
+  for (const { reason } of [move, sense]) {
     assert.ok(reason instanceof ConnectionLost);
     assert.equal(reason.sent, true);
   }
@@ -319,6 +321,149 @@ test("a later hello is what the next connection begins with", async (t) => {
   const client = await connected(t, port, { player: 1, key: "one's" });
   assert.equal((await client.hello({ player: 2 })).player, 2);
   assert.equal(client.player, 2);
+  assert.deepEqual(await client.ping(), OK);
+});
+
+const NO = { error: "that key is no good", code: "unauthorized" };
+
+test("a rekey whose reply is lost is asked again with the old key, and all else waits for the new one", async (t) => {
+  const hello = (key) => ({ kind: "hello", protocol: 2, client: "gm-client/0.1.0", player: 7, key });
+  let token;
+  const port = await serve(
+    t,
+    async (peer) => {
+      assert.deepEqual(await peer.greet({ ...HELLO, player: 7 }), hello("old"));
+      assert.equal((await peer.read()).kind, "state");
+      ({ token } = await peer.read());
+      assert.deepEqual(await peer.read(), { kind: "move", game_id: 1, move: "e4", ply: 0 });
+      peer.reset();
+    },
+    async (peer) => {
+      assert.deepEqual(await peer.greet(NO), hello("old"));
+      assert.deepEqual(await peer.read(), { kind: "rekey", token, player: 7, key: "old" });
+      peer.reset(); // lost again
+    },
+    async (peer) => {
+      await peer.greet(NO);
+      await peer.read();
+      peer.write({ player: 7, name: "bot", key: "new", error: null });
+      assert.equal(await peer.read(), null);
+    },
+    async (peer) => {
+      assert.deepEqual(await peer.greet({ ...HELLO, player: 7 }), hello("new"));
+      for (const kind of ["state", "move"]) {
+        assert.equal((await peer.read()).kind, kind);
+        peer.write({ ...OK, kind });
+      }
+    },
+  );
+  const client = await connected(t, port, { player: 7, key: "old" });
+  const requests = [client.state({ game_id: 1 }), client.rekey(), client.move({ game_id: 1, move: "e4", ply: 0 })];
+  const [state, rekey, move] = await Promise.all(requests);
+  assert.deepEqual([state.kind, rekey.key, move.kind], ["state", "new", "move"]);
+});
+
+test("a rekey that is refused with the old key too is an error, and so is all that waits for it", async (t) => {
+  const port = await serve(
+    t,
+    async (peer) => {
+      await peer.greet({ ...HELLO, player: 7 });
+      await peer.read();
+      peer.reset();
+    },
+    async (peer) => {
+      await peer.greet(NO);
+      await peer.read();
+      peer.write({ error: "nor is it for that", code: "unauthorized" });
+    },
+  );
+  const client = await connected(t, port, { player: 7, key: "old" });
+  const [rekey, ping] = await Promise.allSettled([client.rekey(), client.ping()]);
+  assert.deepEqual([rekey.reason.kind, rekey.reason.message], ["rekey", "nor is it for that"]);
+  assert.deepEqual([ping.reason.kind, ping.reason.message], ["hello", "that key is no good"]);
+});
+
+test("a new key is what the next connection begins with, and nobody else's is", async (t) => {
+  const greetings = [];
+  const rekeyed = (player) => async (peer) => {
+    greetings.push(await peer.greet({ ...HELLO, player: 7 }));
+    assert.equal((await peer.read()).kind, "rekey");
+    peer.write({ player, name: "bot", key: `new for ${player}`, error: null });
+    peer.close();
+  };
+  const port = await serve(t, rekeyed(8), rekeyed(7), async (peer) => {
+    greetings.push(await peer.greet({ ...HELLO, player: 7 }));
+    await peer.read();
+    peer.write(OK);
+  });
+  const client = await connected(t, port, { name: "bot", password: "a long secret" });
+  await client.rekey({ player: 8, key: "old for 8" });
+  await client.rekey();
+  await client.ping();
+  const own = { kind: "hello", protocol: 2, client: "gm-client/0.1.0", name: "bot" };
+  const secret = { ...own, password: "a long secret" };
+  assert.deepEqual(greetings, [secret, secret, { ...own, key: "new for 7" }]);
+});
+
+test("a loop of turns goes on with the new key where its own has been replaced", async (t) => {
+  const hello = { ...HELLO, player: 7 };
+  const port = await serve(
+    t,
+    async (peer) => {
+      await peer.greet(hello);
+      assert.equal((await peer.read()).kind, "rekey");
+      peer.write({ player: 7, name: "bot", key: "new", error: null });
+    },
+    async (peer) => {
+      assert.equal((await peer.greet(hello)).key, "old");
+      assert.equal((await peer.read()).kind, "wait");
+      await client.rekey();
+      peer.write(NO);
+    },
+    async (peer) => {
+      assert.equal((await peer.greet(hello)).key, "new");
+      assert.equal((await peer.read()).kind, "wait");
+      peer.write({ state: { game_id: 1, phase: "over" }, move_actions: null, error: null });
+    },
+  );
+  const client = await connected(t, port, { player: 7, key: "old" });
+  for await (const turn of client.turns({ game_id: 1 })) assert.fail(turn);
+});
+
+test("the session that got the new key goes on, and what it is not authorised to do is an error", async (t) => {
+  const port = await serve(t, async (peer) => {
+    await peer.greet({ ...HELLO, player: 7 });
+    await peer.read();
+    peer.write({ player: 7, name: "bot", key: "new", error: null });
+    await peer.read();
+    peer.write(NO);
+    await peer.read();
+    peer.write(OK);
+  });
+  const client = await connected(t, port, { player: 7, key: "old" });
+  await client.rekey();
+  await assert.rejects(client.state({ game_id: 1, player: 8, key: "no idea" }), { code: "unauthorized", kind: "state" });
+  assert.deepEqual(await client.ping(), OK);
+});
+
+test("a hello that is refused makes the session nobody's, and those that follow", async (t) => {
+  const nobody = { kind: "hello", protocol: 2, client: "gm-client/0.1.0" };
+  const port = await serve(
+    t,
+    async (peer) => {
+      await peer.greet({ ...HELLO, player: 1 });
+      await peer.greet(NO);
+      peer.close();
+    },
+    async (peer) => {
+      assert.deepEqual(await peer.greet(), nobody);
+      await peer.read();
+      peer.write(OK);
+    },
+  );
+  const client = await connected(t, port, { player: 1 });
+  await assert.rejects(client.hello({ player: 7, key: "wrong" }), { code: "unauthorized", kind: "hello" });
+  assert.equal(client.player, null);
   assert.deepEqual(await client.ping(), OK);
 });
 

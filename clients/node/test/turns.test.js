@@ -149,6 +149,48 @@ test("without a game it is all games, for ever", async (t) => {
   assert.deepEqual(ends, [9, 1]);
 });
 
+const ALL = { kind: "wait", any: true, actions: true };
+const invitation = (game_id) => ({ ...idle(0), state: state(0, { game_id, phase: "open" }) });
+
+test("invitations are taken up, also when they are withdrawn meanwhile", async (t) => {
+  const client = await looping(t, async (peer) => {
+    await expect(peer, ALL);
+    peer.write(invitation(4));
+    await expect(peer, { kind: "join", game_id: 4 });
+    peer.write({ seat: "white", state: state(0), error: null });
+    await expect(peer, ALL);
+    peer.write(invitation(5));
+    await expect(peer, { kind: "join", game_id: 5 });
+    peer.write({ error: "game 5 is over", code: "game_over" });
+    await expect(peer, ALL);
+    peer.write(due(0));
+  });
+  for await (const turn of client.turns()) {
+    assert.equal(turn.game_id, 4);
+    break;
+  }
+});
+
+test("an invitation that is declined is left out of the waits that follow, a hundred of them at most", async (t) => {
+  const others = Array.from({ length: 101 }, (_, index) => index + 10);
+  const client = await looping(t, async (peer) => {
+    const declined = [];
+    for (const game_id of others) {
+      await expect(peer, declined.length === 0 ? ALL : { ...ALL, except: [...declined] });
+      peer.write(invitation(game_id));
+      declined.push(game_id);
+    }
+    await expect(peer, { ...ALL, except: declined.slice(1) });
+    peer.write(due(0));
+  });
+  const asked = [];
+  for await (const turn of client.turns({ invited: async ({ game_id }) => asked.push(game_id) > 1000 })) {
+    assert.equal(turn.game_id, 4);
+    break;
+  }
+  assert.deepEqual(asked, others);
+});
+
 test("a lost connection does not show", async (t) => {
   const main = async (peer) => {
     await peer.greet();

@@ -3,14 +3,18 @@
 
 random_bot.py --player 1 --opponent 2 --variant rbc     makes a game, and plays white
 random_bot.py --player 2 --game 1                       plays in a game that is there
+
+A registered player has a key: --key KEY, or --key @FILE, or the variable GM_KEY.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from gm_client import BadReply, Client, ConnectionLost, GmError, connect
@@ -48,7 +52,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=7100)
     parser.add_argument("--tls", action="store_true")
     parser.add_argument("--player", type=int)
-    parser.add_argument("--key")
+    parser.add_argument("--key", type=read_key, default=os.environ.get("GM_KEY"))
     parser.add_argument("--opponent", type=int)
     parser.add_argument("--game", type=int)
     parser.add_argument("--variant", default="rbc")
@@ -58,6 +62,11 @@ def arguments() -> argparse.Namespace:
         print("random_bot: give --player ID, and either --opponent ID or --game ID", file=sys.stderr)
         sys.exit(2)
     return options
+
+
+def read_key(text: str) -> str:
+    """A key, or the one in @FILE, which is the better place: every program on the machine may read an argument."""
+    return Path(text[1:]).read_text("utf-8").strip() if text.startswith("@") else text
 
 
 def seeded(seed: int) -> Pick[str]:

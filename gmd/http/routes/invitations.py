@@ -40,7 +40,11 @@ ANYBODY = documented(unauthorized=UNAUTHORIZED)
 INVITED = documented(
     unauthorized=UNAUTHORIZED, bad_request="Invitation does not exist, or not any more.", not_found=NO_NUMBER
 )
-FINISHED = documented(unauthorized=UNAUTHORIZED, bad_request="Invitation does not exist or invitation is not accepted.")
+FINISHED = documented(
+    unauthorized=UNAUTHORIZED,
+    bad_request="Invitation does not exist or invitation is not accepted.",
+    not_found=NO_NUMBER,
+)
 SENT = documented(
     unauthorized=UNAUTHORIZED,
     bad_request="The opponent is not active, has as many games as it takes, or is you; or malformed request data.",

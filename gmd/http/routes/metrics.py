@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
+from hmac import compare_digest
 from typing import Any
 
 from litestar import MediaType, Request, Response, get
 from litestar.di import NamedDependency
+from litestar.exceptions import NotAuthorizedException
+from litestar.openapi import ResponseSpec
 from litestar.params import SkipValidation
+from litestar.status_codes import HTTP_401_UNAUTHORIZED
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
+from gmd.http.backend import FromDaemon
+from gmd.http.errors import HttpError
 
-@get("/metrics", summary="Counts and gauges for Prometheus", media_type=MediaType.TEXT)
+
+@get(
+    "/metrics",
+    summary="Counts and gauges for Prometheus",
+    media_type=MediaType.TEXT,
+    responses={HTTP_401_UNAUTHORIZED: ResponseSpec(HttpError, description="The token is not shown.")},
+)
 async def metrics(
-    registry: NamedDependency[SkipValidation[CollectorRegistry]], request: Request[Any, Any, Any]
+    registry: NamedDependency[SkipValidation[CollectorRegistry]], backend: FromDaemon, request: Request[Any, Any, Any]
 ) -> Response[bytes]:
-    """The format is OpenMetrics for those who accept that, else Prometheus' older text format."""
+    """The format is OpenMetrics for those who accept that, else Prometheus' older text format.
+
+    Where the daemon has a `metrics_token`, it is to be shown: `Authorization: Bearer TOKEN`.
+    """
+    if backend.metrics_token is not None:
+        _admit(request.headers.get("authorization", ""), backend.metrics_token)
     try:
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
     except (TypeError, ValueError):  # it names a version that is none
         encode, content_type = choose_encoder("")
     return Response(encode(registry), headers={"content-type": content_type})
+
+
+def _admit(authorization: str, token: str) -> None:
+    """Let in who shows the token.
+
+    :raises NotAuthorizedException: it is not shown.
+    """
+    scheme, _, shown = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not compare_digest(shown.strip().encode(), token.encode()):
+        raise NotAuthorizedException(
+            "authorization: /metrics takes the token of metrics_token, as in: Authorization: Bearer TOKEN",
+            headers={"www-authenticate": "Bearer"},
+        )

@@ -1,0 +1,257 @@
+"""The random bots for C and Node as registered players: in open seats and by invitation, over restarts, revoked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import trio
+
+from tests.clients.other_languages import ROOT, Bot, Bots, client_of, playing, random_bots
+from tests.helpers import Client
+from tests.serving import Served, served
+from tests.tools import require_tool
+
+#: Seconds after which a game of these tests is taken to hang.
+PATIENCE = 60
+
+LANGUAGES = ["c", "node"]
+
+
+@pytest.fixture(scope="module")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Bots:
+    """How to start each bot."""
+    return random_bots(tmp_path_factory.mktemp("bots"))
+
+
+class Registered(NamedTuple):
+    """A player, and what it takes to be it."""
+
+    name: str
+    player: int
+    key: str
+
+    @property
+    def hello(self) -> dict[str, int | str]:
+        return {"player": self.player, "key": self.key}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "GM_KEY": self.key}
+
+
+async def register(port: int, name: str) -> Registered:
+    async with client_of(port) as client:
+        reply = await client.ask("register", name=name)
+    return Registered(name, reply["player"], reply["key"])
+
+
+@pytest.mark.parametrize("seat", ["open", "kept"])
+@pytest.mark.parametrize(("white", "black"), [("c", "node"), ("node", "c")])
+async def test_they_meet_where_only_registered_players_may(
+    bots: Bots, white: str, black: str, seat: str, tmp_path: Path
+) -> None:
+    """One names itself by its name and has its key in a variable; the other by its id, with its key in a file."""
+    with served("--require-registration") as daemon, trio.fail_after(PATIENCE):
+        port = ["--port", str(daemon.port)]
+        one, other = await register(daemon.port, "one"), await register(daemon.port, "other")
+        (tmp_path / "key").write_text(other.key + "\n")
+        opponent = "open" if seat == "open" else str(other.player)
+        makes = [*bots(white), *port, "--player", one.name, "--opponent", opponent, "--variant", "rbc"]
+        async with playing(*makes, env=one.environment) as first:
+            game_id = await first.game_id()
+            joins = [*bots(black), *port, "--player", str(other.player), "--key", f"@{tmp_path / 'key'}"]
+            async with playing(*joins, "--game", str(game_id)) as second, trio.open_nursery() as nursery:
+                nursery.start_soon(first.end)
+                nursery.start_soon(second.end)
+        assert first.output == second.output
+        async with client_of(daemon.port) as client:
+            (game,) = (await client.ask("games"))["games"]
+        assert (game["player_white"], game["player_black"]) == (one.player, other.player)
+        assert first.output == f"game {game_id}\n{game['result']} {game['termination']}\n"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_daemon_that_restarts_knows_them_again(bots: Bots, language: str, tmp_path: Path) -> None:
+    """Once it is killed, once it is stopped; the bot waits for its turn meanwhile, and then proves itself anew."""
+    settings = ["--data", str(tmp_path / "data"), "--require-registration"]
+    with trio.fail_after(PATIENCE):
+        with served(*settings) as daemon:
+            port = daemon.port
+            one, other = await register(port, "one"), await register(port, "other")
+            options = ["--port", str(port), "--player", "one", "--opponent", "open", "--variant", "standard"]
+            async with playing(*bots(language), *options, env=one.environment) as bot:
+                game_id = await bot.game_id()
+                async with client_of(port, **other.hello) as client:
+                    assert (await client.ask("join", game_id=game_id))["seat"] == "black"
+                await answer(port, other, game_id, first_ply=1)
+                daemon.process.kill()
+                daemon.process.wait()
+                await go_on(settings, port, other, game_id, bot)
+
+
+async def go_on(settings: list[str], port: int, other: Registered, game_id: int, bot: Bot) -> None:
+    with served(*settings, "--port", str(port)) as daemon:
+        await answer(port, other, game_id, first_ply=3)
+        assert daemon.stop(signal.SIGTERM) == 0
+    with served(*settings, "--port", str(port)):
+        await answer(port, other, game_id, first_ply=5)
+        async with client_of(port, **other.hello) as client:
+            await client.ask("end_game", game_id=game_id, termination="resignation_black")
+        await bot.end()
+        assert bot.output == f"game {game_id}\n1-0 resignation_black\n"
+
+
+async def answer(port: int, player: Registered, game_id: int, first_ply: int) -> None:
+    """Make Black's move at a ply, once it is its turn."""
+    async with client_of(port, **player.hello) as client:
+        reply = await client.ask("wait", game_id=game_id, actions=True, brief=True)
+        assert reply["state"]["ply_index"] == first_ply
+        assert (await client.ask("move", game_id=game_id, move=reply["move_actions"][0], ply=first_ply))[
+            "error"
+        ] is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_who_is_revoked_ends_with_the_reason(bots: Bots, language: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with served("--data", str(data)) as daemon, trio.fail_after(PATIENCE):
+        one = await register(daemon.port, "one")
+        options = ["--port", str(daemon.port), "--player", "one", "--opponent", "open"]
+        async with playing(*bots(language), *options, env=one.environment) as bot:
+            await bot.game_id()
+            await trio.run_process([sys.executable, "-m", "gmd", "revoke", "one", "--data", str(data)])
+            with pytest.raises(AssertionError, match=f"{one.player} is a registered player's id"):
+                await bot.end()
+
+
+def refusal(bots: Bots, daemon: Served, language: str, *options: str, key: str | None = None) -> str:
+    """What a bot that ends with status 1 says."""
+    command = [*bots(language), "--port", str(daemon.port), *options]
+    env = {name: value for name, value in os.environ.items() if name != "GM_KEY"}
+    done = subprocess.run(
+        command, env={**env, **({"GM_KEY": key} if key else {})}, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    return done.stderr
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_what_keeps_a_bot_out_is_said(bots: Bots, language: str, daemon_process: Served) -> None:
+    daemon = daemon_process
+    one = await register(daemon.port, f"barred-{language}")
+    alone = "acts with its key or its password alone"
+    for key in (None, "wrong", f"{one.key}x"):
+        assert alone in refusal(bots, daemon, language, "--player", one.name, "--opponent", "open", key=key)
+    by_id = ["--player", str(one.player), "--opponent", "open", "--key", "wrong"]
+    assert "acts with its key alone" in refusal(bots, daemon, language, *by_id, key=one.key)
+    nowhere = ["--player", one.name, "--opponent", "open", "--key", "@nowhere"]
+    assert "nowhere" in refusal(bots, daemon, language, *nowhere)
+    async with client_of(daemon.port) as client:
+        game_id = (await client.ask("new_game", player_white=1, player_black=2))["game_id"]
+    joins = ["--player", "3", "--game", str(game_id)]
+    assert f"no seat is free for player 3 in game {game_id}" in refusal(bots, daemon, language, *joins)
+
+
+INVITED = """
+import { connect } from "./clients/node/index.js";
+
+const [port, player, wanted] = process.argv.slice(1).map(Number);
+const client = await connect({ port, player, key: process.env.GM_KEY });
+const seen = new Set();
+const invited = ({ player_white }) => player_white === wanted;
+const over = ({ game_id, result }) => {
+  console.log(JSON.stringify([game_id, result, [...seen]]));
+  client.close();
+};
+try {
+  for await (const turn of client.turns({ invited, over, brief: true })) {
+    seen.add(turn.game_id);
+    await turn.move(turn.move_actions[0]);
+    if (seen.size === 1 && turn.state.ply_index === 4) await client.rekey();
+  }
+} catch (error) {
+  if (error.message !== "the client was closed") throw error;
+}
+"""
+
+
+async def test_a_loop_of_turns_in_node_takes_up_invitations_and_goes_on_with_a_new_key(daemon_process: Served) -> None:
+    """Of two that stand, the later one; it gets itself another key in the middle of the game."""
+    port = daemon_process.port
+    one = await register(port, "invited-in-node")
+    async with client_of(port) as client:
+        await client.ask("new_game", player_white=401, player_black=one.player)
+        reply = await client.ask("new_game", player_white=402, player_black=one.player, max_moves=5)
+        game_id = reply["game_id"]
+        node = [require_tool("node"), "--input-type=module", "--eval", INVITED, str(port), str(one.player), "402"]
+        with trio.fail_after(PATIENCE):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(move_at_once, client, game_id)
+                ended = await trio.run_process(node, cwd=ROOT, env=one.environment, capture_stdout=True)
+    assert json.loads(ended.stdout) == [game_id, "1/2-1/2", [game_id]]
+    async with client_of(port) as client:
+        assert (await client.ask("hello", **one.hello))["code"] == "unauthorized"
+
+
+async def move_at_once(client: Client, game_id: int) -> None:
+    """Play White's first legal moves, to the end."""
+    result = "*"
+    while result == "*":
+        reply = await client.ask("wait", game_id=game_id, player=402, actions=True, brief=True)
+        result = reply["state"]["result"]
+        if reply["move_actions"]:
+            await client.ask("move", game_id=game_id, player=402, move=reply["move_actions"][0], brief=True)
+
+
+@pytest.mark.parametrize("language", ["python", "python-trio"])
+async def test_the_bots_in_python_have_their_keys_from_there_too(
+    bots: Bots, language: str, daemon_process: Served, tmp_path: Path
+) -> None:
+    one = await register(daemon_process.port, f"key-in-a-file-{language}")
+    (tmp_path / "key").write_text(one.key + "\n")
+    command = [*bots(language), "--port", str(daemon_process.port), "--player", str(one.player), "--opponent", "2"]
+    wrong = {**os.environ, "GM_KEY": "wrong"}
+    with trio.fail_after(PATIENCE):
+        async with playing(*command, env=one.environment) as bot:
+            assert await bot.game_id() > 0
+        async with playing(*command, "--key", f"@{tmp_path / 'key'}", env=wrong) as bot:
+            assert await bot.game_id() > 0
+    assert "acts with its key alone" in refusal(bots, daemon_process, language, *command[-4:], key="wrong")
+
+
+# The bot in the shell.
+
+
+async def test_the_shell_s_bot_leaves_a_seat_open(daemon_process: Served) -> None:
+    port = daemon_process.port
+    one = await register(port, "open-in-shell")
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for tool in ("bash", "jq"):
+        require_tool(tool)
+    shell = [ROOT / "clients" / "shell" / "rbc_bot.sh", "--port", str(port)]
+    options = ["--player", str(one.player), "--opponent", "open"]
+    with trio.fail_after(PATIENCE):
+        async with playing(*shell, *options, env={**one.environment, **path}) as first:
+            game_id = await first.game_id()
+            async with client_of(port) as client:
+                assert (await client.ask("join", game_id=game_id, player=403))["seat"] == "black"
+                resigned = {"termination": "resignation_black", "player": 403}
+                assert (await client.ask("end_game", game_id=game_id, **resigned))["error"] is None
+            await first.end()
+    assert first.output.splitlines()[-1] == "1-0 resignation_black"
+
+
+def test_the_shell_s_bot_says_that_it_wants_a_number(daemon_process: Served) -> None:
+    command = [ROOT / "clients" / "shell" / "rbc_bot.sh", "--port", str(daemon_process.port)]
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    options = ["--player", "my-bot", "--opponent", "2"]
+    done = subprocess.run([*command, *options], env={**os.environ, **path}, capture_output=True, text=True)
+    expected = "rbc_bot: --player my-bot: with --opponent, give the player's number\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)

@@ -1,0 +1,99 @@
+"""HTTP's own answers: HEAD, and errors, which all have one shape wherever they come from."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+import structlog
+
+from tests.helpers import troubles
+from tests.http.helpers import http_daemon, open_http, read_to_end
+
+#: What makes each part of the HTTP side refuse something, with the status and the code that it is refused with.
+REFUSED = [
+    pytest.param(b"GET /nowhere HTTP/1.1\r\nHost: x", 404, "not_found", id="no route"),
+    pytest.param(b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 0", 405, "method_not_allowed", id="method"),
+    pytest.param(b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 2000", 413, "bad_request", id="body"),
+    pytest.param(b"what is this", 400, "bad_request", id="no HTTP"),
+    pytest.param(b"GET /healthz HTTP/1.1", 400, "bad_request", id="no host"),
+    pytest.param(b"GET /metrics HTTP/1.1\r\nHost: x", 401, "unauthorized", id="no token"),
+]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/metrics", "/schema", "/nowhere"])
+async def test_head_is_get_without_the_body(path: str) -> None:
+    async with http_daemon() as (_, client):
+        got, head = await client.get(path), await client.head(path)
+        assert (head.status_code, head.content) == (got.status_code, b"")
+        assert head.headers["content-type"] == got.headers["content-type"]
+        if path != "/metrics":  # whose body is another each time
+            assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.content))
+        again = await client.get("/healthz")  # on the same connection
+        assert again.json() == {"status": "ok", "reason": None}
+
+
+async def test_what_may_be_asked_is_said_to_who_asks_otherwise() -> None:
+    async with http_daemon() as (_, client):
+        response = await client.post("/healthz")
+        assert sorted(response.headers["allow"].split(", ")) == ["GET", "HEAD", "OPTIONS"]
+        assert response.json() == {"error": "/healthz: POST is not taken here; send GET", "code": "method_not_allowed"}
+
+
+@pytest.mark.parametrize(("request_", "status", "code"), REFUSED)
+async def test_every_error_has_one_shape(request_: bytes, status: int, code: str) -> None:
+    async with http_daemon(metrics_token="sesame", max_message=1024) as (daemon, _), await open_http(daemon) as stream:
+        body = bytes(2000) if b"2000" in request_ else b""
+        await stream.send_all(request_ + b"\r\nConnection: close\r\n\r\n" + body)
+        head, _, body = (await read_to_end(stream)).partition(b"\r\n\r\n")
+        assert int(head.split()[1]) == status
+        assert b"content-type: application/json" in head.lower()
+        error = json.loads(body)
+        assert error.keys() == {"error", "code"}
+        assert error["code"] == code
+        assert len(error["error"]) > 10
+
+
+@pytest.mark.parametrize(
+    "shown", [None, "Bearer", "Bearer sesam", "Bearer sesame2", "Basic sesame", "sesame", "Bearer \xff"]
+)
+async def test_metrics_are_for_those_who_show_the_token(shown: str | None) -> None:
+    async with http_daemon(metrics_token="sesame") as (_, client):
+        headers = {} if shown is None else {"authorization": shown.encode("latin-1")}
+        refused = await client.get("/metrics", headers=headers)
+        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+        assert refused.json() == {
+            "error": "authorization: /metrics takes the token of metrics_token, as in: Authorization: Bearer TOKEN",
+            "code": "unauthorized",
+        }
+        assert "gmd_" not in refused.text
+        for scheme in ("Bearer", "bearer"):
+            let_in = await client.get("/metrics", headers={"authorization": f"{scheme} sesame"})
+            assert let_in.status_code == 200
+            assert "gmd_sessions" in let_in.text
+        assert (await client.get("/healthz")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [({"http_host": "0.0.0.0"}, True), ({}, False), ({"http_host": "0.0.0.0", "metrics_token": "sesame"}, False)],
+)
+async def test_metrics_that_anybody_can_read_are_warned_of(settings: dict[str, str], warned: bool) -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with http_daemon(**settings):
+            pass
+    assert [entry["event"] for entry in troubles(logged)] == ["anybody who reaches it can read /metrics"] * warned
+
+
+async def test_whoever_finds_no_room_is_told_so_in_the_same_shape() -> None:
+    async with http_daemon(http_max_connections=1) as (daemon, client):
+        assert (await client.get("/healthz")).status_code == 200  # and the connection stays
+        async with httpx.AsyncClient(trust_env=False) as another:
+            response = await another.get(f"http://127.0.0.1:{daemon.http_port}/healthz")
+        assert (response.status_code, response.headers["retry-after"]) == (503, "5")
+        assert response.json() == {
+            "error": "http_max_connections: 1 of 1 are open; try again later",
+            "code": "too_many",
+            "retry_after": 5,
+        }
