@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from gmd.log.interface import EventLog
 from gmd.players.account import FIRST_PLAYER
@@ -24,16 +25,22 @@ class House(NamedTuple):
     carol: Client
 
 
+#: The keys of each daemon's players, by their names.
+_keys: WeakKeyDictionary[MemoryDaemon, dict[str, str]] = WeakKeyDictionary()
+
+
 async def enter(daemon: MemoryDaemon, name: str) -> Client:
-    """A session of a player who is registered by it, or was before, and gets another key."""
+    """A session of a player, who is registered by it; or gets another key, where an earlier daemon has done that."""
+    keys = _keys.setdefault(daemon, {})
     registry = daemon.gate.registry
     account = registry.named(name)
-    if account is None:
-        account, key = await registry.register(name, None, None)
-    else:
-        account, key = await registry.rekey(account.player, None)
+    if name not in keys:
+        made = registry.register(name, None, None) if account is None else registry.rekey(account.player, None)
+        account, key = await made
+        assert key is not None
+        keys[name] = key
     client = await daemon.connect()
-    reply = await client.ask("hello", player=account.player, key=key)
+    reply = await client.ask("hello", name=name, key=keys[name])
     assert reply["error"] is None, reply
     return client
 

@@ -175,7 +175,7 @@ class Lobby:
             raise BadRequest(f"opponent: {opponent} is an open id; new_game makes a game with one")
         found = self._registry.named(opponent) if isinstance(opponent, str) else self._registry.get(opponent)
         if found is None or not self.presence.is_here(found.player):
-            raise NotAvailable(f"opponent: {quote(opponent)} is not here: nobody who is goes by that")
+            raise NotAvailable(f"opponent: {quote(opponent)}: no such player is here")
         return found
 
     def _check_out(self, inviter: int) -> None:

@@ -2,7 +2,8 @@
 
 A file of them is plain text. A line ``# name: about`` begins a script; each line below is a request, sent as it
 stands in a frame. A request has a connection of its own, except in a script that begins with a ``hello``: there all
-share one. Other lines of a script:
+share one, other than those with another's number in front (``2: {...}``), which must begin with a ``hello`` too. Other
+lines of a script:
 
 ``server: {...}``
     settings of the daemon;
@@ -17,6 +18,7 @@ share one. Other lines of a script:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ from msgspec import Struct
 from gm_protocol.framing import encode_frame
 
 FOLDER = Path(__file__).parent / "scripts"
+
+_NUMBERED = re.compile(r"(?P<connection>[0-9]+): (?P<request>\{.*)")
 
 
 class Step(Struct, frozen=True):
@@ -64,6 +68,8 @@ class Script(Struct):
                 is_frame = sent == encode_frame(sent[4:])
                 yield Step(connection, sent, meaning(sent[4:]) if is_frame else None, ends=True)
             else:
+                if self.session and (numbered := _NUMBERED.fullmatch(line)):
+                    connection, line = int(numbered["connection"]), numbered["request"]
                 request = meaning(line.encode())
                 yield Step(connection, encode_frame(line.encode()), request, plain=line == compact(request))
 

@@ -130,7 +130,7 @@ async def test_unknown_players_and_those_who_are_not_here_are_not_told_apart() -
             shown = repr(opponent) if isinstance(opponent, str) else opponent
             assert told(await alice.ask("challenge", opponent=opponent)) == (
                 "not_available",
-                f"opponent: {shown} is not here: nobody who is goes by that",
+                f"opponent: {shown}: no such player is here",
             )
 
 
@@ -198,7 +198,7 @@ async def test_a_seek_ends_with_its_session_with_another_and_with_decline() -> N
 
 
 async def test_nobody_is_paired_beyond_what_it_takes() -> None:
-    async with house() as (_, alice, bob, carol):
+    async with house() as (_, alice, bob, _carol):
         assert await alice.ask("settings", max_games=1) == {
             "player": ALICE,
             "name": "alice",

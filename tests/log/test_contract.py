@@ -19,7 +19,7 @@ from gm_protocol.state import Color, Termination
 from gmd.games.events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
 from gmd.games.game import Seating, Standing
 from gmd.log.batching import BatchingLog
-from gmd.log.interface import Deadline, EventLog, GameQuery, Pruned, SequenceConflict, TokenUse
+from gmd.log.interface import Deadline, EventLog, GameQuery, Playing, Pruned, SequenceConflict, TokenUse, Unanswered
 from gmd.log.memory import MemoryLog
 from gmd.log.sql import SqlStore
 from gmd.log.sqlite import SqliteStore, open_engine
@@ -50,6 +50,7 @@ EVENTS: list[AnyEvent] = [
     Moved("e7e5", 0.1 + 0.2, True),
     Ended("timeout_white"),
     Ended("forfeit_black", 1e-9, "black", "\u265e\0 nonsense"),
+    Ended("expired"),
 ]
 
 STANDING = Standing("white", 0, "available_move", 60.0)
@@ -394,6 +395,45 @@ async def test_an_invitation_is_due_until_it_is_taken_up_and_its_end_is_not(new_
         await append(log, ended, 1, Ended("resignation_white"), standing=given_up)
         assert await log.due(1) == [joined, ended]
         assert await log.due(2) == [waiting]
+
+
+async def test_what_registered_players_play_and_what_waits_for_them_is_known(new_log: LogFactory) -> None:
+    first, last, beyond = 2**52, 2**53 - 1, 2**53
+    async with new_log() as log:
+        open_ids, live, unheard, clockless, kept, vacant, unkept, over = (log.next_game_id() for _ in range(8))
+
+        async def made(
+            game_id: int, white: int | None, black: int | None, standing: Standing, **fields: Any
+        ) -> Created:
+            created = structs.replace(CREATED, player_white=white, player_black=black, **fields)
+            await append(log, game_id, 0, created, standing=standing)
+            return created
+
+        not_heard = structs.replace(STANDING, seconds_left=None)
+        await made(open_ids, 1, beyond, not_heard)
+        await made(live, first, 1, STANDING)
+        unheard_made = await made(unheard, 1, last, not_heard)
+        await made(clockless, first, last, not_heard, options=structs.replace(OPTIONS, clock=None))
+        kept_made = await made(kept, first, last, standing_of(first, last, True, False), invited=["black"], lapses=0.5)
+        vacant_made = await made(vacant, None, first, standing_of(None, first, False, True))
+        await made(unkept, 1, None, standing_of(1, None, True, False))
+        await made(over, first, last, standing_of(first, last, True, False), invited=["black"])
+        called_off = standing_of(first, last, True, False, termination="expired")
+        await append(log, over, 1, Ended("expired"), standing=called_off)
+        await append(log, unheard, 1, Heard("black"), standing=not_heard)
+        assert sorted(await log.playing()) == [
+            Playing(live, first, 1),
+            Playing(unheard, 1, last),
+            Playing(clockless, first, last),
+        ]
+        assert await log.unanswered() == [
+            Unanswered(unheard, [unheard_made, Heard("black")]),
+            Unanswered(kept, [kept_made]),
+            Unanswered(vacant, [vacant_made]),
+        ]
+        await append(log, kept, 1, Joined("black", last), standing=standing_of(first, last, True, True))
+        assert [game_id for game_id, _ in await log.unanswered()] == [unheard, kept, vacant]
+        assert Playing(kept, first, last) in await log.playing()
 
 
 async def test_one_who_plays_both_sides_is_told_both_ends(new_log: LogFactory) -> None:

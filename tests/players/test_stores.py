@@ -27,6 +27,9 @@ FULL = Account(
     previous=b"\2" * 32,
     register_token=b"\3" * 32,
     rekey_token=b"\xff" * 32,
+    max_games=10_000,
+    ranked=True,
+    version=2**31 - 1,
 )
 
 

@@ -1,0 +1,183 @@
+"""Whatever happens in whatever order, invitations are where a model says: with restarts in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import trio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from gm_protocol.errors import GmError
+from gm_protocol.messages import ClockOption
+from gmd.games.game import End
+from gmd.games.replay import replay
+from gmd.lobby.invitation import status_of
+from gmd.lobby.offer import Offer, terms
+from gmd.log.memory import MemoryLog
+from tests.helpers_proof import proof_size
+from tests.lobbying import ALICE, BOB, CAROL, House, house
+
+PLAYERS = (ALICE, BOB, CAROL)
+#: Seconds that an invitation has, and no sum of sleeps; clocks, and the time to be heard from, are far longer.
+LIFE = 95.0
+LONG = 1_000_000.0
+PLAYED = terms(clock=ClockOption(initial=LONG))
+
+
+@dataclass
+class Modelled:
+    """An invitation, as the model has it."""
+
+    seats: tuple[int, int]
+    invited: frozenset[int]
+    born: float
+    status: str = "pending"
+    seated: set[int] = field(default_factory=set)
+    heard: set[int] = field(default_factory=set)
+
+    def accept(self, player: int) -> str | None:
+        """The code of the refusal, if it is one."""
+        if player not in self.invited:
+            return "not_available"
+        if player in self.seated:
+            return None
+        if self.status != "pending":
+            return "game_over"
+        self.seated.add(player)
+        if len(self.seated) == 2:
+            self.status = "accepted"
+        return None
+
+    def decline(self, player: int) -> str | None:
+        if player not in self.seats:
+            return "not_a_player"
+        if self.status in ("declined", "withdrawn", "expired"):
+            return None
+        if self.status != "pending":
+            return "game_over" if self.status == "finished" else "not_available"
+        self.status = "withdrawn" if player in self.seated else "declined"
+        return None
+
+    def finish(self, player: int) -> str | None:
+        if player not in self.invited or player not in self.seated:
+            return "not_available"
+        if self.status in ("pending", "accepted"):
+            self.heard.add(player)
+        return None
+
+    def resign(self, player: int) -> str | None:
+        if self.status not in ("pending", "accepted"):
+            return "game_over"
+        self.status = "finished"
+        return None
+
+    def listed_for(self, player: int) -> bool:
+        if player not in self.invited or self.status not in ("pending", "accepted"):
+            return False
+        return player not in self.seated or player not in self.heard
+
+
+class Both:
+    """The lobby and the model, side by side."""
+
+    def __init__(self) -> None:
+        self.log = MemoryLog()
+        self.modelled: dict[int, Modelled] = {}
+
+    async def play(self, actions: list[tuple[Any, ...]]) -> None:
+        """Let all happen; a restart begins another daemon on the same log."""
+        left = list(actions)
+        while left:
+            async with house(self.log, invitation_timeout=LIFE, start_timeout=LONG, max_invitations=100) as there:
+                for each in self.modelled.values():
+                    each.born = trio.current_time()
+                for player in PLAYERS:
+                    await there.daemon.gate.registry.set_max_games(player, 100)
+                await self.compare(there)
+                while left and (action := left.pop(0)) != ("restart",):
+                    await self.act(there, *action)
+                    await self.compare(there)
+
+    async def act(self, there: House, what: str, *arguments: Any) -> None:
+        if what == "sleep":
+            await trio.sleep(arguments[0])
+        elif what in ("invite", "offer"):
+            await self.make(there, what, *arguments)
+        elif self.modelled:
+            game_id, player = arguments[0] % len(self.modelled) + 1, arguments[1]
+            if what != "resign" or player in self.modelled[game_id].seated:
+                self.expire()
+                expected = getattr(self.modelled[game_id], what)(player)
+                assert await self.told(there, what, game_id, player) == expected
+
+    async def make(self, there: House, what: str, white: int, black: int) -> None:
+        lobby = there.daemon.lobby
+        if what == "invite":
+            table = await lobby.invite(white, black, "white", PLAYED)
+        else:
+            table = await lobby.offer(Offer(white, black, terms=PLAYED))
+        seated = {white} if what == "invite" else set()
+        invited = frozenset({white, black} - seated)
+        self.modelled[table.game.id] = Modelled((white, black), invited, trio.current_time(), seated=seated)
+
+    async def told(self, there: House, what: str, game_id: int, player: int) -> str | None:
+        lobby, now = there.daemon.lobby, trio.current_time()
+        try:
+            if what == "resign":
+                table = await there.daemon.arbiter.table(game_id)
+                seat = table.game.seats(player)[0]
+                termination: Any = "resignation_white" if seat else "resignation_black"
+                outcome = there.daemon.arbiter.act(table, End(seat, termination), now)
+                return None if outcome.refusal is None else outcome.refusal.code
+            await getattr(lobby, what)(game_id, player, now)
+        except GmError as error:
+            return error.code
+        return None
+
+    def expire(self) -> None:
+        for each in self.modelled.values():
+            if each.status == "pending" and each.born + LIFE <= trio.current_time():
+                each.status = "expired"
+
+    async def compare(self, there: House) -> None:
+        self.expire()
+        lobby = there.daemon.lobby
+        for game_id, modelled in self.modelled.items():
+            game = (await there.daemon.arbiter.table(game_id)).game
+            assert status_of(game) == modelled.status
+            assert {player for player in game.players if player is not None} == modelled.seated
+        for player in PLAYERS:
+            mine = {game_id: each for game_id, each in self.modelled.items() if player in each.seats}
+            pending = {game_id: each for game_id, each in mine.items() if each.status == "pending"}
+            on = [each for each in mine.values() if each.status in ("pending", "accepted")]
+            received = [game_id for game_id, each in pending.items() if player not in each.seated]
+            assert [each.game_id for each in lobby.book.received(player)] == received
+            assert [each.game_id for each in lobby.book.sent(player)] == [i for i in pending if i not in received]
+            listed = [game_id for game_id, each in mine.items() if each.listed_for(player)]
+            assert [each.game_id for each in await lobby.listed(player)] == listed
+            assert lobby.room(player) == 100 - len(on)
+        for game_id in self.modelled:  # the log has nothing that the rules would not have made of it
+            replay(game_id, await self.log.load(game_id))
+
+
+pairs = st.permutations(PLAYERS).map(lambda players: players[:2])
+games_and_players = st.tuples(st.integers(0, 5), st.sampled_from(PLAYERS))
+actions = st.one_of(
+    st.tuples(st.sampled_from(["invite", "offer"]), pairs).map(lambda both: (both[0], *both[1])),
+    st.tuples(st.sampled_from(["accept", "decline", "finish", "resign", "accept"]), games_and_players).map(
+        lambda both: (both[0], *both[1])
+    ),
+    st.tuples(st.just("sleep"), st.sampled_from([10.0, 60.0])),
+    st.just(("restart",)),
+)
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(60, 3_000))
+@given(st.lists(actions, min_size=1, max_size=25))
+def test_invitations_are_where_the_model_says_whatever_happens_in_whatever_order(acted: list[tuple[Any, ...]]) -> None:
+    trio.run(Both().play, acted, clock=MockClock(autojump_threshold=0))

@@ -1,0 +1,119 @@
+"""Invitations, games in hand and settings of a daemon that was stopped or killed."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import trio
+from msgspec import structs
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from gmd.lobby.offer import Offer, terms
+from gmd.log.memory import MemoryLog
+from gmd.players.sql import SqlPlayers
+from tests.helpers import Client, durable_daemon, running_log, store_in
+from tests.lobbying import ALICE, BOB, CAROL, durable_house, house
+from tests.serving import served
+
+CHESS = terms(variant="standard")
+
+
+async def test_a_pending_invitation_has_all_its_time_again_though_nobody_looks_at_it(autojump_clock: MockClock) -> None:
+    log = MemoryLog()
+    async with house(log, invitation_timeout=100.0) as (daemon, *_):
+        await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
+        await trio.sleep(90)
+    async with house(log, invitation_timeout=5.0) as (daemon, *_):
+        assert daemon.lobby.book.out(ALICE) == 1
+        await trio.sleep(99)
+        assert daemon.arbiter.games_in_memory == 0
+        assert len(daemon.lobby.book.received(BOB)) == 1
+        await trio.sleep(2)
+        assert daemon.lobby.book.received(BOB) == daemon.lobby.book.sent(ALICE) == []
+        assert daemon.lobby.book.out(ALICE) == daemon.lobby.book.in_hand(BOB) == 0
+
+
+async def test_what_was_invited_accepted_and_set_is_so_after_a_restart(tmp_path: Path) -> None:
+    async with durable_house(tmp_path) as (daemon, *_):
+        lobby, registry = daemon.lobby, daemon.gate.registry
+        for _ in range(2):
+            await registry.next_version(ALICE)
+        await registry.set_ranked(ALICE, ranked=True)
+        await registry.set_max_games(BOB, 7)
+        pending = (await lobby.invite(ALICE, BOB, "white")).game.id
+        accepted = (await lobby.invite(CAROL, BOB, "black")).game.id
+        await lobby.accept(accepted, BOB, trio.current_time())
+        on = await lobby.offer(Offer(ALICE, CAROL))
+        for player in (ALICE, CAROL):
+            lobby.ready(await lobby.accept(on.game.id, player, trio.current_time()), player, trio.current_time())
+        await lobby.decline((await lobby.offer(Offer(BOB, CAROL))).game.id, CAROL, trio.current_time())
+        kept = [lobby.book.received(BOB), lobby.book.sent(ALICE), await lobby.listed(BOB)]
+        in_hand = [lobby.book.in_hand(player) for player in (ALICE, BOB, CAROL)]
+        assert ([each.game_id for each in kept[2]], in_hand) == ([pending, accepted], [2, 2, 2])
+    async with durable_house(tmp_path) as (daemon, *_):
+        lobby, registry = daemon.lobby, daemon.gate.registry
+        alice, bob = registry.get(ALICE), registry.get(BOB)
+        assert alice is not None
+        assert bob is not None
+        assert (alice.version, alice.ranked, alice.max_games) == (2, True, 4)
+        assert (bob.version, bob.ranked, bob.max_games) == (0, False, 7)
+        assert [lobby.book.received(BOB), lobby.book.sent(ALICE), await lobby.listed(BOB)] == kept
+        assert [lobby.book.in_hand(player) for player in (ALICE, BOB, CAROL)] == in_hand
+        table = await lobby.accept(accepted, BOB, trio.current_time())
+        lobby.ready(table, BOB, trio.current_time())
+        assert [each.game_id for each in await lobby.listed(BOB)] == [pending]
+        assert (await lobby.accept(pending, BOB, trio.current_time())).game.begun
+
+
+async def test_who_was_revoked_as_the_daemon_ended_is_invited_no_more(tmp_path: Path) -> None:
+    async with durable_house(tmp_path) as (daemon, *_):
+        await daemon.lobby.invite(ALICE, BOB)
+        with store_in(tmp_path) as store:  # as if it had ended before it could call the game off
+            async with running_log(store) as log:
+                bob = structs.replace(daemon.gate.registry.named("bob"), key=None)
+                await SqlPlayers(log).change(bob)
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            await wait_all_tasks_blocked(0.05)
+            with trio.fail_after(10):
+                while not (await daemon.arbiter.table(1)).game.over:
+                    await trio.lowlevel.checkpoint()
+            assert (await daemon.arbiter.table(1)).game.now.termination == "declined"
+
+
+async def test_a_killed_daemon_s_invitations_are_there_again(tmp_path: Path) -> None:
+    keys: dict[str, str] = {}
+
+    async def enter(port: int, name: str) -> Client:
+        client = Client(await trio.open_tcp_stream("127.0.0.1", port))
+        await client.ask("hello")
+        if name not in keys:
+            keys[name] = (await client.ask("register", name=name))["key"]
+        assert (await client.ask("hello", name=name, key=keys[name]))["error"] is None
+        return client
+
+    with served("--data", str(tmp_path)) as daemon:
+        alice, bob = [await enter(daemon.port, name) for name in ("alice", "bob")]
+        assert (await bob.ask("settings", max_games=9))["max_games"] == 9
+        for game_id in (1, 2, 3):
+            asked = {"opponent": "bob", "color": "white", "variant": "rbc", "token": str(game_id)}
+            assert (await alice.ask("challenge", **asked))["game_id"] == game_id
+        accepted = await bob.ask("accept", game_id=2, brief=True)
+        assert (await bob.ask("decline", game_id=3))["error"] is None
+        before = [await client.ask("invitations") for client in (alice, bob)]
+        daemon.process.send_signal(signal.SIGKILL)
+        daemon.process.wait()
+        for client in (alice, bob):
+            await client.aclose()
+    with served("--data", str(tmp_path)) as daemon:
+        alice, bob = [await enter(daemon.port, name) for name in ("alice", "bob")]
+        assert [await client.ask("invitations") for client in (alice, bob)] == before
+        assert [row["game_id"] for row in before[1]["received"]] == [1]
+        again = await bob.ask("accept", game_id=2, brief=True)
+        assert (again["seat"], again["state"]["phase"]) == (accepted["seat"], accepted["state"]["phase"])
+        assert (await alice.ask("challenge", **asked))["state"]["termination"] == "declined"
+        assert (await alice.ask("sense", game_id=2, square="e7"))["error"] is None
+        assert (await bob.ask("settings"))["max_games"] == 9
+        for client in (alice, bob):
+            await client.aclose()
