@@ -205,7 +205,9 @@ def test_a_port_in_use_is_said_in_a_line() -> None:
 
 def test_it_says_where_it_serves_http() -> None:
     with served("--http", "--http-port", "0") as daemon:
-        match = re.fullmatch(r"HTTP on http://127\.0\.0\.1:(\d+): reconchess's API, /metrics, /healthz", daemon.lines[1])
+        match = re.fullmatch(
+            r"HTTP on http://127\.0\.0\.1:(\d+): reconchess's API, /metrics, /healthz", daemon.lines[1]
+        )
         assert match
         assert urllib.request.urlopen(f"http://127.0.0.1:{match[1]}/healthz").status == 200
         assert daemon.stop(signal.SIGTERM) == 0
