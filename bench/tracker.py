@@ -18,7 +18,7 @@ import chess
 from chess import Board, Move, Square
 
 from gm_client.rbc import simulate_move, simulate_sense
-from gm_client.tracker import CAP, Tracker
+from gm_client.tracker import Tracker
 from gmd.games.recon import Cell, ReconGame
 
 #: Half-turns of a game; and the positions from which on a game is left, as by hand it would take minutes.
@@ -104,21 +104,25 @@ def measure(games: int) -> None:
     print(f"after it: median {median(after):.0f}, most {max(after)}; in {len(sizes)} turns")
 
 
+#: Positions for a cap that is reached without sensing: at the default the whole would take gigabytes.
+CROWD = 50_000
+
+
 def _at_the_cap() -> None:
     """Print what one more move of the opponent's costs where nothing has been sensed for long."""
-    tracker = Tracker(chess.BLACK, rng=random.Random(1))
-    while tracker.complete or len(tracker) < CAP:
+    tracker = Tracker(chess.BLACK, cap=CROWD, rng=random.Random(1))
+    while tracker.complete or len(tracker) < CROWD:
         tracker.opponent_moved(None)
         tracker.player_moved(None, None, None)
-    whole = Tracker(chess.BLACK, cap=100 * CAP)
+    whole = Tracker(chess.BLACK, cap=100 * CROWD)
     whole._positions = set(tracker._positions)
     meter = Meter()
     meter.run(OPPONENT, None, partial(whole.opponent_moved, None))
     meter.positions[OPPONENT] = len(whole)
     capped = Meter()
     capped.run(OPPONENT, None, partial(tracker.opponent_moved, None))
-    print(f"{CAP:,} positions: the opponent's move makes {len(whole):,} of them", end=", ")
-    print(f"{meter.microseconds(OPPONENT):.2f} us each; {capped.seconds[OPPONENT]:.2f} s under a cap of {CAP:,}")
+    print(f"{CROWD:,} positions: the opponent's move makes {len(whole):,} of them", end=", ")
+    print(f"{meter.microseconds(OPPONENT):.2f} us each; {capped.seconds[OPPONENT]:.2f} s under a cap of {CROWD:,}")
 
 
 def _play(seed: int, tracked: Meter, by_hand: Meter) -> Iterator[tuple[int, int]]:

@@ -192,7 +192,7 @@ class Arbiter:
         if before != (turned := (game.now.ply, game.over, game.players)):
             table.turned = turned
             self.turns.update(game)
-            if before is None or before[1:] != turned[1:]:
+            if before is None or before[1] != game.over or before[2] != game.players:
                 for callback in self._on_seats:
                     callback(game)
         if game.timed:

@@ -326,11 +326,8 @@ def gate_of(config: Config, log: EventLog) -> Gate:
 
 def lobby_of(config: Config, arbiter: Arbiter, gate: Gate) -> Lobby:
     """Where registered players find each other. It is still to be started, when its arbiter and its gate are."""
-    limits = LobbyLimits(
-        seconds=config.invitation_timeout,
-        out=config.max_invitations,
-        per_minute=config.max_invitations_per_minute,
-    )
+    out, per_minute = config.max_invitations, config.max_invitations_per_minute
+    limits = LobbyLimits(seconds=config.invitation_timeout, out=out, per_minute=per_minute)
     return Lobby(arbiter, gate.registry, gate.presence, limits)
 
 

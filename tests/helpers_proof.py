@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+_R = TypeVar("_R")
 
 
 def proof_size(small: int, full: int, share: int | None = None) -> int:
@@ -22,3 +29,21 @@ def proof_size(small: int, full: int, share: int | None = None) -> int:
             return full
         case other:
             raise ValueError(f"GMD_PROOF={other}: it is 'share', 'full' or not set")
+
+
+def in_processes(function: Callable[..., _R], jobs: Sequence[tuple[Any, ...]]) -> Iterator[_R]:
+    """What a function returns for each of the jobs, in their order: here for one, in a process a processor for more.
+
+    :param function: of a module, so that another process finds it.
+    """
+    if len(jobs) == 1:
+        yield function(*jobs[0])
+        return
+    with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_settle_in) as pool:
+        yield from pool.map(function, *zip(*jobs, strict=True))
+
+
+def _settle_in() -> None:
+    """Collect garbage as seldom as the daemon does: a proof makes much, and little of it in cycles."""
+    gc.freeze()
+    gc.set_threshold(50_000)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import chess
 import pytest
-import structlog
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 from trio.testing import MockClock
 
 from gm_protocol.errors import WrongPhase
@@ -18,13 +16,17 @@ from gm_protocol.state import GameState, Phase
 from gmd.arbiter import Arbiter
 from gmd.games import views
 from gmd.games.facts import Facts, facts_of
-from gmd.games.game import Outcome, Standing
+from gmd.games.game import Game, Outcome, Standing
 from gmd.games.rbc import RbcGame, ReconSnapshot
+from gmd.handlers import join, show, wait
+from gmd.players.gate import Gate
 from gmd.shelf import Table
 from gmd.spectators import Spectators
-from tests.helpers_proof import proof_size
-from tests.noninterference import Rooms, Told, play_twins, two_rooms
+from gmd.turns import Turns
+from tests.helpers_proof import in_processes, proof_size
+from tests.noninterference import play_pairs, play_twins, quiet
 from tests.twin_games import PASSING_PAWNS, draw_twins
+from tests.two_rooms import Rooms, Told, two_rooms
 
 #: Pairs of games played on one pair of daemons, whose listings grow longer with every game.
 PAIRS_IN_ROOMS = 250
@@ -35,29 +37,17 @@ Patch = tuple[Any, str, Any]
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    """Log warnings alone: a proof is refused millions of requests, and each is worth a line to whoever debugs."""
-    before = structlog.get_config()
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    yield
-    structlog.configure(**before)
+    with quiet():
+        yield
 
 
 @pytest.mark.proof
-async def test_a_player_is_told_the_same_in_games_that_look_the_same(mock_clock: MockClock) -> None:
+def test_a_player_is_told_the_same_in_games_that_look_the_same() -> None:
     pairs = proof_size(40, 10_000)
-    different = compared = 0
-    for first in range(0, pairs, PAIRS_IN_ROOMS):
-        async with two_rooms(mock_clock) as rooms:
-            for seed in range(first, min(pairs, first + PAIRS_IN_ROOMS)):
-                rng = random.Random(seed)
-                twins = draw_twins(rng)
-                different += twins.differ
-                try:
-                    await play_twins(rooms, twins, rng, thorough=seed % 8 == 0)
-                except Told as told:
-                    told.add_note(f"in the games of seed {seed}")
-                    raise
-            compared += rooms.compared
+    jobs = [(first, min(PAIRS_IN_ROOMS, pairs - first)) for first in range(0, pairs, PAIRS_IN_ROOMS)]
+    counts = list(in_processes(play_pairs, jobs))
+    played, different, compared = map(sum, zip(*counts, strict=True))
+    assert played == pairs
     assert different > 0.8 * pairs
     assert compared > 50 * pairs
     print(f"{pairs} pairs, {different} of them of different positions in the end, {compared} replies compared")
@@ -65,11 +55,13 @@ async def test_a_player_is_told_the_same_in_games_that_look_the_same(mock_clock:
 
 # --- Each way to tell is found out ----------------------------------------------------------------------------------
 
-_blind_state, _actions, _refuse_turn, _standing = (
+_blind_state, _actions, _refuse_turn, _standing, _update, _viewer_of = (
     views._blind_state,
     views.actions,
     RbcGame._refuse_turn,
     RbcGame.standing,
+    Turns.update,
+    show.viewer_of,
 )
 
 
@@ -112,6 +104,44 @@ def one_more_when_sensed(game: RbcGame) -> Standing:
     return structs.replace(standing, ply_index=standing.ply_index + (game.now.phase == "move"))
 
 
+def limited(value: int | UnsetType | None, default: int | None = None) -> bool:
+    """Whether a limit was asked for that is not the default."""
+    return value is not UNSET and value is not None and value != default
+
+
+def near_the_limit(game: RbcGame, shown: ReconSnapshot, blind: GameState) -> int:
+    """The draw that two more turns would make."""
+    limit = game.options.reversible_moves
+    return int(isinstance(limit, int) and shown.halfmoves + 2 >= limit)
+
+
+def turns_in_which_something_moved(game: RbcGame, shown: ReconSnapshot, blind: GameState) -> str:
+    """A move number that has forgotten the turns in which nothing moved, where turns are counted."""
+    made = sum(turn.taken is not None for turn in game.recon.turns[: shown.ply])
+    number = game.fullmove_at(made) if limited(game.options.max_turns) else game.fullmove_at(shown.ply)
+    return f"{blind.fen.rpartition(' ')[0]} {number}"
+
+
+def one_more_where_a_seat_was_open(game: RbcGame) -> Standing:
+    """The same, of games that began with an open seat."""
+    return one_more_when_sensed(game) if game._kept_seats else _standing(game)
+
+
+def check_first(turns: Turns, game: Game) -> None:
+    """Games that wait for a player in another order: first those where it is in check."""
+    _update(turns, game)
+    known = turns._players.get(game.players[game.turn] or 0)
+    if known is not None and game.id in known.due and facts_of(game.now.position).check:
+        known.due = {game.id: None, **known.due}
+
+
+def everything_without_a_seat(
+    game: Game, player: int | None, named: str | None, call: Any, both: views.Viewer
+) -> views.Viewer:
+    """A ``wait`` that shows everything to a player who names no seat."""
+    return views.Viewer.OVERSEER if named is None and player else _viewer_of(game, player, named, call, both)  # type: ignore[arg-type]
+
+
 LEAKS: dict[str, Patch] = {
     "the half-move clock": showing(fen=lambda _, shown, blind: blind.fen.replace("- 0", f"- {shown.halfmoves}")),
     "castling rights": showing(available_castles=lambda _, shown, blind: facts(shown).castles),
@@ -134,6 +164,26 @@ LEAKS: dict[str, Patch] = {
     "a wait that ends at a sense": (Arbiter, "_sense_durable", interrupt_all),
     "a history before the end": (views, "history", lambda game: views.History(game.movetext, game.taken_moves)),
     "everything, to nobody": (Spectators, "may_oversee", lambda spectators, key: True),
+    "that a limit of half-moves is near": showing(draws=near_the_limit),
+    "the half-move clock, where it has another limit": showing(
+        fen=lambda game, shown, blind: (
+            blind.fen.replace("- 0", f"- {shown.halfmoves}")
+            if limited(game.options.reversible_moves, 100)
+            else blind.fen
+        )
+    ),
+    "the moves made, where turns are limited": showing(fen=turns_in_which_something_moved),
+    "check, where turns are limited": showing(
+        in_check=lambda game, shown, blind: limited(game.options.max_turns) and facts(shown).check
+    ),
+    "the position, where a seat was open": showing(
+        access_map=lambda game, shown, blind: facts(shown).access_map if game._kept_seats else blind.access_map
+    ),
+    "everything, to who joins again": (join, "viewer_of", lambda *args, **options: views.Viewer.OVERSEER),
+    "the listing of games that were open": (RbcGame, "standing", one_more_where_a_seat_was_open),
+    "the order of games": (Turns, "update", check_first),
+    "everything, to who waits and names no seat": (wait, "viewer_of", everything_without_a_seat),
+    "everything, to whoever is registered": (Gate, "admit", lambda *args: None),
 }
 
 
@@ -147,11 +197,13 @@ async def test_it_is_found_out_where_something_shows(
 
 
 async def is_told(rooms: Rooms, pairs: int) -> bool:
-    """Whether some pair of games can be told apart."""
+    """Whether some pair of games can be told apart; every fourth time without limits, else two at once with some."""
     for seed in range(pairs):
         rng = random.Random(seed)
+        limited = seed % 4 > 0
+        games = [draw_twins(rng, [PASSING_PAWNS], limited=limited) for _ in range(1 + limited)]
         try:
-            await play_twins(rooms, draw_twins(rng, [PASSING_PAWNS]), rng, thorough=False)
+            await play_twins(rooms, games, rng, thorough=False)
         except Told:
             return True
     return False

@@ -109,6 +109,10 @@ def test_a_password_gets_a_new_key(outputs: list[str]) -> None:
     assert re.fullmatch(f"absent-minded\n{KEY}\n", printed(outputs, "absent-minded"))
 
 
+def test_two_registered_players_find_each_other(outputs: list[str]) -> None:
+    assert printed(outputs, '"challenge"').split() == ["8", "open", "black", "move"]
+
+
 def test_the_operator_looks_after_players(outputs: list[str]) -> None:
     first, *players, second, revoked = printed(outputs, "gmd register").splitlines()
     assert re.fullmatch(KEY, first)
@@ -137,4 +141,9 @@ def test_the_options_are_resolved(outputs: list[str]) -> None:
 
 def test_blind_chess_is_played_in_the_process(outputs: list[str]) -> None:
     last_fen = "1n3b2/5q2/2B2R2/1b6/P6p/RP2r2P/1P1rP3/3K4 b - - 0 43"
-    assert outputs[-1] == f"{{'KING_CAPTURE': 98, 'MOVE_LIMIT': 2}} {last_fen}\n"
+    assert outputs[-2] == f"{{'KING_CAPTURE': 98, 'MOVE_LIMIT': 2}} {last_fen}\n"
+
+
+def test_two_players_who_know_what_they_may_play_in_the_process(outputs: list[str]) -> None:
+    last_fen = "r1bq1bnr/p1pB2pp/np1p4/3P1p2/PP2p3/4PNP1/2P2P1P/RNBQK2R b KQ - 0 17"
+    assert outputs[-1] == f"<ReconGame '{last_fen}', ply 33: White won, KING_CAPTURE>\n"

@@ -1,7 +1,8 @@
 """Two games of reconnaissance blind chess that look the same to one player and are not.
 
 What a player observes is decided here by reconchess's utilities and python-chess alone: what its senses show, what
-becomes of its moves, and where its pieces are captured. Its actions are the same in both games; its opponent's are not.
+becomes of its moves, where its pieces are captured, and that the game is not over. Its actions are the same in both
+games; its opponent's are not.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import chess
 from chess import Board, Color, Move, Square
@@ -57,12 +58,31 @@ class OthersTurn:
     actions: tuple[Action, Action]
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What ends a game without anybody's doing, by the counters of its FEN; None where nothing does."""
+
+    reversible_moves: int | None
+    max_turns: int | None
+
+    def end(self, board: Board, taken: Move | None) -> bool:
+        """Whether a move, or a turn without one, ends the game."""
+        halfmoves = 0 if taken is not None and board.is_zeroing(taken) else board.halfmove_clock + 1
+        turns = board.fullmove_number + (board.turn == chess.BLACK)
+        if self.reversible_moves is not None and halfmoves >= self.reversible_moves:
+            return True
+        return self.max_turns is not None and turns > self.max_turns
+
+
 @dataclass
 class Twins:
     """A pair of games, by what is done in them."""
 
     fen: str
     observer: Color
+    limits: Limits
+    #: What ``new_game`` is to have for these limits, and for a clock that nobody loses by.
+    options: dict[str, Any] = field(default_factory=dict)
     turns: list[OwnTurn | OthersTurn] = field(default_factory=list)
     #: The true positions behind the last turn.
     boards: tuple[Board, Board] = field(default_factory=lambda: (Board(), Board()))
@@ -80,20 +100,42 @@ PASSING_PAWNS = "r3k2r/1p1p1p1p/8/P1P1P1P1/p1p1p1p1/8/1P1P1P1P/R3K2R w KQkq - 0 
 STARTS = [chess.STARTING_FEN, PASSING_PAWNS, *POSITIONS.values()]
 
 
-def draw_twins(rng: random.Random, starts: Sequence[str] = STARTS) -> Twins:
-    """A pair of games, a few turns long."""
+#: Clocks, with more time than a pair of games is played in; and the default, which is one.
+CLOCKS: list[dict[str, Any]] = [
+    {},
+    {"clock": None},
+    {"clock": {"initial": 5_000}},
+    {"clock": {"initial": 5_000.25, "increment": 1.5}},
+    {"clock": {"first_move": 5_000, "per_move": 4_000.5}},
+]
+
+
+def draw_twins(rng: random.Random, starts: Sequence[str] = STARTS, *, limited: bool = True) -> Twins:
+    """A pair of games, a few turns long, of which neither is over in the end.
+
+    :param limited: whether they may have limits, which make them shorter.
+    """
     fen = rng.choice(starts)
-    twins = Twins(fen, rng.choice(chess.COLORS), boards=(Board(fen), Board(fen)))
-    # Halfway between two limits nobody can tell that one is near.
-    if twins.boards[0].halfmove_clock > 50:
-        twins.fen = chess.STARTING_FEN
-        twins.boards = (Board(), Board())
+    boards = (Board(fen), Board(fen))
+    options = _draw_limits(boards[0], rng) if limited else {"reversible_moves": None}
+    limits = Limits(options.get("reversible_moves", 100), options.get("max_turns"))
+    twins = Twins(fen, rng.choice(chess.COLORS), limits, {**options, **rng.choice(CLOCKS)}, boards=boards)
     for _ in range(rng.randint(2, 14)):
         turn = _own_turn(twins, rng) if twins.boards[0].turn == twins.observer else _others_turn(twins, rng)
         if turn is None:
             break
         twins.turns.append(turn)
     return twins
+
+
+def _draw_limits(start: Board, rng: random.Random) -> dict[str, Any]:
+    """Limits that a game has not reached at its start, and may come near: where one is near, only one may be."""
+    options: dict[str, Any] = {}
+    if start.halfmove_clock >= 100 or rng.random() < 0.6:
+        options["reversible_moves"] = rng.choice([None, start.halfmove_clock + rng.randint(2, 8)])
+    if rng.random() < 0.5:
+        options["max_turns"] = rng.choice([None, start.fullmove_number + rng.randint(0, 8)])
+    return options
 
 
 def _own_turn(twins: Twins, rng: random.Random) -> OwnTurn | None:
@@ -106,7 +148,7 @@ def _own_turn(twins: Twins, rng: random.Random) -> OwnTurn | None:
     wishes = rng.choice([_no_wish, _long_first, _captures_first])
     for move in _drawn(allowed, rng, wishes(boards[0])):
         outcomes = [_outcome(board, move) for board in boards]
-        if outcomes[0] == outcomes[1] and not any(_takes_king(board, outcomes[0]) for board in boards):
+        if outcomes[0] == outcomes[1] and not any(_is_last(twins, board, outcomes[0]) for board in boards):
             break
     else:
         return None
@@ -121,12 +163,12 @@ def _others_turn(twins: Twins, rng: random.Random) -> OthersTurn | None:
     wishes = rng.choice([_no_wish, _long_first, _captures_first])
     for move in _drawn(move_actions(one), rng, wishes(one)):
         outcome = _outcome(one, move)
-        if _takes_king(one, outcome):
+        if _is_last(twins, one, outcome):
             continue
         passing = outcome[0] is not None and one.is_en_passant(outcome[0])
         for another in _drawn(move_actions(other), rng, _unlike(other, Capture(*outcome, passing))):
             other_outcome = _outcome(other, another)
-            if outcome[1] == other_outcome[1] and not _takes_king(other, other_outcome):
+            if outcome[1] == other_outcome[1] and not _is_last(twins, other, other_outcome):
                 one.push(outcome[0] or Move.null())
                 other.push(other_outcome[0] or Move.null())
                 senses = [rng.choice([*chess.SQUARES, None]) for _ in range(2)]
@@ -190,8 +232,11 @@ def _outcome(board: Board, move: Move | None) -> tuple[Move | None, Square | Non
     return taken, capture_square_of_move(board, taken)
 
 
-def _takes_king(board: Board, outcome: tuple[Move | None, Square | None]) -> bool:
-    return outcome[1] is not None and board.piece_type_at(outcome[1]) == chess.KING
+def _is_last(twins: Twins, board: Board, outcome: tuple[Move | None, Square | None]) -> bool:
+    """Whether the game is over with a move: a king is taken, or a limit reached."""
+    taken, capture_square = outcome
+    takes_king = capture_square is not None and board.piece_type_at(capture_square) == chess.KING
+    return takes_king or twins.limits.end(board, taken)
 
 
 def _all_moves(rng: random.Random) -> Iterator[Move]:

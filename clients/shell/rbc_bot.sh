@@ -58,6 +58,12 @@ if [ -z "$game" ]; then
 fi
 echo "game $game"
 
+# In a game that has not begun there is a seat to be taken: an open one, or one that the player is invited to.
+ask "{\"kind\":\"state\",\"game_id\":$game,\"brief\":true}"
+if [ -z "$opponent" ] && [ "$(jq -r .state.phase <<<"$reply")" = open ]; then
+    ask "{\"kind\":\"join\",\"game_id\":$game,\"brief\":true}"
+fi
+
 while :; do
     ask "{\"kind\":\"wait\",\"game_id\":$game,\"actions\":true,\"brief\":true}"
     read -r phase ply square move < <(jq -r --argjson n $RANDOM --argjson m $RANDOM "$draw" <<<"$reply")

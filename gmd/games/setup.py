@@ -20,6 +20,7 @@ from gm_protocol.messages import ClockOption, DrawRule, GameOptions, NewGame, Va
 from .clock import check_clock
 from .position import Family, Position, pack
 from .recon import ReconBoard
+from .recon.pgn import VARIANT
 
 #: Scharnagl's number of the classical start position.
 CLASSICAL = 518
@@ -34,8 +35,12 @@ RECON_CLOCK = ClockOption(initial=900.0, increment=5.0)
 RECON_REVERSIBLE_MOVES = 100
 
 #: What "new_game" takes and a game of reconnaissance blind chess has not: draws would be signals between the players.
-_NOT_FOR_RECON = ("position", "seed", "draws", "max_moves", "illegal_move", "pgn")
+_NOT_FOR_RECON = ("position", "seed", "draws", "max_moves", "illegal_move")
 _FOR_RECON_ONLY = ("reversible_moves", "max_turns")
+#: Nor does it begin in the middle: its clients would not know what they have seen.
+_NO_RECON_PGN = (
+    "no game of rbc is made from a PGN; gmd import takes such games in, from the JSON lines that gmd export writes"
+)
 
 #: Names of the variants in PGN's Variant header, as other programs write them, in lower case.
 _HEADER_VARIANTS: dict[str, Variant] = {
@@ -54,6 +59,8 @@ _HEADER_VARIANTS: dict[str, Variant] = {
     "house": "crazyhouse",
     "zh": "crazyhouse",
 }
+#: As history writes it for reconnaissance blind chess, and as others call that.
+_RECON_HEADERS = {VARIANT.lower(), "reconnaissance chess", "rbc"}
 
 
 def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
@@ -91,6 +98,8 @@ def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict:
 
 
 def _resolve_recon(request: NewGame) -> GameOptions:
+    if request.pgn is not None:
+        raise BadRequest(f"pgn: {_NO_RECON_PGN}")
     _refuse(request, _NOT_FOR_RECON, "rbc")
     fen = chess.STARTING_FEN if request.fen is None else request.fen
     try:
@@ -121,6 +130,8 @@ def _variant(request: NewGame, headers: Mapping[str, str]) -> Variant:
     if header is None:
         return request.variant or "standard"
     variant = _HEADER_VARIANTS.get(header.lower())
+    if header.lower() in _RECON_HEADERS:
+        raise BadPgn(f"pgn: its Variant header is {quote(header)}, and {_NO_RECON_PGN}")
     if variant is None:
         raise BadPgn(f"pgn: its Variant header {quote(header)} is none of standard, chess960, crazyhouse")
     if request.variant not in (None, variant):

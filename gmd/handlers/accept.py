@@ -8,16 +8,15 @@ from gm_protocol.messages import JoinReply
 from gmd.games.game import seat_name
 from gmd.games.views import Viewer
 
-from .call import Answer, Call, actor_of, authorise, handles
-from .show import state_of, viewer_of
+from .call import Answer, Call, actor_of, handles
+from .show import find, state_of, viewer_of
 
 
 @handles(Accept)
 async def accept(request: Accept, call: Call) -> Answer:
     """Take it; or show the game again to whoever has."""
     player = actor_of(request, call)
-    await call.arbiter.table(request.game_id)
-    authorise(player, call)
+    await find(request.game_id, player, call)
     table = call.table = await call.lobby.accept(request.game_id, player, call.arrived)
     if call.hears:
         call.lobby.ready(table, player, call.arrived)

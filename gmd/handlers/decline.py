@@ -7,7 +7,7 @@ from gm_protocol.lobby import Decline
 from gm_protocol.messages import StateReply
 
 from .call import Answer, Call, actor_of, authorise, handles
-from .show import state_answer, viewer_of
+from .show import find, state_answer, viewer_of
 
 
 @handles(Decline)
@@ -18,8 +18,7 @@ async def decline(request: Decline, call: Call) -> Answer:
         authorise(player, call)
         call.lobby.leave_queue(player)
         return Answer(StateReply(id=echo_id(request), state=None))
-    await call.arbiter.table(request.game_id)
-    authorise(player, call)
+    await find(request.game_id, player, call)
     table = call.table = await call.lobby.decline(request.game_id, player, call.arrived)
     call.viewer = viewer_of(table.game, player, None, call)
     return state_answer(request, table, player, call)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gm_protocol.codec import echo_id
-from gm_protocol.errors import BadRequest, Unauthorized
+from gm_protocol.errors import BadRequest, NotAvailable, Unauthorized
 from gm_protocol.players import KeyReply, Register
 from gmd.players.account import Account
 
@@ -21,7 +21,7 @@ async def register(request: Register, call: Call) -> Answer:
     check_token(request.token)
     _check_password(request.password)
     registry, peer = call.gate.registry, "" if call.is_operator else call.peer
-    made = registry.registered_under(request.name, request.token)
+    made = _find(request, peer, call)
     if made is not None:
         await _check_same_password(made, request.password, peer, call)
         return _answer(request, made, registry.key_of_registration(made, request.token or ""))
@@ -29,12 +29,27 @@ async def register(request: Register, call: Call) -> Answer:
         raise Unauthorized("kind: on this server the operator registers the players")
     call.gate.registrations.take(peer)
     try:
+        registry.check_room()  # before the work that a password makes
         password = None if request.password is None else await call.gate.passwords.hash(request.password)
         account, key = await registry.register(request.name, password, request.token)
     except Exception:
         call.gate.registrations.give_back(peer)
         raise
     return _answer(request, account, key)
+
+
+def _find(request: Register, peer: str, call: Call) -> Account | None:
+    """The player that was registered by the same request before. Until its key is used, its token is worth that.
+
+    :raises NotAvailable: the name is another's.
+    :raises TooMany: that was so too often, with tokens that may have been guesses.
+    """
+    try:
+        return call.gate.registry.registered_under(request.name, request.token)
+    except NotAvailable:
+        if request.token is not None:
+            call.gate.failures.take(peer)
+        raise
 
 
 def check_token(token: str | None) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 
+import chess
 import trio
 
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NoSuchGame
 from gm_protocol.messages import StateReply, Wait
+from gmd.games.game import Game
 from gmd.games.views import Viewer
 from gmd.shelf import Table
 from gmd.watchers import Bell
@@ -71,8 +73,8 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
         raise BadRequest(message)
     if len(request.except_) > call.limits.max_wait_games:
         raise BadRequest(f"except: {len(request.except_)} games are more than {call.limits.max_wait_games}")
-    if request.seat is not None and request.game_id is None:
-        raise BadRequest(f"seat: {request.seat!r} goes with game_id alone")
+    if request.seat is not None and request.any:
+        raise BadRequest(f"seat: {request.seat!r} goes with game_id or game_ids, not with any")
     if player is None and (request.game_id is None or request.ply is None):
         raise BadRequest("player: wait needs one, or, to follow a game without a seat, game_id and ply")
     if player is not None and request.ply is not None:
@@ -92,19 +94,28 @@ async def _as_player(
     for game_id in game_ids:  # all of them first: a refused request starts no clock
         table = await call.arbiter.table(game_id)
         authorise(player, call)
-        table.game.seat_of(player, request.seat)
+        _seats(request, table.game, player)
     for game_id in game_ids:
         await find(game_id, player, call)
 
     async def look() -> Answer | None:
         for game_id in game_ids:
             table = await call.arbiter.table(game_id)
-            seat = table.game.seat_of(player, request.seat)
-            if table.game.over or table.game.may_act(seat):
+            if table.game.over or any(map(table.game.may_act, _seats(request, table.game, player))):
                 return _show(request, table, player, call)
         return None
 
     return look, call.arbiter.watchers.watching_games(game_ids)
+
+
+def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
+    """The seats in a game that a request waits for: one; both, where it has "game_ids" and names no seat.
+
+    :raises NotAPlayer: the player holds no seat, or not the one it names.
+    :raises BadRequest: it holds both, and must name one.
+    """
+    both = game.seats(player) if request.game_id is None and request.seat is None else []
+    return both or [game.seat_of(player, request.seat)]
 
 
 async def _as_spectator(request: Wait, game_id: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:

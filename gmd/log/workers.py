@@ -23,7 +23,11 @@ class Workers:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
 
     async def run(self, function: Callable[..., _T], *args: object) -> _T:
-        """Call a function in a thread. As with trio's, a cancellation waits for it to return, and is not told then."""
+        """Call a function in a thread.
+
+        Where this is cancelled before a thread has begun with it, it is not called. After that, as with trio's own, a
+        cancellation waits for it to return, and is not told then.
+        """
         await trio.lowlevel.checkpoint_if_cancelled()
         token, done = trio.lowlevel.current_trio_token(), trio.Event()
 
@@ -33,8 +37,13 @@ class Workers:
 
         future = self._pool.submit(function, *args)
         future.add_done_callback(tell)
-        with trio.CancelScope(shield=True):
+        try:
             await done.wait()
+        except trio.Cancelled:
+            if future.cancel():
+                raise
+            with trio.CancelScope(shield=True):
+                await done.wait()
         return future.result()
 
     def close(self) -> None:

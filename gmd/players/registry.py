@@ -211,9 +211,13 @@ class Registry:
         self._by_id[account.player] = account
         self._by_name[folded(account.name)] = account
 
-    def _next_id(self) -> int:
+    def check_room(self) -> None:
+        """:raises TooMany: there are as many players as there may be."""
         if len(self._by_id) >= self._max_players:
             raise TooMany(f"max_players: there are {self._max_players}, and no more may register", FULL_RETRY_AFTER)
+
+    def _next_id(self) -> int:
+        self.check_room()
         player = max(FIRST_PLAYER, self._newest + 1)
         assert player <= LAST_REGISTERED
         return player

@@ -38,6 +38,9 @@ MAX_TLS_REFUSALS = 64
 #: Connections to the operator's socket, which are not counted among the others: a person, and a script or two.
 MAX_OPERATORS = 8
 
+#: The address of those who were gone before it was looked at.
+NOBODY_KNOWS = "unknown:0"
+
 
 class Doorkeeper:
     """Runs a session for every connection, up to the limit."""
@@ -280,13 +283,17 @@ class Doorkeeper:
 
 
 def peer_of(stream: trio.abc.Stream) -> str:
-    """Where a connection comes from, as ``host:port``; empty where that is nowhere, or not known any more."""
+    """Where a connection comes from, as ``host:port``; empty where that is nowhere.
+
+    What was sent is read even where the client has gone already, whoever it was: all these count as one address, for an
+    empty one has no limit.
+    """
     if not isinstance(stream, trio.SocketStream):
         return ""
     try:
         address = stream.socket.getpeername()
     except OSError:  # it has gone already
-        return ""
+        return NOBODY_KNOWS
     if not isinstance(address, tuple):  # that of a Unix socket is a path
         return ""
     host, port = address[:2]

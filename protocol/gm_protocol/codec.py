@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import cast, get_args
 
 import msgspec
@@ -141,6 +142,7 @@ def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
     return f"{path}: {value}: {what[:1].lower()}{_cut(what[1:])}"
 
 
+@cache  # finding the types of a struct's fields takes longer than all the rest of a refusal
 def _choices(kind: str, name: str) -> list[str]:
     """The words a field of a request may be; none where it may be more than words."""
     hints = [field.type for field in msgspec.structs.fields(REQUESTS[kind]) if field.encode_name == name]

@@ -11,7 +11,7 @@ from msgspec import structs
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Command, End, Game, Hear, Join, Play, Sense
+from gmd.games.game import CallOff, Command, End, Game, Hear, Join, Play, Sense
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.setup import resolve
 from tests.games.test_replay import asked, command_of, new_game, options
@@ -23,6 +23,7 @@ KEPT: list[dict[str, Any]] = [
     {"player_white": None, "player_black": None},
     {"invited": ["black"]},
     {"invited": ["white", "black"]},
+    {"invited": ["black"], "lapses": 60.5, "ranked": True},
 ]
 thoughts = st.sampled_from([0.0, 0.1 + 0.2, 1.5, 30.0, 1000.0])
 
@@ -34,7 +35,8 @@ def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
     loaded = [] if request.variant == "chess960" else KNIGHTS[: draw(st.integers(0, 6))]
     game, events = _with_seats(*new_game(request, loaded), kept=draw(st.sampled_from([{}, {}, *KEPT])))
     joiner = 1 if request.player_black == 1 else 2
-    joins = [Join(1, "white"), Join(joiner, "black"), Join(7)]
+    calls_off = draw(st.lists(st.sampled_from([CallOff(1), CallOff(2), *_lapses(game)]), max_size=1))
+    joins = [Join(1, "white"), Join(joiner, "black"), Join(7), *calls_off]
     for command in [] if game.begun else draw(st.permutations(joins)):
         _do(game, events, command, 0.0)
     if request.clock is not None and draw(st.booleans()):
@@ -43,6 +45,11 @@ def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
     for what, thought in draw(st.lists(st.tuples(asked, thoughts), max_size=30)):
         _do(game, events, _command(what, game), thought)
     return game, events
+
+
+def _lapses(game: Game) -> list[CallOff]:
+    """Its time passes, if it is limited."""
+    return [CallOff(None)] if game.lapsing else []
 
 
 def _with_seats(game: ChessGame, events: list[AnyEvent], kept: dict[str, Any]) -> tuple[ChessGame, list[AnyEvent]]:
@@ -69,7 +76,8 @@ def blind_histories(draw: st.DrawFn) -> tuple[RbcGame, list[AnyEvent]]:
     created = Created(1, 2, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z")
     created = structs.replace(created, **draw(st.sampled_from([{}, {}, *KEPT])))
     game, events = RbcGame(created), [created]
-    for command in [] if game.begun else [Join(1, "white"), Join(2, "black")]:
+    calls_off = draw(st.lists(st.sampled_from([CallOff(1), CallOff(2), *_lapses(game)]), max_size=1))
+    for command in [] if game.begun else [*calls_off, Join(1, "white"), Join(2, "black")]:
         _do(game, events, command, 0.0)
     if clock is not None:
         for seat in (True, False):

@@ -30,6 +30,10 @@ VARIANTS: list[dict[str, Any]] = [
     {"variant": "crazyhouse", "max_moves": 10},
 ]
 
+#: Who plays: what each player's client begins with.
+Accounts = list[dict[str, Any]]
+OPEN: Accounts = [{"player": 1}, {"player": 2}]
+
 #: What one bot has seen of a game: its states and the results of all it did, without the clocks.
 Seen = list[Any]
 
@@ -60,40 +64,59 @@ def _settled(thing: Any) -> Any:
     return {name: _settled(value) for name, value in thing.items() if name not in {"clock", "game_id", "pgn"}}
 
 
-def play_blocking(port: int, bot: Bot, player: int, options: dict[str, Any], games: queue.Queue[int]) -> None:
-    """One side of a game, by the client that blocks. White begins it, and tells Black."""
-    with blocking.Client(port=port, player=player) as client:
-        if player == 1:
-            games.put(client.new_game(1, 2, brief=True, **options)["game_id"])
+def play_blocking(
+    port: int, bot: Bot, accounts: Accounts, side: int, options: dict[str, Any], games: queue.Queue[int]
+) -> None:
+    """One side of a game, by the client that blocks. White begins it, and tells Black, who takes its seat."""
+    with blocking.Client(port=port, **accounts[side]) as client:
+        if side == 0:
+            white, black = (account["player"] for account in accounts)
+            games.put(client.new_game(white, black, brief=True, **options)["game_id"])
         game_id = games.get(timeout=PATIENCE)
         games.put(game_id)
+        if side == 1:
+            client.join(game_id)
         for turn in client.turns(game_id, over=bot.note, brief=True):
             if turn.sense_actions:
                 bot.note(turn.sense(bot.sense(turn)))
             bot.note(turn.move(bot.move(turn)))
 
 
-async def play_trio(port: int, bot: Bot, player: int, options: dict[str, Any], games: queue.Queue[int]) -> None:
+async def play_trio(
+    port: int, bot: Bot, accounts: Accounts, side: int, options: dict[str, Any], games: queue.Queue[int]
+) -> None:
     """The same by the client for trio."""
-    async with trio_client.Client(port=port, player=player) as client:
-        if player == 1:
-            games.put((await client.new_game(1, 2, brief=True, **options))["game_id"])
+    async with trio_client.Client(port=port, **accounts[side]) as client:
+        if side == 0:
+            white, black = (account["player"] for account in accounts)
+            games.put((await client.new_game(white, black, brief=True, **options))["game_id"])
         game_id = await trio.to_thread.run_sync(lambda: games.get(timeout=PATIENCE))
         games.put(game_id)
+        if side == 1:
+            await client.join(game_id)
         async for turn in client.turns(game_id, over=bot.note, brief=True):
             if turn.sense_actions:
                 bot.note(await turn.sense(bot.sense(turn)))
             bot.note(await turn.move(bot.move(turn)))
 
 
-async def game(port: int, seed: int, options: dict[str, Any], *, by_trio: bool) -> tuple[int, list[Seen]]:
-    """A game between two bots: its id, and what each has seen."""
+async def registered(port: int) -> Accounts:
+    """Two players who are registered here, and nobody else."""
+    async with trio_client.Client(port=port) as client:
+        replies = [await client.register(name) for name in ("white", "black")]
+        return [{"player": reply["player"], "key": reply["key"]} for reply in replies]
+
+
+async def game(
+    port: int, seed: int, options: dict[str, Any], accounts: Accounts, *, by_trio: bool
+) -> tuple[int, list[Seen]]:
+    """A game between two bots, registered ones if the seed is odd: its id, and what each has seen."""
     bots = [Bot(f"{seed} white"), Bot(f"{seed} black")]
     games: queue.Queue[int] = queue.Queue()
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            for player, bot in enumerate(bots, 1):
-                arguments = (port, bot, player, options, games)
+            for side, bot in enumerate(bots):
+                arguments = (port, bot, accounts if seed % 2 else OPEN, side, options, games)
                 if by_trio:
                     nursery.start_soon(play_trio, *arguments)
                 else:
@@ -120,19 +143,20 @@ async def restart(proxy: Chaos, start: Callable[[], int], cuts_between: int) -> 
 @pytest.mark.proof
 @pytest.mark.parametrize("by_trio", [False, True], ids=["blocking", "trio"])
 async def test_games_end_exactly_as_without_chaos(by_trio: bool, tmp_path: Path) -> None:
-    count = proof_size(3, 200)
+    count = proof_size(3, 200, share=10)
     plans = [(seed, VARIANTS[seed % len(VARIANTS)]) for seed in range(count)]
     with served() as calm:
-        expected = [await game(calm.port, seed, options, by_trio=by_trio) for seed, options in plans]
+        accounts = await registered(calm.port)
+        expected = [await game(calm.port, seed, options, accounts, by_trio=by_trio) for seed, options in plans]
         histories = [await history(calm.port, game_id) for game_id, _ in expected]
 
     stack = Daemons(tmp_path / "data")
     try:
         async with chaos(count, stack.start(), BYTES_BETWEEN_CUTS) as proxy, trio.open_nursery() as nursery:
             nursery.start_soon(restart, proxy, stack.start, CUTS_BETWEEN_RESTARTS)
-            ids = []
+            ids, accounts = [], await registered(proxy.port)
             for (seed, options), (_, seen) in zip(plans, expected, strict=True):
-                game_id, again = await game(proxy.port, seed, options, by_trio=by_trio)
+                game_id, again = await game(proxy.port, seed, options, accounts, by_trio=by_trio)
                 assert again == seen
                 ids.append(game_id)
             nursery.cancel_scope.cancel()

@@ -12,7 +12,7 @@ import pytest
 from gm_client.gmcat import VERSION
 from tests.clients.running import GMCAT, NEW_GAME, PATIENCE, PING, complaint, gmcat, replies
 from tests.clients.scripted import Peer, answer_all, serving
-from tests.serving import Served
+from tests.serving import Served, served
 
 HELLO = {"kind": "hello", "protocol": 2, "client": f"gmcat/{VERSION}"}
 
@@ -90,3 +90,41 @@ def test_requests_need_not_name_the_player_then(daemon_process: Served) -> None:
     move = json.dumps({"kind": "move", "game_id": game["game_id"], "move": "e4"})
     (moved,) = replies(gmcat(daemon_process, "--player", "1", move))
     assert moved["state"]["last_move"] == "e2e4"
+
+
+def test_a_registered_player_s_life(tmp_path: Path) -> None:
+    """From its registration to its end, with a daemon that takes registered players alone."""
+    data = tmp_path / "data"
+    with served("--data", str(data), "--require-registration") as daemon:
+
+        def ask(*arguments: str, status: int = 0, **request: Any) -> Any:
+            run = gmcat(daemon, *arguments, json.dumps(request))
+            assert (run.returncode, run.stderr) == (status, b"")
+            (reply,) = replies(run)
+            return reply
+
+        first = ask(kind="register", name="my-bot", token="1d0cbf2e")
+        assert ask(kind="register", name="my-bot", token="1d0cbf2e") == first
+        me = str(first["player"])
+        (tmp_path / "key").write_text(first["key"] + "\n")
+        mine = ["--player", "my-bot", "--key", f"@{tmp_path / 'key'}"]
+        made = ask(*mine, kind="new_game", player_white=first["player"], player_black=None)
+        assert made["state"]["phase"] == "open"
+
+        other = ask(kind="register", name="other")
+        others = ["--player", str(other["player"]), "--key", other["key"]]
+        assert ask(*others, kind="join", game_id=1)["seat"] == "black"
+        assert ask(*mine, kind="move", game_id=1, move="e4")["state"]["last_move"] == "e2e4"
+        for arguments in (["--player", "7"], ["--player", me], ["--player", me, "--key", other["key"]]):
+            refused = ask(*arguments, kind="move", game_id=1, move="e5", status=1)
+            assert refused["code"] == "unauthorized"
+
+        new = ask(*mine, kind="rekey", token="9ab3")["key"]
+        assert ask(*mine, kind="state", game_id=1, status=1)["code"] == "unauthorized"
+        (tmp_path / "key").write_text(new)
+        assert ask(*mine, kind="state", game_id=1)["error"] is None
+        operator = ["--socket", str(data)]
+        assert ask(*operator, kind="revoke", name="my-bot")["error"] is None
+        assert ask(*mine, kind="state", game_id=1, status=1)["code"] == "unauthorized"
+        listed = ask(*operator, kind="players")["players"]
+        assert [(row["name"], row["revoked"]) for row in listed] == [("other", False), ("my-bot", True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
+import sys
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -80,8 +81,11 @@ def test_what_was_interrupted_is_not_sent_later() -> None:
         peer.write({"state": None, "error": None}, OK)  # to the wait, which nobody waits for any more, and the ping
 
     def interrupt() -> None:
+        main = threading.main_thread().ident or 0
         assert waiting.wait(PATIENCE)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # no other thread's call would end
+        while sys._current_frames()[main].f_code is not blocking.Connection.receive.__code__:
+            pass  # the peer may have the request before its sender knows it: interrupted there, it cannot tell
+        signal.pthread_kill(main, signal.SIGINT)  # no other thread's call would end
 
     with dialogues(first) as server, connect(port=server.port) as client:
         thread = threading.Thread(target=interrupt)

@@ -27,9 +27,12 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 def test_its_programs_run(daemon_process: Served, tmp_path: Path) -> None:
     sources = [text.replace("7100", str(daemon_process.port)) for text in examples_of(PYTHON / "README.md", "python")]
-    at_random, refused, by_trio, tracking = [run(sys.executable, "-c", source, cwd=tmp_path) for source in sources]
+    at_random, refused, registered, by_trio, tracking = [
+        run(sys.executable, "-c", source, cwd=tmp_path) for source in sources
+    ]
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", at_random[: len(at_random) // 2])
     assert refused == "e2e4 illegal_move\n"
+    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", registered)
     assert by_trio == ""
     assert set(tracking.split()) <= {"victory_white", "victory_black", "draw_fifty_moves"}
     assert len(tracking.split()) == 2

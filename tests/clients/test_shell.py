@@ -66,14 +66,24 @@ def test_what_is_missing_is_named(arguments: list[str]) -> None:
 
 
 def test_its_readme_s_commands_run(daemon_process: Served, tmp_path: Path) -> None:
-    (commands,) = examples_of(SHELL / "README.md", "sh")
-    text = commands.replace("7100", str(daemon_process.port)).replace("./rbc_bot.sh", str(BOT))
+    open_ids, registered = [
+        run_example(text, daemon_process, tmp_path) for text in examples_of(SHELL / "README.md", "sh")
+    ]
+    *registered, listed = registered
+    for lines in (sorted(open_ids), sorted(registered)):
+        assert len(lines) == 4
+        assert lines[0::2] == lines[1::2]
+    termination = max(registered).split()[1] if "victory" in max(registered) else "draw_turn_limit"
+    assert listed == f'["over","{termination}"]'
+    assert (tmp_path / "my-bot.key").stat().st_mode & 0o077 == 0
+
+
+def run_example(commands: str, daemon: Served, directory: Path) -> list[str]:
+    text = commands.replace("7100", str(daemon.port)).replace("./rbc_bot.sh", str(BOT))
     command = ["bash", "-euc", text]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PATH": PATH}, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=directory, env={**os.environ, "PATH": PATH}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    lines = sorted(done.stdout.splitlines())
-    assert len(lines) == 4
-    assert lines[0::2] == lines[1::2]
+    return done.stdout.splitlines()
 
 
 def test_a_bot_makes_a_game_and_notices_its_end(daemon_process: Served) -> None:

@@ -100,6 +100,28 @@ REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
     ),
     "another's": ([structs.replace(UNCLOCKED, invited=["black"]), Joined("black", 5)], 1, "seat: black's seat is not"),
     "moved before both were there": ([OPEN, Moved("e2e4")], 1, "game 7 has not begun: black's seat is not taken; wait"),
+    "lapses at once": (
+        [structs.replace(UNCLOCKED, invited=["black"], lapses=0.0)],
+        0,
+        "lapses: 0.0 seconds are no time to begin in",
+    ),
+    "lapsed without limit": ([OPEN, Ended("expired")], 1, "termination: 'expired' is the end of no game that has all"),
+    "lapsed when it had begun": (
+        [structs.replace(OPEN, lapses=60.0), Joined("black", 5), Ended("expired")],
+        2,
+        "termination: 'expired' is the end of no game that has all",
+    ),
+    "declined by nobody": ([OPEN, Ended("declined")], 1, "termination: 'declined' is what nobody can have said"),
+    "withdrawn when it had begun": (
+        [OPEN, Joined("black", 5), Ended("withdrawn")],
+        2,
+        "game 7 has begun: it can be resigned",
+    ),
+    "declined at length": (
+        [structs.replace(UNCLOCKED, invited=["black"]), Ended("declined", 0.0, "black", "no")],
+        1,
+        '{"event":"ended","termination":"declined","seconds":0.0,"seat":"black","asked":"no"} would have been',
+    ),
     "heard from nobody": (
         [structs.replace(CREATED, player_black=None), Heard("black")],
         1,

@@ -369,7 +369,6 @@ def test_null_is_no_clock_and_no_limit() -> None:
         ("illegal_move", "refuse"),
         ("position", 518),
         ("seed", 3),
-        ("pgn", "1. e4"),
     ],
 )
 @pytest.mark.parametrize("strict", [True, False])

@@ -5,10 +5,7 @@ That it equals LocalGame's own, in every accessor, is for ``test_recon_side_by_s
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import chess
@@ -17,6 +14,7 @@ from reconchess import GameHistory
 from reconchess.history import Turn
 
 from gmd.games.recon import ReconBoard, ReconGame
+from tests.replaying import rc_replay
 from tests.side_by_side import POSITIONS
 
 
@@ -97,30 +95,6 @@ def test_a_history_says_whose_turn_each_was() -> None:
     assert colors == [bool(ply % 2) for ply in range(game.ply)]
 
 
-#: Every action shown, forwards and backwards, from either side, in reconchess's own window.
-_SHOW = """
-import sys, warnings
-warnings.simplefilter("ignore")  # reconchess and pygame import pkg_resources
-from reconchess import GameHistory
-from reconchess.scripts.rc_replay import ReplayWindow
-window = ReplayWindow(GameHistory.from_file(sys.argv[1]))
-for step in (window.go_forwards, window.go_backwards):
-    for _ in range(len(window.actions) - 1):
-        step()
-        window.draw()
-window.go_to_end()
-window.perspective = not window.perspective
-window.draw()
-print(len(window.actions), window.board.fen())
-"""
-
-
 def test_rc_replay_shows_the_game(tmp_path: Path) -> None:
     game = played(2, turns=20)
-    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "HOME": str(tmp_path)}
-    command = [sys.executable, "-c", _SHOW, str(saved(game, tmp_path))]
-    shown = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert shown.returncode == 0, shown.stderr
-    actions, fen = shown.stdout.strip().splitlines()[-1].split(" ", 1)
-    assert int(actions) == 2 * game.ply + 1
-    assert fen == ReconBoard.as_chess(game.board).fen()
+    assert rc_replay(saved(game, tmp_path)) == (2 * game.ply + 1, ReconBoard.as_chess(game.board).fen())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import pickle
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import chess
 import pytest
 from chess import BLACK, WHITE, Move, Piece
 from reconchess import LocalGame
 
-from gmd.games.recon import GameOver, ReconGame, WinReason, WrongPhase
+from gmd.games.recon import GameOver, ReconBoard, ReconGame, WinReason, WrongPhase
 
 E2E4 = Move.from_uci("e2e4")
 
@@ -183,6 +183,73 @@ def pickled(game: ReconGame) -> ReconGame:
     again = pickle.loads(pickle.dumps(game))
     assert isinstance(again, ReconGame)
     return again
+
+
+def test_games_are_equal_if_the_same_was_done_in_them() -> None:
+    one, other = after("e2e4", "d7d5"), after("e2e4", "d7d5")
+    assert one == other == one.copy()
+    one.sense(chess.D5)
+    assert one != other
+    other.sense(chess.D4)
+    assert one != other
+    for game in (one, other):
+        game.move(None)
+    assert one != other  # the same position, and another record
+    assert one.board == other.board
+    assert ReconGame() != ReconGame(max_turns=5)
+    assert ReconGame() != ReconGame(reversible_moves=5)
+    assert ReconGame() != chess.STARTING_FEN
+
+
+def test_a_game_that_was_given_up_is_another() -> None:
+    one, other = ReconGame(), ReconGame()
+    one.resign()
+    assert one != other
+    other.lose_on_time()
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
+        "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1",
+        "r3k2r/8/8/8/8/8/8/R3K2R w KQk - 0 1",
+        "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 1 1",
+        "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 2",
+        "r3k2r/8/8/8/4P3/8/8/R3K2R b KQkq - 0 1",
+        "r3k2r/8/8/8/4P3/8/8/R3K2R b KQkq e3 0 1",
+    ],
+)
+def test_positions_are_equal_if_their_fens_are(fen: str) -> None:
+    start = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
+    assert ReconBoard(fen) == ReconBoard(fen) != ReconBoard(start) == ReconBoard(start)
+    assert ReconBoard(fen) != fen
+    assert not isinstance(ReconBoard(fen), Hashable)
+    assert not isinstance(ReconGame(fen), Hashable)
+
+
+def test_positions_and_games_say_what_they_are() -> None:
+    game = after("e2e4", fen=chess.STARTING_FEN)
+    fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"
+    assert repr(game.board) == f"ReconBoard('{fen}')"
+    assert eval(repr(game.board)) == game.board
+    assert repr(game) == f"<ReconGame '{fen}', ply 1: Black to sense>"
+    passed = game.copy()
+    game.sense(chess.E4)
+    assert repr(game) == f"<ReconGame '{fen}', ply 1: Black to move, having sensed e4>"
+    passed.sense(None)
+    assert repr(passed) == f"<ReconGame '{fen}', ply 1: Black to move, having sensed nothing>"
+    game.resign()
+    assert repr(game) == f"<ReconGame '{fen}', ply 1: White won, RESIGN>"
+    passed.end(None, WinReason.TURN_LIMIT)
+    assert repr(passed) == f"<ReconGame '{fen}', ply 1: drawn, TURN_LIMIT>"
+
+
+def test_a_player_knows_its_own_pieces() -> None:
+    board = after("e2e4", "d7d5", "e4d5").board
+    assert board.own_board(WHITE).fen() == "8/8/8/3P4/8/8/PPPP1PPP/RNBQKBNR b KQ - 0 2"
+    assert board.own_board(BLACK).fen() == "rnbqkbnr/ppp1pppp/8/8/8/8/8/8 b kq - 0 2"
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])

@@ -14,6 +14,7 @@ from trio.testing import MockClock
 from gm_protocol.messages import FIRST_REGISTERED
 from gmd.log.memory import MemoryLog
 from tests.helpers import START_FEN, Client, Json, memory_daemon
+from tests.replaying import rc_replay
 
 NOBODY = 77
 
@@ -127,7 +128,12 @@ async def test_no_draw_is_taken_or_agreed(termination: str) -> None:
         ({"max_moves": 5}, "bad_request", "max_moves: 5 does not apply to rbc"),
         ({"illegal_move": "refuse"}, "bad_request", "illegal_move: 'refuse' does not apply to rbc"),
         ({"position": 518}, "bad_request", "position: 518 does not apply to rbc"),
-        ({"pgn": "1. e4"}, "bad_request", "pgn: '1. e4' does not apply to rbc"),
+        (
+            {"pgn": "1. e4"},
+            "bad_request",
+            "pgn: no game of rbc is made from a PGN; gmd import takes such games in, from the JSON lines that gmd "
+            "export writes",
+        ),
         ({"clock": {"initial": 0}}, "bad_request", "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"),
         ({"max_turns": 0}, "bad_request", "max_turns: 0: expected `int` >= 1"),
         (
@@ -279,8 +285,40 @@ async def test_who_waits_for_any_game_is_told_only_that_one_of_its_own_is_due() 
         await new_rbc(client, 1, 1)
         reply = await client.ask("wait", any=True, actions=True)
         assert (reply["game_id"], reply["state"]["fen"], reply["move_actions"]) == (1, NOBODYS_VIEW, None)
-        reply = await client.ask("wait", game_ids=[1], timeout=0)
-        assert reply["code"] == "bad_request"
+
+
+async def test_so_is_who_waits_for_several_and_names_no_seat(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        for _ in range(2):
+            await new_rbc(client, 1, 1)
+        for ply in range(2):  # whichever seat is to act
+            reply = await client.ask("wait", game_ids=[2, 1], actions=True)
+            assert reply["error"] is None
+            shown = (reply["game_id"], reply["state"]["turn"], reply["state"]["fen"].split()[0])
+            assert shown == (2, ("white", "black")[ply], "8/8/8/8/8/8/8/8")
+            assert (reply["state"]["phase"], reply["sense_actions"], reply["move_actions"]) == (None, None, None)
+            who: Json = {"game_id": 2, "seat": reply["state"]["turn"]}
+            await client.ask("sense", square=None, **who)
+            await client.ask("move", move=None, **who)
+        assert trio.current_time() == 0
+
+
+async def test_the_two_seats_of_several_games_may_be_two_programs(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = [await daemon.connect(player=1) for _ in range(2)]
+        for _ in range(2):
+            await new_rbc(white, 1, 1)
+        reply = await white.ask("wait", game_ids=[1, 2], seat="white", actions=True)
+        assert (reply["game_id"], reply["state"]["fen"], len(reply["move_actions"])) == (1, WHITES_VIEW, 34)
+        assert await black.ask("wait", game_ids=[1, 2], seat="black", timeout=5) == {"state": None, "error": None}
+        await white.ask("sense", game_id=2, seat="white", square="e7")
+        assert await black.ask("wait", game_ids=[1, 2], seat="black", timeout=5) == {"state": None, "error": None}
+        await white.ask("move", game_id=2, seat="white", move="e2e4")
+        reply = await black.ask("wait", game_ids=[1, 2], seat="black", actions=True)
+        assert (reply["game_id"], reply["state"]["phase"], len(reply["sense_actions"])) == (2, "sense", 64)
+        assert reply["state"]["fen"] == BLACKS_VIEW.replace("w kq", "b kq")
+        assert trio.current_time() == 10
 
 
 @pytest.mark.parametrize(("player", "fen"), [(1, WHITES_VIEW), (2, BLACKS_VIEW), (NOBODY, NOBODYS_VIEW)])
@@ -415,6 +453,49 @@ async def test_the_history_is_hidden_until_the_end_and_then_reconchesss_own(tmp_
         assert [history.capture_square(each) for each in history.turns()] == [None, None, None, None, 60]
         state = (await client.ask("state", game_id=1))["state"]
         assert (state["pgn"], state["last_move"]) == ("1.e4 f6 2.Qh5 -- 3.Qxe8", "h5e8")
+
+
+async def test_reconchess_replays_a_game_of_registered_players(tmp_path: Path) -> None:
+    async with memory_daemon() as daemon:
+        clients, players = [], []
+        for name in ("alice", "bob"):
+            client = await daemon.connect()
+            registered = await client.ask("register", name=name)
+            await client.ask("hello", player=registered["player"], key=registered["key"])
+            clients.append(client)
+            players.append(registered["player"])
+        alice, bob = clients
+        await new_rbc(alice, players[0], players[1])
+        await bob.ask("join", game_id=1)
+        for client, move in ((alice, "e2e4"), (bob, None), (alice, "d1h5")):
+            assert (await client.ask("sense", game_id=1, square="e7"))["error"] is None
+            assert (await client.ask("move", game_id=1, move=move))["error"] is None
+        await bob.ask("end_game", game_id=1, termination="resignation_black")
+        file = tmp_path / "game.json"
+        file.write_text(json.dumps((await alice.ask("history", game_id=1))["history"]))
+        state = (await alice.ask("state", game_id=1))["state"]
+    history = GameHistory.from_file(str(file))
+    names = [history.get_white_player_name(), history.get_black_player_name()]
+    assert names == [str(player) for player in players]  # who is behind an id is the operator's to tell
+    assert rc_replay(file) == (2 * 3, state["fen"])
+
+
+async def test_its_pgn_makes_no_game_and_the_refusal_says_what_does() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await new_rbc(client)
+        await turns(client, "e2e4", "e7e5", None)
+        await client.ask("end_game", player=2, game_id=1, termination="resignation_black")
+        pgn = (await client.ask("history", game_id=1))["pgn"]
+        for fields in ({}, {"variant": "rbc"}, {"variant": "standard"}):
+            reply = await client.ask("game_from_pgn", player_white=1, player_black=2, pgn=pgn, **fields)
+            header = "its Variant header is 'Reconnaissance blind chess', and "
+            named = fields.get("variant") == "rbc"
+            assert reply["code"] == ("bad_request" if named else "bad_pgn")
+            assert reply["error"] == (
+                f"pgn: {'' if named else header}no game of rbc is made from a PGN; gmd import takes such games in, "
+                "from the JSON lines that gmd export writes"
+            )
 
 
 async def test_a_long_history_is_given_too() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -336,6 +338,23 @@ async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() 
         await client.aclose()
 
 
+async def test_tokens_are_guessed_at_no_faster_than_passwords() -> None:
+    """Until its key is used, the token of a registration is worth the key."""
+    async with running_daemon(max_failures_per_minute=3) as daemon:
+        one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
+        first = await one.ask("register", name="bot", token="t")
+        for _ in range(5):
+            assert (await one.ask("register", name="bot"))["code"] == "not_available"  # that guesses nothing
+        for token in "abc":
+            assert (await one.ask("register", name="bot", token=token))["code"] == "not_available"
+        for token in "de":
+            assert (await one.ask("register", name="bot", token=token))["code"] == "too_many"
+        assert await one.ask("register", name="bot", token="t") == first
+        assert (await other.ask("register", name="bot", token="e"))["code"] == "not_available"
+        for client in (one, other):
+            await client.aclose()
+
+
 async def test_registrations_are_limited_by_address() -> None:
     async with running_daemon(max_registrations_per_hour=2) as daemon:
         one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
@@ -346,6 +365,30 @@ async def test_registrations_are_limited_by_address() -> None:
         await register(other, "three")
         for client in (one, other):
             await client.aclose()
+
+
+async def test_where_there_is_no_room_no_password_is_hashed() -> None:
+    """It would be work that anybody could ask for without end, as the attempt is given back."""
+    async with house(max_players=1) as (daemon, _operator, client):
+        await register(client)
+        daemon.gate.passwords.close()  # whoever asks it for something fails
+        for _ in range(2):
+            reply = await client.ask("register", name="other", password=PASSWORD)
+            assert (reply["code"], reply["retry_after"]) == ("too_many", 3600.0)
+
+
+async def test_who_is_gone_before_its_address_is_looked_at_is_limited_all_the_same() -> None:
+    """By a connection that is reset before it is accepted; what it has sent is read all the same."""
+    async with memory_daemon(max_registrations_per_hour=2) as daemon:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            for number in range(5):
+                client = socket.create_connection(listener.getsockname())
+                accepted, _ = listener.accept()
+                client.sendall(_frame(f'{{"kind": "register", "name": "bot-{number}"}}'))
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                client.close()
+                await daemon.doorkeeper.handle(trio.SocketStream(trio.socket.from_stdlib_socket(accepted)))
+        assert len(daemon.gate.registry) <= 2
 
 
 async def test_the_operator_alone_registers_where_that_is_asked_for_and_has_no_limit() -> None:

@@ -291,6 +291,19 @@ async def test_a_player_with_both_seats_may_wait_for_one(autojump_clock: MockClo
         assert (await timed(client.ask("wait", game_id=1, seat="black")))[1] == 0
 
 
+async def test_or_for_the_same_one_in_several_games(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        for _ in range(2):
+            await client.new_game(1, 1)
+        assert (await timed(client.ask("wait", game_ids=[2, 1])))[1] == 0
+        reply, seconds = await timed(client.ask("wait", game_ids=[1, 2], seat="black"))
+        assert (reply, seconds) == ({"state": None, "error": None}, 60)
+        await client.ask("move", game_id=2, move="e4")
+        reply, seconds = await timed(client.ask("wait", game_ids=[1, 2], seat="black"))
+        assert (reply["game_id"], seconds) == (2, 0)
+
+
 WRONG = [
     ({}, "bad_request", "game_id: wait takes exactly one of game_id, game_ids and any"),
     ({"game_id": 1, "any": True}, "bad_request", "game_id: wait takes exactly one of game_id, game_ids and any"),
@@ -299,8 +312,12 @@ WRONG = [
     ({"game_ids": []}, "bad_request", "game_ids: 0 games are not between 1 and 100"),
     ({"game_ids": [1] * 101}, "bad_request", "game_ids: 101 games are not between 1 and 100"),
     ({"any": True, "except": [1] * 101}, "bad_request", "except: 101 games are more than 100"),
-    ({"game_ids": [1], "seat": "white"}, "bad_request", "seat: 'white' goes with game_id alone"),
-    ({"any": True, "seat": "white"}, "bad_request", "seat: 'white' goes with game_id alone"),
+    ({"game_ids": [1], "seat": "white"}, "not_a_player", "seat: player 2 does not hold white's seat in game 1"),
+    (
+        {"any": True, "seat": "white"},
+        "bad_request",
+        "seat: 'white' goes with game_id or game_ids, not with any",
+    ),
     (
         {"game_id": 1, "ply": 0},
         "bad_request",

@@ -70,6 +70,32 @@ async def test_a_cancellation_waits_for_what_has_begun_and_begins_nothing(worker
     assert ended == [1]
 
 
+async def test_what_waits_for_a_thread_is_not_waited_for_when_it_is_cancelled(workers: Workers) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    called: list[int] = []
+
+    def work() -> None:
+        begun.set()
+        assert may_end.wait(60)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(workers.run, work)
+        await trio.testing.wait_all_tasks_blocked()
+        assert begun.wait(60)
+        with trio.CancelScope() as scope:
+            nursery.start_soon(cancel_when_blocked, scope)
+            await workers.run(called.append, 1)
+        assert scope.cancelled_caught  # while the thread was still at work
+        may_end.set()
+    await workers.run(called.append, 2)
+    assert called == [2]
+
+
+async def cancel_when_blocked(scope: trio.CancelScope) -> None:
+    await trio.testing.wait_all_tasks_blocked()
+    scope.cancel()
+
+
 async def test_closed_it_has_no_threads() -> None:
     workers = Workers(2, "test worker")
     await workers.run(int)

@@ -28,7 +28,11 @@ def main() -> None:
     options = arguments()
     pick = seeded(options.seed) if options.seed is not None else lambda items: random.choice(items or [None])
     with connect(options.host, options.port, tls=options.tls, player=options.player, key=options.key) as client:
-        game_id = new_game(client, options) if options.game is None else options.game
+        game_id = options.game
+        if game_id is None:
+            game_id = new_game(client, options)
+        elif client.state(game_id, brief=True)["state"]["phase"] == "open":
+            client.join(game_id)  # a seat is open, or the player is invited to it
         print(f"game {game_id}", flush=True)
         for turn in client.turns(game_id, brief=True):
             if turn.sense_actions:

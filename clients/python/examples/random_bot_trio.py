@@ -25,6 +25,8 @@ async def main() -> None:
             draws = {} if options.variant == "rbc" else {"draws": "automatic"}
             reply = await client.new_game(options.player, options.opponent, variant=options.variant, **draws)
             game_id = reply["game_id"]
+        elif (await client.state(game_id, brief=True))["state"]["phase"] == "open":
+            await client.join(game_id)  # a seat is open, or the player is invited to it
         print(f"game {game_id}", flush=True)
         async for turn in client.turns(game_id, brief=True):
             if turn.sense_actions:

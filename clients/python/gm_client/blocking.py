@@ -47,7 +47,11 @@ READING = {"hello", "ping", "state", "wait", "actions", "games", "history", "joi
 #: Kinds that may be sent again where "ply" says which action it is.
 ACTING = {"move", "sense", "end_game"}
 #: Kinds that may be sent again thanks to a "token", which they get here unless they have one.
-MAKING = {"new_game", "game_from_pgn", "register"}
+MAKING = {"new_game", "game_from_pgn", "register", "rekey"}
+#: Invitations declined that a loop can leave out: as many as the server takes in the field "except".
+MAX_DECLINED = 100
+#: Codes that say, in answer to a join, that there is no invitation any more.
+GIVEN_UP = {"game_over", "no_such_game", "not_available"}
 #: Codes that go away by trying again, in answer to a hello.
 PASSING = {"too_many", "shutting_down"}
 
@@ -361,9 +365,8 @@ class Asked:
         self.fields = {name.removesuffix("_"): value for name, value in fields.items()}  # except_ is "except"
         if kind in MAKING and self.fields.get("token") is None:
             self.fields["token"] = os.urandom(16).hex()
-        needed = {"ply"} if kind in ACTING else {"key", "token"} if kind == "rekey" else set()
-        told = all(self.fields.get(name) is not None for name in needed)
-        self.repeatable = told and (kind in READING or kind in MAKING or bool(needed))
+        tells_ply = kind in ACTING and self.fields.get("ply") is not None
+        self.repeatable = tells_ply or kind in READING or kind in MAKING
         self.body = encode({"kind": kind, **self.fields})
         self.sent = False
         self.reply: dict[str, Any] | None = None
@@ -390,6 +393,7 @@ class Conversation:
         self._unanswered: deque[Asked] = deque()  # behind those that are sent come those that are not
         self._lost_at: float | None = None  # since when there is no connection for what is asked
         self._attempts = 0  # to connect, since then
+        self._said: dict[str, Any] = {}  # with what the connection began
         self._introduced = True  # false on a connection that knows of no player, as the key is an old one
         #: The server's latest hello.
         self.hello: dict[str, Any] = {"server": None, "protocol": None, "kinds": [], "limits": {}, "player": None}
@@ -415,11 +419,11 @@ class Conversation:
         return asked
 
     def _with_key(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """What makes a rekey of the session's own player one that may be sent again, if its key is known."""
+        """A rekey with what it can be repeated by: the old key, which no hello takes any more."""
         key, player = self._greeting.get("key"), self.hello["player"]
         if key is None or "name" in fields or fields.get("player", player) != player:
             return fields
-        return {"player": player, "key": key, "token": os.urandom(16).hex(), **fields}
+        return {"player": player, "key": key, **fields}
 
     def again(self) -> Conversation:
         """A new one that begins as this one has come to begin."""
@@ -435,7 +439,8 @@ class Conversation:
 
     def greeting(self) -> bytes:
         """What a connection begins with."""
-        return encode({"kind": "hello", **self._greeting})
+        self._said = dict(self._greeting)
+        return encode({"kind": "hello", **self._said})
 
     def greeted(self, body: bytes) -> None:
         """:raises GmError: the server refuses."""
@@ -468,6 +473,9 @@ class Conversation:
             if asked is not None:
                 asked.sent = False
             raise ConnectionLost(f"the server ended the session: {reply.get('error')}")
+        if reply.get("code") == "unauthorized" and self._said != self._greeting:
+            asked.sent = False
+            raise ConnectionLost("the session began with a key that has been replaced")
         self._unanswered.popleft()
         self._connects()
         if reply.get("error") is not None:
@@ -483,9 +491,9 @@ class Conversation:
         if asked.kind == "hello":
             others = {name: value for name, value in asked.fields.items() if name != "id"}
             self._greeting = {"protocol": 2, "client": self._greeting["client"], **others}
-            self.hello = reply
+            self._said, self.hello = dict(self._greeting), reply
         elif asked.kind == "rekey" and reply.get("player") == self.hello["player"] and reply.get("key") is not None:
-            self._greeting = {**self._greeting, "key": reply["key"]}
+            self._greeting["key"] = reply["key"]  # for those, too, who began as this one
             self._greeting.pop("password", None)
 
     def lost(self, error: Exception) -> None:
@@ -581,15 +589,42 @@ class Following:
 
     The end may be seen in the reply to an action, to a wait, or to both. Who has seen it in the first is not told of it
     again by a wait for any game.
+
+    An invitation is told of by every wait for any game until it is taken up, before all turns that came later: so one
+    that is not wanted is left out of those that follow.
     """
 
-    def __init__(self, game_id: int | None, over: Callable[[GameState], object] | None, fields: TurnsFields) -> None:
+    def __init__(
+        self,
+        game_id: int | None,
+        over: Callable[[GameState], object] | None,
+        invited: Callable[[GameState], object] | None,
+        fields: TurnsFields,
+    ) -> None:
         self.game_id = game_id
         self.seat: dict[str, Any] = dict(fields)
         which = {"any": True} if game_id is None else {"game_id": game_id}
-        self.wait: dict[str, Any] = {**which, **fields, "actions": True}
-        self._over = over
+        self._wait: dict[str, Any] = {**which, **fields, "actions": True}
+        self._over, self._invited = over, invited
         self._ended: set[int] = set()
+        self._declined: deque[int] = deque(maxlen=MAX_DECLINED)
+
+    @property
+    def wait(self) -> dict[str, Any]:
+        """The fields of the next wait."""
+        return {**self._wait, "except": list(self._declined)} if self._declined else self._wait
+
+    def takes_up(self, reply: WaitReply) -> int | None:
+        """The game whose invitation a reply tells of, if it is to be taken up."""
+        state = reply["state"]
+        if self.game_id is not None or state is None or state["phase"] != "open":
+            return None
+        if state["game_id"] in self._declined:  # the wait was on its way by then
+            return None
+        if self._invited is None or self._invited(state):
+            return state["game_id"]
+        self._declined.append(state["game_id"])
+        return None
 
     def see(self, state: GameState | None) -> None:
         """Tell of the end of a game, once."""
@@ -762,8 +797,7 @@ def connect(
 
     Later losses of the connection are made good: the client connects anew for up to ``patience`` seconds, and sends
     again what was not answered. Only a request that might then be carried out twice fails instead, as a
-    :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``, and a ``rekey``
-    where the key so far is not known.
+    :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``.
 
     :param path: a Unix socket, in place of host and port.
     :param tls: True to trust whom the system trusts, or a context.
@@ -957,7 +991,7 @@ class Client(Session):
         return self._call(KeyReply, "register", name=name, **fields)
 
     def rekey(self, **fields: Unpack[RekeyFields]) -> KeyReply:
-        """Another key for a registered player, in place of the one it has."""
+        """Another key for a registered player, in place of the one it has. The session goes on, with that."""
         return self._call(KeyReply, "rekey", **fields)
 
     def join(self, game_id: int, **fields: Unpack[SeatFields]) -> JoinReply:
@@ -979,6 +1013,7 @@ class Client(Session):
         game_id: int | None = None,
         *,
         over: Callable[[GameState], object] | None = None,
+        invited: Callable[[GameState], object] | None = None,
         **fields: Unpack[TurnsFields],
     ) -> Turns:
         """The player's turns in a game until it is over; without ``game_id`` those in all its games, for ever.
@@ -986,8 +1021,10 @@ class Client(Session):
         It waits between them, and with new games too. A turn comes again as long as nothing was done in it.
 
         :param over: called with the last state of each game that has ended, once.
+        :param invited: without ``game_id``, called with the state of each game the player is invited to, which it joins
+            if the answer is true. Without this it joins all. Up to a hundred invitations that stand may be declined.
         """
-        return Turns(self, Following(game_id, over, fields))
+        return Turns(self, Following(game_id, over, invited, fields))
 
     def _call(self, reply: type[R], kind: str, **fields: Any) -> R:
         """:param reply: what to take the reply for."""
@@ -1009,9 +1046,18 @@ class Turns(Iterator["Turn"]):
             reply = self._next_reply()
             if self._following.ends(reply):
                 self._ended = True
+            elif (invitation := self._following.takes_up(reply)) is not None:
+                self._join(invitation)
             elif reply["state"] is not None and reply.get("move_actions") is not None:
                 return Turn(self, reply)
         raise StopIteration
+
+    def _join(self, game_id: int) -> None:
+        try:
+            self._client.join(game_id, **self._following.seat)
+        except GmError as error:
+            if error.code not in GIVEN_UP:
+                raise
 
     def _next_reply(self) -> WaitReply:
         if not self._waits:

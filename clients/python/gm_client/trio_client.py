@@ -21,6 +21,7 @@ import trio
 
 from .blocking import (
     DEFAULT_PORT,
+    GIVEN_UP,
     PATIENCE_SECONDS,
     SILENCE_SECONDS,
     Asked,
@@ -221,6 +222,7 @@ class Client(Kinds):
         game_id: int | None = None,
         *,
         over: Callable[[GameState], object] | None = None,
+        invited: Callable[[GameState], object] | None = None,
         **fields: Unpack[TurnsFields],
     ) -> Turns:
         """As :meth:`gm_client.blocking.Client.turns`, on a connection of its own, so that loops may run side by side.
@@ -229,7 +231,7 @@ class Client(Kinds):
         """
         if self._closed:
             raise ConnectionLost("the client was closed")
-        return Turns(self, Following(game_id, over, fields))
+        return Turns(self, Following(game_id, over, invited, fields))
 
     def _loop(self) -> Client:
         """A client for a loop, closed with this one."""
@@ -256,6 +258,8 @@ class Turns(AsyncIterator["Turn"]):
             if self._following.ends(reply):
                 self._ended = True
                 await self.aclose()
+            elif (invitation := self._following.takes_up(reply)) is not None:
+                await self._join(invitation)
             elif reply["state"] is not None and reply.get("move_actions") is not None:
                 return Turn(self, reply)
         raise StopAsyncIteration
@@ -264,6 +268,13 @@ class Turns(AsyncIterator["Turn"]):
         """Close its connection, before the client does that."""
         self._main._loops.discard(self._client)
         await self._client.aclose()
+
+    async def _join(self, game_id: int) -> None:
+        try:
+            await self._client.join(game_id, **self._following.seat)
+        except GmError as error:
+            if error.code not in GIVEN_UP:
+                raise
 
     async def _next_reply(self) -> WaitReply:
         if not self._waits:

@@ -17,6 +17,9 @@ from a seeded generator plays the same game here as there. ::
         requested, taken, capture_square = game.move(rng.choice(game.move_actions()))    # move(None) passes
     game.winner, game.win_reason
     game.history().to_json("white's name", "black's name")
+
+``game.board`` is the true position, which neither player knows: ``game.board.own_board(game.turn)`` is what the side to
+act knows of it.
 """
 
 from .board import ReconBoard

@@ -39,7 +39,8 @@ _HOME_RANKS = (chess.BB_RANK_8, chess.BB_RANK_1)  # indexed by colour
 class ReconBoard:
     """A true position. Moves handed out are shared: do not change them.
 
-    It has no opinion on whose king is left, and no memory: :class:`~gmd.games.recon.ReconGame` has both.
+    It has no opinion on whose king is left, and no memory: :class:`~gmd.games.recon.ReconGame` has both. Two are equal
+    if their FENs are. It changes, so it has no hash: for a set or a dictionary of positions, take their :meth:`fen`.
     """
 
     __slots__ = (
@@ -108,6 +109,12 @@ class ReconBoard:
 
     __copy__ = copy
 
+    def __eq__(self, other: object) -> bool:
+        return self.fen() == other.fen() if isinstance(other, ReconBoard) else NotImplemented
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.fen()!r})"
+
     def _become(self, other: ReconBoard) -> None:
         self.turn, self.castling, self.ep_square = other.turn, other.castling, other.ep_square
         self.halfmoves, self.fullmoves = other.halfmoves, other.fullmoves
@@ -160,6 +167,15 @@ class ReconBoard:
         board.occupied = self._own[BLACK] | self._own[WHITE]
         board.turn, board.castling_rights, board.ep_square = self.turn, self.castling, self.ep_square
         board.halfmove_clock, board.fullmove_number = self.halfmoves, self.fullmoves
+        return board
+
+    def own_board(self, color: Color) -> chess.Board:
+        """What a player knows for certain: its own pieces and castling rights, the turn, and the move number."""
+        board = chess.Board(None)
+        for square in chess.scan_forward(self._own[color]):
+            board.set_piece_at(square, self._men[square].cell[1])
+        board.turn, board.castling_rights = self.turn, self.castling & _HOME_RANKS[color]
+        board.fullmove_number = self.fullmoves
         return board
 
     # --- What may be asked for ----------------------------------------------------------------------------------

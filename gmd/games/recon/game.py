@@ -14,6 +14,7 @@ from .history import History, Turn, WinReason
 from .tables import Cell
 
 _SQUARES = list(chess.SQUARES)
+_NAMES = ("Black", "White")
 
 
 class WrongPhase(ValueError):
@@ -39,7 +40,8 @@ class ReconGame:
         print(game.winner, game.win_reason)
 
     Moves, pieces and squares are python-chess's. The moves and pieces handed out are shared with everybody: do not
-    change them. Lists are the caller's own.
+    change them. Lists are the caller's own. Two games are equal if the same has been done in them, from the same start
+    and under the same limits.
     """
 
     __slots__ = ("_history", "_max_turns", "_reversible_moves", "_sense", "_sensed", "board")
@@ -58,7 +60,8 @@ class ReconGame:
         :param max_turns: full turns that draw it, by the full-move number; None for no limit.
         :raises ValueError: the FEN cannot be read, or is no position to start from.
         """
-        #: The true position, to look at: its moves are made by this game alone.
+        #: The true position, to look at: its moves are made by this game alone. Its players know no more of it than
+        #: ``board.own_board(color)``, and what the game tells them.
         self.board = ReconBoard(fen)
         self._reversible_moves = inf if reversible_moves is None else reversible_moves
         self._max_turns = inf if max_turns is None else max_turns
@@ -78,6 +81,25 @@ class ReconGame:
         return other
 
     __copy__ = copy
+
+    def __eq__(self, other: object) -> bool:
+        return self._account() == other._account() if isinstance(other, ReconGame) else NotImplemented
+
+    def _account(self) -> tuple[object, ...]:
+        """All that makes it this game; the position follows."""
+        return self._history, self._sensed, self._sense, self._reversible_moves, self._max_turns
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.board.fen()!r}, ply {self.ply}: {self._status()}>"
+
+    def _status(self) -> str:
+        if self.win_reason is not None:
+            winner = "drawn" if self.winner is None else f"{_NAMES[self.winner]} won"
+            return f"{winner}, {self.win_reason.name}"
+        if not self._sensed:
+            return f"{_NAMES[self.turn]} to sense"
+        sensed = "nothing" if self._sense is None else chess.SQUARE_NAMES[self._sense]
+        return f"{_NAMES[self.turn]} to move, having sensed {sensed}"
 
     # --- What there is to know ----------------------------------------------------------------------------------
 

@@ -1,0 +1,381 @@
+"""The Python clients as registered players of a daemon: keys, seats, invitations, and replies that are lost."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, NamedTuple
+
+import pytest
+
+from gm_client import ConnectionLost, GmError, blocking
+from gm_protocol.base import FIRST_REGISTERED
+from tests.clients.python_clients import Clients, Json, JsonPeer
+from tests.clients.running import PATIENCE
+from tests.clients.scripted import Peer, ScriptedServer, serving
+from tests.serving import Served, served
+
+PASSWORD = "correct horse"
+#: Names that nobody has yet.
+NAMES = map("bot-{}".format, count())
+
+
+class House(NamedTuple):
+    daemon: Served
+    operator: blocking.Client
+
+    @property
+    def port(self) -> int:
+        return self.daemon.port
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A daemon that knows some players, and its operator."""
+    data = tmp_path_factory.mktemp("registered")
+    limits = ["--max-registrations-per-hour", "1000", "--max-failures-per-minute", "1000"]
+    with served("--data", str(data), *limits) as daemon, blocking.Client(path=str(data / "operator.sock")) as operator:
+        yield House(daemon, operator)
+
+
+class Player(NamedTuple):
+    """Somebody who is registered."""
+
+    id: int
+    name: str
+    key: str
+
+
+def registered(house: House, **fields: Any) -> Player:
+    reply = house.operator.register(next(NAMES), **fields)
+    assert reply["key"] is not None
+    return Player(reply["player"], reply["name"], reply["key"])
+
+
+@contextmanager
+def refusal(code: str) -> Iterator[None]:
+    """A context in which the server refuses something, with this code."""
+    with pytest.raises(GmError) as caught:
+        yield
+    assert caught.value.code == code, caught.value
+
+
+# Who one is.
+
+
+def test_who_registers_gets_a_key_that_hello_takes(clients: Clients, house: House) -> None:
+    name = next(NAMES)
+    reply = clients.connect(house.port).register(name, password=PASSWORD)
+    assert reply["player"] > FIRST_REGISTERED
+    assert (reply["name"], len(reply["key"]), reply["error"]) == (name, 43, None)
+    for fields in (
+        {"player": reply["player"], "key": reply["key"]},
+        {"name": name.upper(), "key": reply["key"]},
+        {"name": name, "password": PASSWORD},
+    ):
+        client = clients.connect(house.port, **fields)
+        assert client.player == reply["player"]
+        game = client.new_game(reply["player"], 7)
+        assert client.move(game["game_id"], "e4")["state"]["last_move"] == "e2e4"
+
+
+def test_a_key_may_come_with_each_request(clients: Clients, house: House) -> None:
+    me = registered(house)
+    client = clients.connect(house.port)
+    game_id = client.new_game(me.id, 7, player=me.id, key=me.key)["game_id"]
+    with refusal("unauthorized"):
+        client.move(game_id, "e4", player=me.id)
+    assert client.move(game_id, "e4", player=me.id, key=me.key)["error"] is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"key": "x"},
+        {},
+        {"player": None, "name": "nobody-at-all", "key": "x"},
+        {"player": None, "name": "nobody-at-all", "password": PASSWORD},
+    ],
+    ids=["wrong key", "no key", "wrong name", "wrong password"],
+)
+def test_who_is_not_let_in_has_an_error_with_a_code(clients: Clients, house: House, fields: Json) -> None:
+    with pytest.raises(GmError, match=r" acts with its key (alone|or its password alone)$") as caught:
+        clients.connect(house.port, **{"player": registered(house).id, **fields})
+    assert (caught.value.code, caught.value.kind, caught.value.retry_after) == ("unauthorized", "hello", None)
+
+
+def test_other_refusals_have_theirs(clients: Clients, house: House) -> None:
+    me = registered(house)
+    client = clients.connect(house.port)
+    with refusal("not_available"):
+        client.register(me.name)
+    with refusal("bad_request"):
+        client.register("no spaces")
+    with refusal("unauthorized"):
+        client.revoke(name=me.name)
+    with refusal("unauthorized"):
+        client.players()
+
+
+def test_who_fails_too_often_is_told_when_to_try_again(clients: Clients) -> None:
+    with served("--max-failures-per-minute", "2", "--max-registrations-per-hour", "1") as daemon:
+        client = clients.connect(daemon.port)
+        me = client.register("bot")
+        with pytest.raises(GmError) as caught:
+            client.register("other")
+        assert caught.value.code == "too_many"
+        assert caught.value.retry_after == pytest.approx(3600, abs=10)
+        for _ in range(2):
+            with refusal("unauthorized"):
+                client.hello(player=me["player"], key="x")
+        with pytest.raises(GmError) as caught:
+            client.hello(player=me["player"], key="x")
+        assert caught.value.code == "too_many"
+        assert caught.value.retry_after in range(1, 31)
+        assert client.hello(player=me["player"], key=me["key"])["player"] == me["player"]
+
+
+def test_where_players_must_be_registered_they_can_play(clients: Clients) -> None:
+    with served("--require-registration") as daemon:
+        with refusal("unauthorized"):
+            clients.connect(daemon.port, player=7)
+        anybody = clients.connect(daemon.port)
+        me, you = (anybody.register(name) for name in ("me", "you"))
+        with refusal("unauthorized"):
+            anybody.new_game(None, None)
+        mine = clients.connect(daemon.port, player=me["player"], key=me["key"])
+        with refusal("not_available"):
+            mine.new_game(me["player"], 7)
+        yours = clients.connect(daemon.port, name="you", key=you["key"])
+        game_id = mine.new_game(me["player"], None)["game_id"]
+        with refusal("unauthorized"):
+            anybody.join(game_id, player=7)
+        assert yours.join(game_id)["seat"] == "black"
+        assert mine.move(game_id, "e4", ply=0)["error"] is None
+        assert yours.wait(game_id)["state"]["last_move"] == "e2e4"
+
+
+# Keys that change.
+
+
+def test_the_session_that_rekeys_goes_on_and_others_do_not(clients: Clients, house: House) -> None:
+    me = registered(house)
+    client = clients.connect(house.port, player=me.id, key=me.key)
+    other = clients.connect(house.port, player=me.id, key=me.key)
+    new = client.rekey()["key"]
+    assert new not in (None, me.key)
+    assert client.games(player=me.id)["error"] is None
+    assert client.new_game(me.id, 7)["error"] is None
+    with refusal("unauthorized"):
+        other.new_game(me.id, 7)
+    assert other.hello(name=me.name, key=new)["player"] == me.id
+    assert other.new_game(me.id, 7)["error"] is None
+
+
+def test_whom_the_operator_revokes_is_refused_at_once_until_there_is_another_key(
+    clients: Clients, house: House
+) -> None:
+    me = registered(house, password=PASSWORD)
+    by_key = clients.connect(house.port, player=me.id, key=me.key)
+    by_password = clients.connect(house.port, name=me.name, password=PASSWORD)
+    assert house.operator.revoke(name=me.name)["player"] == me.id
+    for client in (by_key, by_password):
+        with pytest.raises(GmError) as caught:  # its session has ended, and the next one's hello is refused
+            client.new_game(me.id, 7)
+        assert (caught.value.code, caught.value.kind) == ("unauthorized", "hello")
+    (row,) = [row for row in house.operator.players()["players"] if row["player"] == me.id]
+    assert (row["revoked"], row["password"]) == (True, False)
+    new = house.operator.rekey(player=me.id)["key"]
+    assert clients.connect(house.port, player=me.id, key=new).player == me.id
+    with refusal("unauthorized"):
+        by_key.ping()
+
+
+# Seats.
+
+
+def turns_of(client: Any, rng: random.Random, most: int, **options: Any) -> list[tuple[int, str]]:
+    """Play in all games there are: the game and color of so many turns."""
+    made = []
+    for turn in client.turns(**options):
+        made.append((turn.game_id, turn.color))
+        turn.move(rng.choice(turn.move_actions))
+        if len(made) == most:
+            break
+    return made
+
+
+def test_a_loop_over_all_games_takes_up_invitations(clients: Clients, house: House) -> None:
+    me, you = registered(house), registered(house)
+    mine = clients.connect(house.port, player=me.id, key=me.key)
+    yours = clients.connect(house.port, player=you.id, key=you.key)
+    game = mine.new_game(you.id, me.id)
+    game_id = game["game_id"]
+    assert game["state"]["phase"] == "open"
+    assert [row["game_id"] for row in yours.games(player=you.id, status="open")["games"]] == [game_id]
+    assert turns_of(yours, random.Random(1), 1) == [(game_id, "white")]
+    assert turns_of(mine, random.Random(2), 1) == [(game_id, "black")]
+    assert yours.state(game_id)["state"]["ply_index"] == 2
+
+
+def test_an_invitation_that_is_declined_holds_up_no_other_game(clients: Clients, house: House) -> None:
+    me, you = registered(house), registered(house)
+    mine = clients.connect(house.port, player=me.id, key=me.key)
+    yours = clients.connect(house.port, player=you.id, key=you.key)
+    refused = [mine.new_game(you.id, me.id, variant="crazyhouse")["game_id"] for _ in range(3)]
+    game_id = mine.new_game(you.id, me.id)["game_id"]
+    asked = []
+
+    def invited(state: Json) -> bool:
+        asked.append(state["game_id"])
+        return bool(state["variant"] == "standard")
+
+    assert turns_of(yours, random.Random(1), 1, invited=invited) == [(game_id, "white")]
+    assert turns_of(mine, random.Random(2), 1) == [(game_id, "black")]
+    assert asked == [*refused, game_id]
+    for each in refused:
+        assert yours.state(each)["state"]["phase"] == "open"
+
+
+def test_an_open_seat_is_found_and_taken(clients: Clients, house: House) -> None:
+    me, you = registered(house), registered(house)
+    mine = clients.connect(house.port, player=me.id, key=me.key)
+    yours = clients.connect(house.port, player=you.id, key=you.key)
+    game_id = mine.new_game(None, me.id)["game_id"]
+    assert game_id in [row["game_id"] for row in yours.games(status="open", player=None)["games"]]
+    with refusal("not_a_player"):
+        next(yours.turns(game_id))
+    joined = yours.join(game_id)
+    assert (joined["seat"], joined["state"]["player_white"], joined["state"]["phase"]) == ("white", you.id, "move")
+    assert yours.join(game_id)["seat"] == "white"
+    next(yours.turns(game_id)).move("e4")
+    assert next(mine.turns(game_id)).state["last_move"] == "e2e4"
+    late = registered(house)
+    with refusal("not_available"):
+        clients.connect(house.port, player=late.id, key=late.key).join(game_id)
+
+
+# Lost replies.
+
+
+@contextmanager
+def losing(port: int, *kinds: str, before: bool = False) -> Iterator[ScriptedServer]:
+    """A way to a daemon on which a reply to each of these kinds is lost, once, and the connection with it.
+
+    :param before: lose the request instead.
+    """
+    remaining = list(kinds)
+
+    def script(peer: Peer, requests: list[bytes]) -> None:
+        upstream = blocking.Connection.open(port=port)
+        try:
+            while (body := peer.read()) is not None:
+                requests.append(body)
+                loses = json.loads(body)["kind"] in remaining
+                if loses:
+                    remaining.remove(json.loads(body)["kind"])
+                if not (loses and before):
+                    upstream.send(body)
+                    reply = upstream.receive(PATIENCE)
+                if loses:
+                    return JsonPeer(peer).reset()
+                peer.write(reply)
+        except (ConnectionError, ConnectionLost):
+            pass  # the client has gone, or the daemon has ended the session
+        finally:
+            upstream.close()
+        return None
+
+    with serving(script) as server:
+        yield server
+    assert not remaining
+
+
+def hellos(server: ScriptedServer) -> list[Json]:
+    """What each connection began with."""
+    return [json.loads(requests[0]) for requests in server.sessions if requests]
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["its reply is lost", "it is lost"])
+def test_a_registration_is_made_once(clients: Clients, house: House, before: bool) -> None:
+    players = len(house.operator.players()["players"])
+    with losing(house.port, "register", before=before) as server:
+        client = clients.connect(server.port)
+        reply = client.register(next(NAMES), password=PASSWORD)
+        clients.close(client)
+    assert len(house.operator.players()["players"]) == players + 1
+    assert clients.connect(house.port, player=reply["player"], key=reply["key"]).player == reply["player"]
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["its reply is lost", "it is lost"])
+@pytest.mark.parametrize("way", ["player and key", "name and key", "name and password", "key in the request"])
+def test_a_rekeying_gives_one_key_that_is_known(clients: Clients, house: House, way: str, before: bool) -> None:
+    me = registered(house, password=PASSWORD)
+    fields: Json = {
+        "player and key": {"player": me.id, "key": me.key},
+        "name and key": {"name": me.name, "key": me.key},
+        "name and password": {"name": me.name, "password": PASSWORD},
+        "key in the request": {},
+    }[way]
+    with losing(house.port, "rekey", before=before) as server:
+        client = clients.connect(server.port, **fields)
+        reply = client.rekey() if fields else client.rekey(player=me.id, key=me.key)
+        assert (reply["player"], reply["key"] in (None, me.key)) == (me.id, False)
+        if fields:
+            assert client.new_game(me.id, 7)["error"] is None  # its session goes on
+        clients.close(client)
+    assert clients.connect(house.port, player=me.id, key=reply["key"]).player == me.id
+    with refusal("unauthorized"):
+        clients.connect(house.port, player=me.id, key=me.key)
+
+
+def test_the_operator_s_rekeying_is_repeated_too(clients: Clients, house: House) -> None:
+    """Over TCP nobody is the operator, so this one is asked by hand what a client would ask again."""
+    me = registered(house)
+    first = house.operator.rekey(name=me.name, token="t")
+    assert house.operator.rekey(name=me.name, token="t") == first
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["its reply is lost", "it is lost"])
+def test_a_seat_is_taken_once_and_every_hello_has_the_key(clients: Clients, house: House, before: bool) -> None:
+    me, you = registered(house), registered(house)
+    mine = clients.connect(house.port, player=me.id, key=me.key)
+    with losing(house.port, "join", "new_game", "move", before=before) as server:
+        yours = clients.connect(server.port, player=you.id, key=you.key)
+        game_id = mine.new_game(me.id, None)["game_id"]
+        assert yours.join(game_id)["seat"] == "black"
+        games = len(mine.games(player=you.id)["games"])
+        own = yours.new_game(you.id, me.id)["game_id"]
+        assert len(mine.games(player=you.id)["games"]) == games + 1
+        mine.move(game_id, "e4", ply=0)
+        assert yours.move(game_id, "e5", ply=1)["state"]["ply_index"] == 2
+        assert mine.join(own)["seat"] == "black"
+        clients.close(yours)
+        assert len(hellos(server)) == 4
+        assert {(hello["player"], hello["key"]) for hello in hellos(server)} == {(you.id, you.key)}
+
+
+def test_a_loop_goes_on_when_the_key_is_replaced(clients: Clients, house: House) -> None:
+    """By trio it has a connection of its own, whose session is void then."""
+    me = registered(house)
+    client = clients.connect(house.port, player=me.id, key=me.key)
+    turns = client.turns(client.new_game(me.id, me.id)["game_id"])
+    first = next(turns)
+    client.rekey()
+    first.move("e4")
+    assert next(turns).move("e5")["state"]["ply_index"] == 2
+
+
+def test_the_next_connection_begins_with_the_new_key(clients: Clients, house: House) -> None:
+    me = registered(house, password=PASSWORD)
+    with losing(house.port, "ping") as server:
+        client = clients.connect(server.port, name=me.name, password=PASSWORD)
+        key = client.rekey()["key"]
+        assert client.ping()["error"] is None
+        clients.close(client)
+        first, second = hellos(server)
+    assert (first["password"], "key" in first) == (PASSWORD, False)
+    assert (second["key"], "password" in second) == (key, False)
