@@ -59,7 +59,7 @@ def guest_of(request: Request[Account | None, Any, Any], backend: FromDaemon) ->
     return Guest(backend.door, _peer(request, backend), _arrived(request), request.scope.get("user"))
 
 
-async def registered(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Let nobody in but registered players, before anything else of their request is looked at.
 
     :raises ShuttingDown: nobody is let in any more.
@@ -67,7 +67,7 @@ async def registered(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRout
     :raises TooMany: there have been too many attempts, or there are now.
     """
     backend: Backend = connection.app.state.backend
-    serving(connection, _)
+    serving(connection, handler)
     name, secret = _basic(connection.headers.get("authorization"))
     account = await backend.credentials.admit(name, secret, _peer(connection, backend))
     backend.lobby.presence.seen(account.player)

@@ -5,6 +5,8 @@ invites, as rc-play-on-server does.
 from __future__ import annotations
 
 import random
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from reconchess.scripts.rc_connect import RBCServer
 from tests.serving import served
 
 BIN = Path(sys.executable).parent
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 PATIENCE_SECONDS = 120
 PASSWORD = "correct horse"
 
@@ -32,20 +35,26 @@ def url(tmp_path: Path) -> Iterator[str]:
         assert daemon.stop(signal.SIGTERM) == 0
 
 
+def as_the_readme_has_it(program: str, url: str, name: str) -> list[str]:
+    """A command of the README's, for a player and a server of ours; it would ask for the password."""
+    match = re.search(rf"^    {program} (.*)$", README, re.MULTILINE)
+    assert match is not None
+    arguments = shlex.split(match[1].replace("http://127.0.0.1:7180", url).replace("my-bot", name))
+    assert {url, name} <= set(arguments)
+    return [sys.executable, "-u", str(BIN / program), *arguments, "--password", PASSWORD]
+
+
 def rc_register(url: str, name: str) -> str:
     """What rc-register says."""
-    account = ["--username", name, "--password", PASSWORD, "--email", "me@example.org", "--affiliation", "nobody's"]
-    command = [str(BIN / "rc-register"), *account, "--server-url", url]
+    command = as_the_readme_has_it("rc-register", url, name)
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS).stdout
 
 
 @contextmanager
-def rc_connect(url: str, name: str, bot: str) -> Iterator[subprocess.Popen[str]]:
-    """An rc-connect that runs."""
-    command = [str(BIN / "rc-connect"), bot, "--username", name, "--password", PASSWORD, "--server-url", url]
-    with subprocess.Popen(
-        [sys.executable, "-u", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
+def rc_connect(url: str, name: str) -> Iterator[subprocess.Popen[str]]:
+    """An rc-connect that runs, with a bot that plays at random."""
+    command = as_the_readme_has_it("rc-connect", url, name)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             yield process
         finally:
@@ -56,7 +65,7 @@ def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> N
     for name in ("bot", "guest"):
         assert rc_register(url, name) == f'Successfully registered with username "{name}".\n'
     assert rc_register(url, "bot") == 'Unsuccessful... "bot" is already in use! Choose a different name.\n'
-    with rc_connect(url, "bot", "reconchess.bots.random_bot") as process:
+    with rc_connect(url, "bot") as process:
         assert process.stdout is not None
         for line in process.stdout:
             if "Connected successfully" in line:
