@@ -20,6 +20,7 @@ async def seek(request: Seek, call: Call) -> Answer:
     token = token_use(request, player)
     if token is not None and (table := await made_before(token, request.token, call)) is not None:
         return seat_answer(request, table, player, call)
+    authorise(player, call)  # its key may have been taken away meanwhile
     take_attempt(call)
     found = await call.lobby.seek(player, request.color, terms_of(request), _is_here(player, call), token)
     if found is not None:

@@ -124,10 +124,6 @@ class Book:
         """All that a player has sent or received, and that wait for an answer."""
         return [invitation for invitation in self._of(player) if invitation.status == "pending"]
 
-    def players(self) -> list[int]:
-        """Everybody who has something to do with an invitation."""
-        return list(self._invitations)
-
     def in_hand(self, player: int) -> int:
         """How many games a player has: those that are on, and those it invites or is invited to for some time.
 

@@ -86,13 +86,9 @@ class Lobby:
         for playing in await self._arbiter.log.playing():
             self.book.playing(playing.game_id, (playing.white, playing.black))
         async for game in games_of(await self._arbiter.log.unanswered()):
-            self.book.note(game)
+            self._note(game)
             if game.lapsing and game.created.lapses is not None:
                 self._arbiter.lapse(game.id, game.created.lapses)
-        for player in self.book.players():
-            account = self._registry.get(player)
-            if account is not None and account.key is None:  # the daemon ended before it could be done
-                self._on_revoked(player)
 
     async def run(self) -> None:
         """Call off the invitations of those who are revoked, and pair those who have room again, until cancelled."""
@@ -106,10 +102,17 @@ class Lobby:
 
     def _note(self, game: Game) -> None:
         self.book.note(game)
+        players = [player for player in game.named if player is not None]
         if game.over and len(self._queue):
-            for player in game.named:
-                if player is not None and self._queue.find(player) is not None:
-                    self._work.send_nowait(partial(self._pair_anew, player))
+            for player in filter(self.seeks, players):
+                self._work.send_nowait(partial(self._pair_anew, player))
+        elif not game.begun:  # whoever it names may have been revoked while it was on its way, or as the daemon ended
+            for player in filter(self._is_revoked, players):
+                self._work.send_nowait(partial(self._call_off, game.id, player))
+
+    def _is_revoked(self, player: int) -> bool:
+        account = self._registry.get(player)
+        return account is not None and account.key is None
 
     def _on_revoked(self, player: int) -> None:
         self._queue.drop(player)

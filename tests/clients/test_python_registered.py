@@ -240,6 +240,41 @@ def test_an_invitation_that_is_declined_holds_up_no_other_game(clients: Clients,
         assert yours.state(each)["state"]["phase"] == "open"
 
 
+def test_a_player_is_challenged_by_name_and_answers(clients: Clients, house: House) -> None:
+    ann, bob = registered(house), registered(house)
+    inviter = clients.connect(house.port, player=ann.id, key=ann.key)
+    invited = clients.connect(house.port, player=bob.id, key=bob.key)
+    assert invited.settings()["max_games"] == 4
+    assert invited.settings(max_games=2)["max_games"] == 2
+    first = inviter.challenge(bob.name, color="black", variant="rbc")
+    second = inviter.challenge(bob.id, color="white")
+    assert (first["state"]["player_black"], second["state"]["player_white"]) == (ann.id, ann.id)
+    with refusal("not_available"):
+        inviter.challenge(bob.name)
+    received = invited.invitations()["received"]
+    assert [(row["game_id"], row["name"], row["color"]) for row in received] == [
+        (first["game_id"], ann.name, "white"),
+        (second["game_id"], ann.name, "black"),
+    ]
+    assert invited.wait(any=True)["game_id"] == first["game_id"]
+    assert invited.accept(first["game_id"])["seat"] == "white"
+    assert invited.decline(second["game_id"])["state"]["termination"] == "declined"
+    assert inviter.wait(any=True, timeout=0)["state"]["termination"] == "declined"
+    assert inviter.invitations()["sent"] == []
+
+
+def test_two_seek_and_find_each_other(clients: Clients, house: House) -> None:
+    ann, bob = registered(house), registered(house)
+    first = clients.connect(house.port, player=ann.id, key=ann.key)
+    second = clients.connect(house.port, player=bob.id, key=bob.key)
+    assert first.seek(max_moves=77)["game_id"] is None
+    assert first.decline()["state"] is None
+    assert first.seek(max_moves=77, color="white")["seat"] is None
+    found = second.seek(max_moves=77)
+    assert found["seat"] == "black"
+    assert first.accept(found["game_id"])["state"]["phase"] == "move"
+
+
 def test_an_open_seat_is_found_and_taken(clients: Clients, house: House) -> None:
     me, you = registered(house), registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)

@@ -121,3 +121,20 @@ async def test_who_is_revoked_while_invited_declines_though_its_game_was_not_in_
         await wait_all_tasks_blocked()
         assert (await daemon.arbiter.table(1)).game.now.termination == "withdrawn"
         assert daemon.lobby.book.received(BOB) == []
+
+
+async def test_an_invitation_that_was_on_its_way_when_its_player_was_revoked_is_called_off(store: FaultyStore) -> None:
+    async with durable_daemon(store) as daemon:
+        _, alice, _, carol = await housed(daemon)
+        async with trio.open_nursery() as nursery:
+            with store.held():
+                await carol.send({"kind": "new_game", "player_white": CAROL, "player_black": CAROL})
+                await wait_all_tasks_blocked()  # this is being written; what follows waits for it
+                await alice.send({"kind": "challenge", "opponent": "bob", "brief": True})
+                await wait_all_tasks_blocked()
+                nursery.start_soon(daemon.gate.registry.revoke, BOB)
+                await wait_all_tasks_blocked()
+                assert daemon.lobby.book.in_hand(BOB) == 1
+        assert (await alice.receive())["game_id"] == 2
+        ended = await alice.ask("wait", any=True, timeout=10, brief=True)
+        assert (ended["game_id"], ended["state"]["termination"]) == (2, "declined")

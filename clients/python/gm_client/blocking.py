@@ -43,11 +43,14 @@ FIRST_DELAY, LONGEST_DELAY = 0.05, 2.0
 SILENCE_SECONDS = 30.0
 
 #: Kinds that change nothing, or nothing more when they are sent again.
-READING = {"hello", "ping", "state", "wait", "actions", "games", "history", "join", "players", "revoke"}
+READING = {
+    *("hello", "ping", "state", "wait", "actions", "games", "history", "players", "revoke"),
+    *("join", "invitations", "accept", "decline", "settings"),
+}
 #: Kinds that may be sent again where "ply" says which action it is.
 ACTING = {"move", "sense", "end_game"}
 #: Kinds that may be sent again thanks to a "token", which they get here unless they have one.
-MAKING = {"new_game", "game_from_pgn", "register", "rekey"}
+MAKING = {"new_game", "game_from_pgn", "challenge", "seek", "register", "rekey"}
 #: Invitations declined that a loop can leave out: as many as the server takes in the field "except".
 MAX_DECLINED = 100
 #: Codes that say, in answer to a join, that there is no invitation any more.
@@ -140,6 +143,18 @@ class NewGameFields(Fields, total=False):
     max_turns: int | None
     pgn: str
     token: str
+
+
+class ChallengeFields(NewGameFields, total=False):
+    """``color`` is what the player wants to play; without, it is drawn."""
+
+    color: Color
+
+
+class SettingsFields(Fields, total=False):
+    """``max_games`` is how many games the player takes at a time."""
+
+    max_games: int
 
 
 class SeatFields(Fields, total=False):
@@ -275,6 +290,29 @@ class JoinReply(StateReply):
     options: dict[str, Any]
 
 
+class SeatReply(Reply):
+    """All None where a seek waits to be found."""
+
+    game_id: int | None
+    seat: Color | None
+    state: GameState | None
+    options: dict[str, Any] | None
+
+
+class DeclineReply(Reply):
+    """``state`` is None where no game was declined."""
+
+    state: GameState | None
+
+
+class InvitationsReply(Reply):
+    """What waits for the player's answer, and what for another's; and whether the player seeks an opponent."""
+
+    received: list[dict[str, Any]]
+    sent: list[dict[str, Any]]
+    seeking: bool
+
+
 class ActionsReply(Reply):
     """``sense_actions`` are squares, ``move_actions`` UCI; None where it is not the time."""
 
@@ -327,6 +365,10 @@ class HistoryReply(Reply):
 class PlayerReply(Reply):
     player: int
     name: str
+
+
+class SettingsReply(PlayerReply):
+    max_games: int
 
 
 class KeyReply(PlayerReply):
@@ -997,6 +1039,31 @@ class Client(Session):
     def join(self, game_id: int, **fields: Unpack[SeatFields]) -> JoinReply:
         """Take the seat that the player was invited to, or an open one."""
         return self._call(JoinReply, "join", game_id=game_id, **fields)
+
+    def challenge(self, opponent: str | int, **fields: Unpack[ChallengeFields]) -> NewGameReply:
+        """Invite a registered player who is here, by name or id, to a game in which one's own seat is taken."""
+        return self._call(NewGameReply, "challenge", opponent=opponent, **fields)
+
+    def seek(self, **fields: Unpack[ChallengeFields]) -> SeatReply:
+        """A game with whoever seeks one like it; else wait to be found, as long as this connection lasts."""
+        return self._call(SeatReply, "seek", **fields)
+
+    def invitations(self, **fields: Unpack[Fields]) -> InvitationsReply:
+        """The invitations that wait for an answer."""
+        return self._call(InvitationsReply, "invitations", **fields)
+
+    def accept(self, game_id: int, **fields: Unpack[Fields]) -> JoinReply:
+        """Take the seat that the player was invited to."""
+        return self._call(JoinReply, "accept", game_id=game_id, **fields)
+
+    def decline(self, game_id: int | None = None, **fields: Unpack[Fields]) -> DeclineReply:
+        """Call off a game that has not begun; without one, seek no longer."""
+        which = {} if game_id is None else {"game_id": game_id}
+        return self._call(DeclineReply, "decline", **which, **fields)
+
+    def settings(self, **fields: Unpack[SettingsFields]) -> SettingsReply:
+        """What the player has set, having set what is given."""
+        return self._call(SettingsReply, "settings", **fields)
 
     def revoke(self, **fields: Unpack[RekeyFields]) -> PlayerReply:
         """For the operator: take a player's key away."""

@@ -7,12 +7,15 @@ from typing import Any, TypeVar, Unpack
 from .blocking import (
     ActionFields,
     ActionsReply,
+    ChallengeFields,
+    DeclineReply,
     Fields,
     GamesFields,
     GamesReply,
     HelloFields,
     HelloReply,
     HistoryReply,
+    InvitationsReply,
     JoinReply,
     KeyReply,
     MoveFields,
@@ -26,8 +29,11 @@ from .blocking import (
     RekeyFields,
     Reply,
     SeatFields,
+    SeatReply,
     SenseReply,
     Session,
+    SettingsFields,
+    SettingsReply,
     Square,
     StateActionsReply,
     StateFields,
@@ -115,6 +121,31 @@ class Kinds(Session):
     async def join(self, game_id: int, **fields: Unpack[SeatFields]) -> JoinReply:
         """Take the seat that the player was invited to, or an open one."""
         return await self._call(JoinReply, "join", game_id=game_id, **fields)
+
+    async def challenge(self, opponent: str | int, **fields: Unpack[ChallengeFields]) -> NewGameReply:
+        """Invite a registered player who is here, by name or id, to a game in which one's own seat is taken."""
+        return await self._call(NewGameReply, "challenge", opponent=opponent, **fields)
+
+    async def seek(self, **fields: Unpack[ChallengeFields]) -> SeatReply:
+        """A game with whoever seeks one like it; else wait to be found, as long as this connection lasts."""
+        return await self._call(SeatReply, "seek", **fields)
+
+    async def invitations(self, **fields: Unpack[Fields]) -> InvitationsReply:
+        """The invitations that wait for an answer."""
+        return await self._call(InvitationsReply, "invitations", **fields)
+
+    async def accept(self, game_id: int, **fields: Unpack[Fields]) -> JoinReply:
+        """Take the seat that the player was invited to."""
+        return await self._call(JoinReply, "accept", game_id=game_id, **fields)
+
+    async def decline(self, game_id: int | None = None, **fields: Unpack[Fields]) -> DeclineReply:
+        """Call off a game that has not begun; without one, seek no longer."""
+        which = {} if game_id is None else {"game_id": game_id}
+        return await self._call(DeclineReply, "decline", **which, **fields)
+
+    async def settings(self, **fields: Unpack[SettingsFields]) -> SettingsReply:
+        """What the player has set, having set what is given."""
+        return await self._call(SettingsReply, "settings", **fields)
 
     async def revoke(self, **fields: Unpack[RekeyFields]) -> PlayerReply:
         """For the operator: take a player's key away."""
