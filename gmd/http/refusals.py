@@ -64,9 +64,14 @@ def _retry_after(refused: GmError | Refused | Unusual) -> int | None:
     return None if given is None else ceil(given)
 
 
+def documented_with_body(**sentences: str) -> dict[int, ResponseSpec]:
+    """The same as :func:`documented`, for a route that takes a body."""
+    return documented(**BODY, **sentences)
+
+
 def documented(**sentences: str) -> dict[int, ResponseSpec]:
-    """Refusals for the OpenAPI document, by name: ``bad_request="Game is finished."``. Any route may be unavailable."""
-    sentences = {"unavailable": UNAVAILABLE, **sentences}
+    """Refusals for the OpenAPI document, by name: ``bad_request="Game is finished."``; and those of any route."""
+    sentences = {"failed": FAILED, "unavailable": UNAVAILABLE, **sentences}
     return {
         _BY_NAME[name]: ResponseSpec(HttpError, description=sentence, generate_examples=False)
         for name, sentence in sentences.items()
@@ -78,11 +83,20 @@ _BY_NAME = {
     "unauthorized": 401,
     "forbidden": 403,
     "not_found": 404,
+    "too_slow": 408,
     "conflict": 409,
+    "too_large": 413,
+    "failed": 500,
     "unavailable": 503,
 }
 
 #: What the manual says of requests without a player.
 UNAUTHORIZED = "Invalid or empty authentication information."
-#: Why any route may refuse: its client then tries again.
+#: Why a route that takes a body may refuse.
+BODY = {
+    "too_slow": "The body did not arrive in time.",
+    "too_large": "The body is larger than max_message, which is a mebibyte unless the operator says otherwise.",
+}
+#: What may become of a request on any route: reconchess's client then sends it again.
+FAILED = "The server failed, and its log says why; nothing was done."
 UNAVAILABLE = "The server is stopping, or busy with too many attempts; Retry-After says when to try again."

@@ -275,3 +275,24 @@ async def test_a_clock_runs_from_ready_to_the_move_and_hands_over_there(autojump
         assert answered(await table.white.get(game_id, "is_over")) == {"is_over": True}
         assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "TIMEOUT"
         assert answered(await table.black.get(game_id, "seconds_left")) == {"seconds_left": 0.0}
+
+
+async def test_a_body_without_end_does_nothing_but_end_its_connection() -> None:
+    async with rbc_table(max_message=4096) as table:
+        game_id = await table.new_game()
+        url = f"/api/games/{game_id}/sense"
+        response = await table.client.post(url, content=b'{"square": 1' + b" " * 5_000, auth=table.white.auth)
+        assert code(response) == (413, "bad_request")
+        response = await table.client.post(url, content=b'{"square": 1' + b" " * 4_000 + b"}", auth=table.white.auth)
+        assert len(answered(response)["sense_result"]) == 6
+
+
+async def test_who_asks_for_the_status_and_goes_leaves_nothing_behind(autojump_clock: MockClock) -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        with trio.move_on_after(1):
+            await table.black.get(game_id, "game_status")
+        await trio.sleep(10)
+        assert not table.daemon.arbiter.watchers.watched(game_id)
+        status = answered(await table.black.get(game_id, "game_status"))  # nothing happens for five seconds
+        assert status == {"is_my_turn": False, "is_over": False}

@@ -9,7 +9,7 @@ from msgspec import Struct
 from gm_protocol.errors import GmError, NoSuchGame, NotAvailable
 from gmd.http.backend import FromDaemon
 from gmd.http.guests import FromGuest
-from gmd.http.refusals import UNAUTHORIZED, documented
+from gmd.http.refusals import UNAUTHORIZED, documented, documented_with_body
 from gmd.http.seat import GameId, check_id
 from gmd.local import Refused
 
@@ -45,7 +45,7 @@ FINISHED = documented(
     bad_request="Invitation does not exist or invitation is not accepted.",
     not_found=NO_NUMBER,
 )
-SENT = documented(
+SENT = documented_with_body(
     unauthorized=UNAUTHORIZED,
     bad_request="The opponent is not active, has as many games as it takes, or is you; or malformed request data.",
 )

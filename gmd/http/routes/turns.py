@@ -18,7 +18,7 @@ from gm_protocol.errors import NotYourTurn, WrongPhase
 from gmd.http import reconchess
 from gmd.http.guests import FromGuest
 from gmd.http.reconchess import Move, Sensed, Square
-from gmd.http.refusals import documented
+from gmd.http.refusals import documented, documented_with_body
 from gmd.http.seat import GameId, Seat, take_seat
 from gmd.local import Refused
 
@@ -77,7 +77,9 @@ async def ready(game_id: GameId, guest: FromGuest) -> Done:
     "/sense",
     status_code=200,
     summary="Sense",
-    responses=documented(bad_request="You already sensed, it is not your turn, or malformed request data.", **PLAYERS),
+    responses=documented_with_body(
+        bad_request="You already sensed, it is not your turn, or malformed request data.", **PLAYERS
+    ),
 )
 async def sense(game_id: GameId, data: JSONBody[SenseAction], guest: FromGuest) -> SenseResult:
     """What there is to see around a square. The same again shows it again; after the game's end there is nothing."""
@@ -96,7 +98,7 @@ async def sense(game_id: GameId, data: JSONBody[SenseAction], guest: FromGuest) 
     "/move",
     status_code=200,
     summary="Move, which ends the turn",
-    responses=documented(
+    responses=documented_with_body(
         bad_request="You have not sensed, it is not your turn, the move is none of move_actions, or malformed request "
         "data.",
         **PLAYERS,

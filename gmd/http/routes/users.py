@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from gmd.http.backend import FromDaemon
 from gmd.http.guests import FromGuest, serving
-from gmd.http.refusals import UNAUTHORIZED, Unusual, documented
+from gmd.http.refusals import UNAUTHORIZED, Unusual, documented, documented_with_body
 from gmd.local import Refused
 
 
@@ -38,7 +38,7 @@ class Username(Struct, frozen=True):
     status_code=HTTP_200_OK,
     summary="Register",
     guards=[serving],
-    responses=documented(
+    responses=documented_with_body(
         bad_request="Malformed request data, a name or a password that cannot be one.",
         forbidden="The operator registers the players here.",
         conflict="The name is taken.",
@@ -102,7 +102,7 @@ class UserVersion(Struct, frozen=True):
 
 
 ANYBODY = documented(unauthorized=UNAUTHORIZED)
-SETTER = documented(unauthorized=UNAUTHORIZED, bad_request="Malformed request data.")
+SETTER = documented_with_body(unauthorized=UNAUTHORIZED, bad_request="Malformed request data.")
 
 
 @get("/", summary="Who is active", responses=ANYBODY)
