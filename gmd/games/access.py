@@ -41,8 +41,9 @@ def _first_bits(targets: Bitboard) -> Lanes:
 
 
 def _lanes_of(targets: Bitboard) -> Lanes:
-    """Every bit of the targets' lanes."""
-    return _first_bits(targets) * BB_ALL
+    """Every bit of the targets' lanes: 2**64 - 1 times its first, which a shift gives sooner than a product."""
+    first = _first_bits(targets)
+    return (first << 64) - first
 
 
 #: Where the 65th lane begins: what a piece, or all pieces of a side, attack, as one set of targets.
@@ -75,20 +76,25 @@ _NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
 _ROOK_LINES = [chess.BB_RANK_ATTACKS[square][0] | chess.BB_FILE_ATTACKS[square][0] for square in chess.SQUARES]
 _BISHOP_LINES = [chess.BB_DIAG_ATTACKS[square][0] for square in chess.SQUARES]
 
+#: The squares between two on one line.
+_BETWEEN = [[chess.between(square, other) for other in chess.SQUARES] for square in chess.SQUARES]
 
-def _pawn_moves(color: Color) -> tuple[Lanes, Lanes]:
-    """The lanes of every step ahead, and of every capture, that pawns of a colour can make from anywhere."""
+
+def _pawn_moves(color: Color) -> tuple[Lanes, Lanes, Lanes]:
+    """The lanes of every step, double step and capture that pawns of a colour can make from anywhere."""
     ahead = 8 if color else -8
-    steps = captures = 0
+    steps = doubles = captures = 0
     for square in chess.SQUARES[8:56]:
         steps |= 1 << 64 * (square + ahead) + square
         if BB_SQUARES[square] & (chess.BB_RANK_2 if color else chess.BB_RANK_7):
-            steps |= 1 << 64 * (square + 2 * ahead) + square
+            doubles |= 1 << 64 * (square + 2 * ahead) + square
         captures |= _first_bits(chess.BB_PAWN_ATTACKS[color][square]) << square
-    return steps, captures
+    return steps, doubles, captures
 
 
 _PAWNS = (_pawn_moves(BLACK), _pawn_moves(WHITE))  # indexed by colour
+#: From a square's lane to that of the square ahead.
+_RANK = 8 * 64
 
 
 class Access(Struct, frozen=True, gc=False):
@@ -164,12 +170,12 @@ def _look_around(board: Board, color: Color, empty: Lanes, enemies: Lanes) -> tu
     pawns = board.pawns & own
     if color:
         seen |= (pawns & _NOT_FILE_A) << 7 | (pawns & _NOT_FILE_H) << 9
-        free = pawns & ~(occupied >> 8)
+        behind_empty = empty << _RANK
     else:
         seen |= (pawns & _NOT_FILE_A) >> 9 | (pawns & _NOT_FILE_H) >> 7
-        free = pawns & ~(occupied << 8)
-    steps, captures = _PAWNS[color]
-    lanes |= free * _FIRST_BITS & steps & empty | pawns * _FIRST_BITS & captures & enemies
+        behind_empty = empty >> _RANK
+    steps, doubles, captures = _PAWNS[color]
+    lanes |= pawns * _FIRST_BITS & (empty & (steps | doubles & behind_empty) | captures & enemies)
     if king := board.kings & own:
         seen |= _KING_ATTACKS[king.bit_length() - 1]
     return seen, lanes
@@ -204,8 +210,11 @@ def _taking(board: Board, color: Color, king: Bitboard) -> Lanes:
 
 def _without_pinned(board: Board, own: Bitboard, king: Square, snipers: Bitboard, lanes: Lanes) -> Lanes:
     """The moves but those of pinned pieces that leave the line they are pinned on."""
-    for sniper in chess.scan_forward(snipers):
-        between = chess.between(king, sniper) & board.occupied
+    occupied, between_king_and = board.occupied, _BETWEEN[king]
+    while snipers:
+        sniper = snipers.bit_length() - 1
+        snipers ^= 1 << sniper
+        between = between_king_and[sniper] & occupied
         if between & own and not between & (between - 1):
             off_line = _first_bits(BB_ALL & ~chess.ray(king, sniper)) << between.bit_length() - 1
             lanes ^= lanes & off_line
@@ -216,7 +225,7 @@ def _remedies(king: Square, checkers: Bitboard) -> Bitboard:
     """Where a piece that is not the king ends a check: between, or on, a lone checker."""
     if checkers & (checkers - 1):
         return 0
-    return checkers | chess.between(king, checkers.bit_length() - 1)
+    return checkers | _BETWEEN[king][checkers.bit_length() - 1]
 
 
 def _seen_through(board: Board, king: Square, checkers: Bitboard) -> Bitboard:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable
 from functools import lru_cache
@@ -79,13 +80,19 @@ class _SquareLists(dict[Bitboard, bytes]):
 
 
 _SQUARE_LISTS = _SquareLists()
-_ACCESS_MAP = b"[%b]" % b",".join([b"[%b]" % b",".join([b"[%b]"] * 8)] * 8)
+#: An access map's JSON in parts: every other one, a "*" here, is a square's list.
+_ACCESS_MAP = re.split(rb"(\*)", b"[%b]" % b",".join([b"[%b]" % b",".join([b"[*]"] * 8)] * 8))
 _UNPACK_LANES = struct.Struct("<64Q").unpack
 
 
 def access_json(sources: bytes) -> bytes:
-    """The wire's ``access_map`` as JSON, out of :attr:`gmd.games.access.Access.sources`."""
-    return _ACCESS_MAP % tuple(map(_SQUARE_LISTS.__getitem__, _UNPACK_LANES(sources)))
+    """The wire's ``access_map`` as JSON, out of :attr:`gmd.games.access.Access.sources`.
+
+    Joined, for that asks for the memory once; ``%`` asks again and again while three kilobytes grow.
+    """
+    parts = _ACCESS_MAP.copy()
+    parts[1::2] = map(_SQUARE_LISTS.__getitem__, _UNPACK_LANES(sources))
+    return b"".join(parts)
 
 
 @lru_cache(MAX_FRAGMENTS)
