@@ -86,6 +86,3 @@ def win_reason(termination: Termination) -> WinReason | None:
     if termination in CALLED_OFF:
         return None
     return WinReason(_REASONS.get(termination) or _REASONS[termination.rpartition("_")[0]])
-
-
-assert set(_REASONS.values()) == set(get_args(WinReasonName))
