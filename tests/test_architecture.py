@@ -17,7 +17,12 @@ from gm_protocol.messages import REQUESTS, GameFromPgn, NewGame
 from gmd.handlers.call import load_handlers
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = {"gmd": ROOT / "gmd", "gm_protocol": ROOT / "protocol", "gm_client": ROOT / "clients" / "python"}
+PACKAGES = {
+    "gmd": ROOT / "gmd",
+    "gm_protocol": ROOT / "protocol",
+    "gm_client": ROOT / "clients" / "python",
+    "gm_arena": ROOT / "clients" / "arena",
+}
 
 #: Lines of a module that is still one concept.
 MAX_LINES = 400
@@ -112,6 +117,8 @@ def loaded_by(statement: str) -> set[str]:
         ("from gm_client import connect", {"gm_client"}),
         ("import gm_client.rbc", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
         ("import gm_client.tracker", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
+        ("import gm_arena", {"gm_arena"}),
+        ("import gm_arena.codingame", {"gm_arena", "chess"}),
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),
@@ -148,6 +155,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
     *shown, loaded = run.stdout.splitlines()
     assert [line.split(maxsplit=1) for line in shown[shown.index("Commands:") + 1 :]] == [
         ["check", "Replay every game: is the log whole?"],
+        ["connect", "Let a bot play that was written for reconchess, UCI or CodinGame."],
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Take in games out of PGN files or JSON lines."],
         ["players", "List the registered players, newest first."],

@@ -29,7 +29,10 @@ def _run(language: str, text: str, port: int, data: str) -> str:
         command = [sys.executable, "-c", text.replace("7100", str(port))]
     else:
         text = text.replace("$PWD/.venv/bin", str(Path(sys.executable).parent))
-        use_port = f'gmcat() {{ command gmcat --port {port} "$@"; }}\n'
+        use_port = (
+            f'gmcat() {{ command gmcat --port {port} "$@"; }}\n'
+            f'gmd() {{ if [ "$1" = connect ]; then set -- "$@" --server :{port}; fi; command gmd "$@"; }}\n'
+        )
         command = [str(require_tool("bash")), "-euo", "pipefail", "-c", use_port + text]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "GMD_DATA": data}
@@ -50,6 +53,7 @@ def test_there_are_examples_of_both_languages() -> None:
 
 def test_the_clients_pages_have_examples_of_the_languages_that_their_tests_run() -> None:
     assert {page.parent.name: fenced(page) for page in (ROOT / "clients").glob("*/README.md")} == {
+        "arena": {"sh"},
         "c": {"c", "sh"},
         "node": {"js", "sh"},
         "python": {"python", "sh"},
@@ -93,6 +97,14 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
     assert result in {"1-0", "0-1", "1/2-1/2"}
     assert termination.startswith(("victory", "draw", "stalemate"))
     assert first_move.startswith("1.")
+
+
+def test_bots_that_are_written_already_play(outputs: list[str]) -> None:
+    lines = printed(outputs, "gmd connect").splitlines()
+    assert sum(" plays on " in line for line in lines) == 3
+    ends = [line for line in lines if re.match(r"game \d+: (won|lost|drawn) as ", line)]
+    assert len(ends) == 2 * 2 + 2  # each side of two games, and of a third
+    assert not any("failed" in line for line in lines)
 
 
 def test_a_registered_player_waits_for_another(outputs: list[str]) -> None:

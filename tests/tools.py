@@ -10,13 +10,16 @@ from typing import NoReturn
 
 import pytest
 
+#: Where Debian has games, stockfish among them; not all have it on their PATH.
+GAMES = "/usr/games"
+
 
 def require_tool(name: str, *trial: str) -> Path:
     """Where the program ``name`` is. Without it the test is skipped, or fails where GMD_REQUIRE_ALL=1.
 
     :param trial: arguments it must run with and exit with 0: a program may be there and not be allowed to work.
     """
-    found = shutil.which(name)
+    found = shutil.which(name) or shutil.which(name, path=GAMES)
     if found is None:
         _do_without(f"{name} is not installed")
     if trial and subprocess.run([found, *trial], capture_output=True, check=False).returncode != 0:

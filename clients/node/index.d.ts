@@ -131,10 +131,8 @@ export interface HelloFields extends Fields {
   spectator_key?: string;
 }
 
-/** A seat that is null is open to whoever joins first; a registered player other than one's own is invited. */
-export interface NewGameFields extends Fields {
-  player_white: Id | null;
-  player_black: Id | null;
+/** What a new game is played with. */
+export interface GameFields extends Fields {
   variant?: Variant;
   fen?: string;
   position?: number;
@@ -145,9 +143,30 @@ export interface NewGameFields extends Fields {
   illegal_move?: "refuse" | "lose";
   reversible_moves?: number | null;
   max_turns?: number | null;
-  pgn?: string;
   /** One is made up where there is none, so that a lost reply makes no second game. */
   token?: string;
+}
+
+/** A seat that is null is open to whoever joins first; a registered player other than one's own is invited. */
+export interface NewGameFields extends GameFields {
+  player_white: Id | null;
+  player_black: Id | null;
+  pgn?: string;
+}
+
+export interface SeekFields extends GameFields {
+  /** What the player wants to play. */
+  color?: Color;
+}
+
+export interface ChallengeFields extends SeekFields {
+  /** A registered player's name or id. */
+  opponent: string | Id;
+}
+
+export interface SettingsFields extends Fields {
+  /** How many games the player takes at a time. */
+  max_games?: number;
 }
 
 /** With `ply`, the `ply_index` acted on, an action is sent again after a lost connection; without, it is rejected. */
@@ -299,6 +318,51 @@ export interface HistoryReply extends Reply {
 export interface JoinReply extends StateReply {
   seat: Color;
   options: Options;
+}
+
+/** All null where a seek waits to be found. */
+export interface SeatReply extends Reply {
+  game_id: number | null;
+  seat: Color | null;
+  state: GameState | null;
+  options: Options | null;
+}
+
+export interface ChallengeReply extends NewGameReply {
+  seat: Color;
+}
+
+/** `state` is null where no game was declined. */
+export interface DeclineReply extends Reply {
+  state: GameState | null;
+}
+
+/** A game that waits for an answer. */
+export interface InvitationRow {
+  game_id: number;
+  opponent: number | null;
+  name: string | null;
+  /** What the player who asks is to play. */
+  color: Color;
+  options: Options;
+  ranked: boolean;
+  created: string;
+  /** The seconds it was given to begin in. */
+  lapses: number | null;
+  [field: string]: unknown;
+}
+
+export interface InvitationsReply extends Reply {
+  received: InvitationRow[];
+  sent: InvitationRow[];
+  /** Whether the player waits to be found. */
+  seeking: boolean;
+}
+
+export interface SettingsReply extends Reply {
+  player: number;
+  name: string;
+  max_games: number;
 }
 
 export interface PlayerReply extends Reply {
@@ -454,6 +518,18 @@ export class Client {
   rekey(fields?: RekeyFields): Promise<KeyReply>;
   /** Takes a seat; or shows the game again to whoever has it. */
   join(fields: JoinFields): Promise<JoinReply>;
+  /** Invites a registered player who is here to a game in which one's own seat is taken. */
+  challenge(fields: ChallengeFields): Promise<ChallengeReply>;
+  /** A game with whoever seeks one like it; else waits to be found, as long as this connection lasts. */
+  seek(fields?: SeekFields): Promise<SeatReply>;
+  /** The invitations that wait for an answer. */
+  invitations(fields?: Fields): Promise<InvitationsReply>;
+  /** Takes the seat that the player was invited to. */
+  accept(fields: Fields & { game_id: Id }): Promise<JoinReply>;
+  /** Calls off a game that has not begun; without one, seeks no longer. */
+  decline(fields?: Fields & { game_id?: Id }): Promise<DeclineReply>;
+  /** What the player has set, having set what is given. */
+  settings(fields?: SettingsFields): Promise<SettingsReply>;
   /** The operator's: takes a player's key and password away, and ends its sessions. */
   revoke(fields: RevokeFields): Promise<PlayerReply>;
   /** The operator's: the registered players, newest first. */

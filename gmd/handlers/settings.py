@@ -21,4 +21,5 @@ async def settings(request: Settings, call: Call) -> Answer:
     account = find_account(player, None, call)
     if request.max_games is not None:
         account = await call.gate.registry.set_max_games(player, request.max_games)
+        call.lobby.look_again(player)
     return Answer(SettingsReply(id=echo_id(request), player=player, name=account.name, max_games=account.max_games))

@@ -10,7 +10,7 @@ from random import Random, SystemRandom
 import trio
 from msgspec import Struct
 
-from gm_protocol.errors import BadRequest, GmError, NotAvailable, TooMany, quote
+from gm_protocol.errors import BadRequest, GmError, Internal, NotAvailable, TooMany, quote
 from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
 from gmd.arbiter import Arbiter
@@ -95,17 +95,19 @@ class Lobby:
         async for work in self._to_do:
             try:
                 await work()
-            except GmError as error:
-                logger.warning("the lobby could not do what was due", reason=str(error))
+            except Internal as error:
+                logger.warning("the lobby could not write what was due", reason=str(error))
+            except GmError:
+                pass  # the game has begun, or ended, meanwhile
             except Exception:
                 logger.exception("the lobby failed")
 
     def _note(self, game: Game) -> None:
         self.book.note(game)
         players = [player for player in game.named if player is not None]
-        if game.over and len(self._queue):
-            for player in filter(self.seeks, players):
-                self._work.send_nowait(partial(self._pair_anew, player))
+        if game.over:
+            for player in players:
+                self.look_again(player)
         elif not game.begun:  # whoever it names may have been revoked while it was on its way, or as the daemon ended
             for player in filter(self._is_revoked, players):
                 self._work.send_nowait(partial(self._call_off, game.id, player))
@@ -272,6 +274,11 @@ class Lobby:
         """Whether a player stands in the queue."""
         return self._queue.find(player) is not None
 
+    def look_again(self, player: int) -> None:
+        """Find somebody for a player who stands in the queue and may have room again."""
+        if self.seeks(player):
+            self._work.send_nowait(partial(self._pair_anew, player))
+
     def leave_queue(self, player: int) -> None:
         """Let a player stand in the queue no more."""
         self._queue.drop(player)
@@ -290,9 +297,11 @@ class Lobby:
         :param is_here: whether the player is still there to be told.
         :raises BadRequest: this player cannot seek, or not on these terms.
         :raises NotAvailable: the player has as many games in hand as it takes.
-        :raises LogFailed: the game could not be written; nothing has changed.
+        :raises TooMany: as many of its invitations as may wait for answers do so.
+        :raises LogFailed: the game could not be written; the other one stands at the end of the queue again.
         """
         _check_inviter(player)
+        self._check_out(player)
         seek = Seek(player, color, terms, what_is_played(terms), is_here)
         if not self.room(player):
             raise NotAvailable(f"player: {player} has as many games in hand as it takes at a time")

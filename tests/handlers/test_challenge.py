@@ -23,7 +23,8 @@ async def received(client: Client, **fields: Any) -> list[int]:
 
 async def test_a_challenge_is_a_game_whose_other_seat_is_kept() -> None:
     async with house() as (_, alice, bob, carol):
-        made = await alice.ask("challenge", opponent="Bob", color="black", variant="rbc", brief=True)
+        asked = {"opponent": "Bob", "color": "black", "variant": "rbc", "clock": None, "brief": True}
+        made = await alice.ask("challenge", **asked)
         state, options = made["state"], made["options"]
         assert (made["error"], made["game_id"], made["seat"]) == (None, 1, "black")
         assert (state["player_white"], state["player_black"], state["phase"]) == (BOB, ALICE, "open")
@@ -227,6 +228,16 @@ async def test_two_who_wait_are_paired_when_one_has_room_again() -> None:
         assert (await alice.ask("wait", any=True))["game_id"] == 2
 
 
+async def test_two_who_wait_are_paired_when_one_takes_more_games() -> None:
+    async with house() as (_, alice, bob, _carol):
+        await alice.ask("seek")
+        await alice.ask("settings", max_games=0)
+        assert (await bob.ask("seek"))["game_id"] is None
+        await alice.ask("settings", max_games=1)
+        for client in (alice, bob):
+            assert (await client.ask("wait", any=True, brief=True))["state"]["phase"] == "open"
+
+
 async def test_an_invitation_of_one_who_is_revoked_is_called_off() -> None:
     async with house() as (daemon, alice, bob, carol):
         await alice.ask("challenge", opponent="bob")
@@ -258,3 +269,19 @@ async def test_who_accepts_in_time_has_the_clock_s_time_to_be_heard_from(autojum
         await trio.sleep(60)
         state = (await alice.ask("state", game_id=1, brief=True))["state"]
         assert (state["termination"], state["clock"]["white"]) == ("available_move", 840.0)
+
+
+async def test_who_has_invitations_enough_out_does_not_seek_more() -> None:
+    async with house(max_invitations=1) as (_, alice, bob, carol):
+        for client in (bob, carol):
+            await client.ask("seek")
+            found = await alice.ask("seek", color="white")
+            if client is bob:
+                assert found["game_id"] == 1
+        assert told(found) == (
+            "too_many",
+            "max_invitations: 1 of yours wait for answers; withdraw some, or wait",
+        )
+        assert found["retry_after"] == 300.0
+        await bob.ask("accept", game_id=1)
+        assert (await alice.ask("seek", color="white"))["game_id"] == 2

@@ -246,3 +246,28 @@ def test_nothing_shows_what_is_kept_of_a_key() -> None:
     account = Account(player=1, name="bot", created="", key=b"digest", password="hash", nonce=b"nonce")
     assert repr(account) == "Account(player=1, name='bot')"
     assert repr(structs.replace(account, name="b")) == "Account(player=1, name='b')"
+
+
+async def test_what_a_player_has_set_is_kept_and_its_versions_are_counted() -> None:
+    house = House()
+    gate = await house.open()
+    player, _ = await registered(gate)
+    assert await gate.registry.set_max_games(player, 0) == gate.registry.get(player)
+    await gate.registry.set_ranked(player, ranked=True)
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(gate.registry.next_version, player)
+    account = (await house.open()).registry.get(player)
+    assert account is not None
+    assert (account.max_games, account.ranked, account.version) == (0, True, 3)
+    await gate.registry.rekey(player, None)
+    await gate.registry.revoke(player)
+    account = gate.registry.get(player)
+    assert account is not None
+    assert (account.max_games, account.ranked, account.version) == (0, True, 3)
+
+
+async def test_a_new_player_takes_four_games_and_no_ranked_ones() -> None:
+    gate = await House().open()
+    account, _ = await gate.registry.register("bot", None, None)
+    assert (account.max_games, account.ranked, account.version) == (4, False, 0)

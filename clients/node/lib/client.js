@@ -9,13 +9,14 @@ import { turns } from "./turns.js";
 const READING = new Set([
   ...["hello", "ping", "state", "wait", "actions", "games", "history"],
   ...["join", "players", "revoke"],
+  ...["invitations", "accept", "decline", "settings"],
 ]);
 
 /** Kinds that may be sent again where "ply" says which action it is. */
 const ACTING = new Set(["move", "sense", "end_game"]);
 
 /** Kinds that may be sent again thanks to a "token", which they get here unless they have one. */
-const MAKING = new Set(["new_game", "game_from_pgn", "register", "rekey"]);
+const MAKING = new Set(["new_game", "game_from_pgn", "challenge", "seek", "register", "rekey"]);
 
 /** Codes that go away by trying again, in answer to a hello. */
 const PASSING = new Set(["too_many", "shutting_down"]);
@@ -123,6 +124,30 @@ export class Client {
 
   join(fields) {
     return this.request("join", fields);
+  }
+
+  challenge(fields) {
+    return this.request("challenge", fields);
+  }
+
+  seek(fields) {
+    return this.request("seek", fields);
+  }
+
+  invitations(fields) {
+    return this.request("invitations", fields);
+  }
+
+  accept(fields) {
+    return this.request("accept", fields);
+  }
+
+  decline(fields) {
+    return this.request("decline", fields);
+  }
+
+  settings(fields) {
+    return this.request("settings", fields);
   }
 
   players(fields) {

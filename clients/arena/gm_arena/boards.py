@@ -1,0 +1,77 @@
+"""The board of a game in which everything is seen, kept in step with the server's, for bots that speak of boards."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable
+
+import chess
+from chess.variant import CrazyhouseBoard
+
+from gm_client.blocking import GameState, HistoryReply
+from gm_client.trio_client import Turn
+
+from .bot import Bot, BotFailed, Place
+
+
+def board_of(variant: str, fen: str) -> chess.Board:
+    """A board whose moves are written as the server writes them.
+
+    Castling is Chess960's where rights are given by the rooks' files; a crazyhouse game from another start position
+    than the classical one is such a game too.
+    """
+    rights = fen.split()[2]
+    chess960 = variant == "chess960" or not set(rights) <= set("KQkq-")
+    return CrazyhouseBoard(fen, chess960) if variant == "crazyhouse" else chess.Board(fen, chess960=chess960)
+
+
+class Record:
+    """A game from its start position to where it stands now."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.board = board_of(place.variant, place.start_fen)
+
+    async def catch_up(self, state: GameState) -> chess.Board:
+        """The board at a state of the game, with all moves on its stack; mostly the opponent's last one is missing."""
+        missing = state["ply_index"] - len(self.board.move_stack)
+        if missing == 1 and state["last_move"] is not None:
+            self.board.push_uci(state["last_move"])
+        elif missing:
+            self.board = board_of(self._place.variant, self._place.start_fen)
+            for uci in (await self._place.read_moves())[: state["ply_index"]]:
+                self.board.push_uci(uci)
+        return self.board
+
+
+class BoardBot(Bot):
+    """A bot that is shown boards. Draws that can be claimed are claimed for it: its protocol has no word for that."""
+
+    _record: Record
+
+    async def begin(self, place: Place) -> None:
+        self._record = Record(place)
+
+    async def take_turn(self, turn: Turn) -> None:
+        if turn.state["draws"]:
+            await turn.end_game(f"taken_draw_{turn.color}")
+            return
+        await self.choose(turn, await self._record.catch_up(turn.state))
+
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        """These protocols have no word for it: the process just ends."""
+
+    @abstractmethod
+    async def choose(self, turn: Turn, board: chess.Board) -> None:
+        """Do something in a turn, at a board that is only to be looked at."""
+
+    async def move(self, turn: Turn, move: chess.Move | None, *, offer_draw: bool = False) -> None:
+        """Make a move at the board of the turn.
+
+        :raises BotFailed: it is not legal.
+        """
+        board = self._record.board
+        if move is None or not board.is_legal(move):
+            raise BotFailed(f"{move} is no legal move in {board.fen()}")
+        await turn.move(board.uci(move), offer_draw=offer_draw)
+        board.push(move)

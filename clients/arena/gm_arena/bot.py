@@ -1,0 +1,95 @@
+"""What a bot is to whoever lets it play: somebody who takes the turns of one seat of one game."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import trio
+
+from gm_client.blocking import Color, GameState, HistoryReply
+from gm_client.trio_client import Turn
+
+
+class BotFailed(Exception):
+    """A bot does not do what it has to. Its text is a sentence for the log.
+
+    :ivar details: what the bot itself had to say, such as a traceback; may be empty.
+    """
+
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class BotUnusable(Exception):
+    """What was asked for is no bot that could play: what is missing, and what to do."""
+
+
+@dataclass
+class Place:
+    """A seat that a bot plays.
+
+    :ivar opponent: the other player's id; None while nobody has taken that seat.
+    :ivar options: the game's, as the reply to ``join`` has them; empty until the seat is taken.
+    :ivar read_moves: asks the server for the moves so far, in UCI; for games in which everything is seen.
+    """
+
+    game_id: int
+    color: Color
+    variant: str
+    start_fen: str
+    opponent: int | None
+    read_moves: Callable[[], Awaitable[list[str]]]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+class Bot(ABC):
+    """One bot in one game. Whatever it does wrong is a :class:`BotFailed`; it is closed in any case."""
+
+    @abstractmethod
+    async def begin(self, place: Place) -> None:
+        """The game begins. No clock runs yet."""
+
+    @abstractmethod
+    async def take_turn(self, turn: Turn) -> None:
+        """Do something in a turn of the bot's: sense, move, take a draw or resign.
+
+        The turn may be over sooner than the bot knows: what it does then does nothing. This may be cancelled.
+        """
+
+    @abstractmethod
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        """The game is over.
+
+        :param history: asks for the whole of it.
+        """
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Leave nothing behind, whatever the bot is doing. Nothing else is called afterwards."""
+
+
+class Bots(ABC):
+    """Where bots of one make come from: every game has its own.
+
+    :ivar name: what people know them by.
+    :ivar variants: what they play; for some only known once one was started.
+    :ivar defaults: the fields of ``new_game`` where nothing else is said.
+    :ivar joins_late: whether they can play on where others have played before.
+    """
+
+    name: str
+    variants: frozenset[str]
+    defaults: ClassVar[dict[str, Any]]
+    joins_late: ClassVar[bool] = True
+
+    @abstractmethod
+    async def start(self, nursery: trio.Nursery) -> Bot:
+        """A new bot, ready for its game.
+
+        :param nursery: has what goes on beside it, until that is closed.
+        :raises BotFailed: it does not start.
+        """

@@ -1,0 +1,293 @@
+"""Lets bots of one make play the games of one player: one that is there, new ones, or all, several at once."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import trio
+
+from gm_client.blocking import (
+    DEFAULT_PORT,
+    PATIENCE_SECONDS,
+    BadReply,
+    Color,
+    ConnectionLost,
+    GameState,
+    GmError,
+    HistoryReply,
+)
+from gm_client.trio_client import Client, Turn
+
+from .bot import Bot, BotFailed, Bots, Place
+from .seat import Played, play_seat
+
+COLORS: tuple[Color, Color] = ("white", "black")
+
+
+class BridgeError(Exception):
+    """There is no game to be played as was asked."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where to play, and as whom.
+
+    :ivar hello: ``player`` or ``name``, and ``key``.
+    :ivar patience: seconds that the server may be gone.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+    tls: bool | ssl.SSLContext = False
+    patience: float = PATIENCE_SECONDS
+    hello: Mapping[str, Any] = field(default_factory=dict)
+
+    def client(self) -> Client:
+        """A connection of its own, made when it is first used."""
+        return Client(self.host, self.port, tls=self.tls, patience=self.patience, **self.hello)
+
+
+class Reporter(Protocol):
+    """Who is told of what goes on."""
+
+    def begins(self, place: Place) -> None:
+        """A seat is taken."""
+
+    def ends(self, played: Played) -> None:
+        """A seat was played to its end."""
+
+    def leaves_alone(self, game_id: int, reason: str) -> None:
+        """A game is not played, or not any more."""
+
+
+class Bridge:
+    """The games in hand. Each has bots of its own, and none holds up another."""
+
+    def __init__(self, server: Server, bots: Bots, reporter: Reporter, *, at_once: int) -> None:
+        """:param at_once: how many games are played at a time, at most."""
+        self._server, self._bots, self._reporter = server, bots, reporter
+        self._room = trio.Semaphore(at_once)
+        self._in_hand: dict[int, list[Place]] = {}
+        self._left_alone: dict[int, None] = {}
+        self._draining = False
+        self._looking = trio.CancelScope()
+        self._error: Exception | None = None
+        self._spares: list[Bot] = []
+        self._games: trio.Nursery
+        self._beside: trio.Nursery  # what bots write to their standard error
+
+    @property
+    def games_in_hand(self) -> list[int]:
+        """The ids of the games that are being played."""
+        return list(self._in_hand)
+
+    async def run(self, plan: Callable[[Bridge], Awaitable[None]]) -> None:
+        """Start a bot, to see that it can be done; carry out a plan, and play all its games to their ends.
+
+        :param plan: calls one of the three ``play_`` below.
+        :raises BotFailed: the bot does not start.
+        :raises BridgeError: there is no such game to be played.
+        :raises ConnectionLost: the server is gone, for longer than there is patience.
+        :raises GmError: the server refuses.
+        """
+        async with trio.open_nursery() as self._beside:
+            try:
+                async with trio.open_nursery() as self._games:
+                    try:
+                        self._spares.append(await self._bots.start(self._beside))
+                        await plan(self)
+                    except Exception as error:  # carried past the nurseries, which would make a group of it
+                        self._error = error
+            finally:
+                with trio.CancelScope(shield=True):
+                    for spare in self._spares:
+                        await spare.aclose()
+            self._beside.cancel_scope.cancel()
+        if self._error is not None:
+            raise self._error
+
+    def drain(self) -> None:
+        """Begin no game any more; those that are being played go on. Nobody need come to those that nobody joined."""
+        self._draining = True
+        self._looking.cancel()
+        for places in self._in_hand.values():
+            self._games.start_soon(self._withdraw, places[0])
+
+    async def play_one(self, game_id: int) -> None:
+        """Play a game that is there, in the seats that are the player's, or one that is open."""
+        async with self._server.client() as client:
+            await client.open()
+            state = await _seen_by_all(client, game_id)
+            places = self._places_in(state, client.player)
+            if state["phase"] == "over":
+                raise BridgeError(f"game {game_id} is over: {state['result']} {state['termination']}")
+            if not places:
+                raise BridgeError(f"player {client.player} has no seat in game {game_id}, and none is open")
+            if (reason := self._unplayable(state)) is not None:
+                raise BridgeError(f"game {game_id} {reason}")
+        await self._room.acquire()
+        self._take(places)
+
+    async def play_new(self, opponent: int | None, colors: Iterable[Color], options: Mapping[str, Any]) -> None:
+        """Make games against a player, or, where that is None, whoever joins; and play them.
+
+        :param colors: the bot's, one for each game.
+        :param options: fields of ``new_game``, in place of those that the bots have by default.
+        """
+        fields = {**self._bots.defaults, **options}
+        if fields["variant"] not in self._bots.variants:
+            raise BridgeError(f"a new game {self._why_not(fields['variant'])}")
+        async with self._server.client() as client:
+            await client.open()
+            for color in colors:
+                if not await self._has_room():
+                    return
+                white, black = (client.player, opponent) if color == "white" else (opponent, client.player)
+                game = await client.new_game(white, black, brief=True, **fields)
+                state = await _seen_by_all(client, game["game_id"])
+                self._take(self._places_in(state, client.player))
+
+    async def play_all(self, count: int | None = None) -> None:
+        """Play the games of the player's that are due, those it is invited to among them, until :meth:`drain`.
+
+        :param count: how many games at most.
+        """
+        async with self._server.client() as client:
+            await client.open()
+            while count is None or count > 0:
+                if not await self._has_room():
+                    return
+                state = await self._next_due(client)
+                if state is None:
+                    self._room.release()
+                    continue
+                self._take(self._places_in(state, client.player))
+                count = None if count is None else count - 1
+
+    async def _has_room(self) -> bool:
+        """Wait until there is room for another game, and take it. False if there are to be no more."""
+        with self._unless_draining() as scope:
+            await self._room.acquire()
+        return not scope.cancelled_caught
+
+    @contextmanager
+    def _unless_draining(self) -> Iterator[trio.CancelScope]:
+        with trio.CancelScope() as self._looking:
+            if self._draining:
+                self._looking.cancel()
+            yield self._looking
+
+    async def _next_due(self, client: Client) -> GameState | None:
+        """A game that waits for the player, as it is shown to everybody."""
+        excepted, most = [*self._in_hand, *self._left_alone], int(client.limits["max_wait_games"])
+        if len(excepted) > most:
+            raise BridgeError(f"{len(self._left_alone)} games are left alone, and the server excepts {most} at most")
+        due: GameState | None = None
+        with self._unless_draining():
+            due = (await client.wait(any=True, except_=excepted, brief=True))["state"]
+        if due is None or due["phase"] == "over":
+            return None
+        state = await _seen_by_all(client, due["game_id"])
+        if (reason := self._unplayable(state)) is not None:
+            self._leave_alone(state["game_id"], reason)
+            return None
+        return state
+
+    def _unplayable(self, state: GameState) -> str | None:
+        """Why the bots cannot play a game, if so."""
+        if state["variant"] not in self._bots.variants:
+            return self._why_not(state["variant"])
+        if not self._bots.joins_late and state["ply_index"] > 1:
+            return f"is under way, and {self._bots.name} can play a game from its beginning only"
+        return None
+
+    def _why_not(self, variant: str) -> str:
+        return f"is {variant}, and {self._bots.name} plays {', '.join(sorted(self._bots.variants))}"
+
+    def _leave_alone(self, game_id: int, reason: str) -> None:
+        self._left_alone[game_id] = None
+        self._reporter.leaves_alone(game_id, reason)
+
+    def _places_in(self, state: GameState, player: int | None) -> list[Place]:
+        """The player's seats; or else one that is open."""
+        seats: dict[Color, int | None] = {"white": state["player_white"], "black": state["player_black"]}
+        colors = [color for color in COLORS if seats[color] == player]
+        colors = colors or [color for color in COLORS if seats[color] is None][:1]
+        return [self._place(state, color, seats["black" if color == "white" else "white"]) for color in colors]
+
+    def _place(self, state: GameState, color: Color, opponent: int | None) -> Place:
+        async def read_moves() -> list[str]:
+            async with self._server.client() as client:
+                return (await client.history(state["game_id"]))["moves"]
+
+        return Place(state["game_id"], color, state["variant"], state["start_fen"], opponent, read_moves)
+
+    def _take(self, places: list[Place]) -> None:
+        """Begin to play a game, for which there is room."""
+        self._in_hand[places[0].game_id] = places
+        self._games.start_soon(self._play, places)
+
+    async def _play(self, places: list[Place]) -> None:
+        try:
+            async with trio.open_nursery() as nursery:
+                for place in places:
+                    nursery.start_soon(self._play_seat, place)
+        finally:
+            del self._in_hand[places[0].game_id]
+            self._room.release()
+
+    async def _play_seat(self, place: Place) -> None:
+        """Play a seat. Only what is the same for all games ends the others too."""
+        self._reporter.begins(place)
+        try:
+            async with self._server.client() as client:
+                played = await play_seat(client, place, await self._start_bot())
+        except GmError as error:
+            self._leave_alone(place.game_id, f"is not played: {error}")
+        except Exception as error:
+            self._error = self._error or error
+            self._games.cancel_scope.cancel()
+        else:
+            self._reporter.ends(played)
+
+    async def _start_bot(self) -> Bot:
+        if self._spares:
+            return self._spares.pop()
+        try:
+            return await self._bots.start(self._beside)
+        except BotFailed as failure:
+            return Stillborn(failure)
+
+    async def _withdraw(self, place: Place) -> None:
+        """Call a game off that has not begun."""
+        async with self._server.client() as client:
+            with suppress(GmError, ConnectionLost, BadReply):
+                await client.decline(place.game_id)  # which is refused if it has
+
+
+class Stillborn(Bot):
+    """A bot that did not start, in a game that was counting on it."""
+
+    def __init__(self, failure: BotFailed) -> None:
+        self._failure = failure
+
+    async def begin(self, place: Place) -> None:
+        raise self._failure
+
+    async def take_turn(self, turn: Turn) -> None:
+        raise self._failure
+
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        raise self._failure
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
+
+
+async def _seen_by_all(client: Client, game_id: int) -> GameState:
+    """A game as it is shown to everybody; the player is not heard from by this, and no clock starts."""
+    return (await client.state(game_id, player=None, brief=True))["state"]

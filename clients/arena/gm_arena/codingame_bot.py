@@ -1,0 +1,106 @@
+"""Bots that speak CodinGame's chess protocol on their standard streams, each game's a process of its own."""
+
+from __future__ import annotations
+
+import random
+import shlex
+from typing import Any, ClassVar
+
+import chess
+import trio
+
+from gm_client.trio_client import Turn
+
+from .boards import BoardBot
+from .bot import Bot, BotFailed, Bots, BotUnusable, Place
+from .codingame import (
+    MAX_MOVES,
+    Action,
+    BadAnswer,
+    Position,
+    constants,
+    inputs,
+    read_answer,
+    read_configuration,
+    read_move,
+)
+from .process import BotProcess
+
+#: Seconds for a bot's configuration. CodinGame gives one; but here other bots may start on the same processors.
+CONFIGURATION_SECONDS = 10.0
+#: What a bot is told where a game has no limit of its own: half of the server's 12,000 plies.
+NO_MAX_MOVES = 6_000
+
+
+class CodinGameBots(Bots):
+    """A command, which is started anew for every game."""
+
+    variants = frozenset({"standard", "chess960", "crazyhouse"})
+    defaults: ClassVar[dict[str, Any]] = {"variant": "chess960", "max_moves": MAX_MOVES}
+
+    def __init__(self, command: str, rng: random.Random | None = None) -> None:
+        """:param rng: what draws the moves of those who ask for a random one."""
+        try:
+            self._command = shlex.split(command)
+        except ValueError as error:
+            raise BotUnusable(f"codingame:{command}: {error}") from None
+        if not self._command:
+            raise BotUnusable("codingame: needs a command, such as codingame:'python3 my_bot.py'")
+        self.name = command
+        self._rng = rng or random.Random()
+
+    async def start(self, nursery: trio.Nursery) -> Bot:
+        return CodinGameBot(await BotProcess.start(self._command, self._command[0], nursery), self._rng)
+
+
+class CodinGameBot(BoardBot):
+    """A bot's process, by its protocol. The server has single games: the number is always 1, the score 0 0."""
+
+    def __init__(self, process: BotProcess, rng: random.Random) -> None:
+        self._process, self._rng = process, rng
+        self._configuration: tuple[str, ...] | None = None
+        self._place: Place
+
+    async def begin(self, place: Place) -> None:
+        await super().begin(place)
+        self._place = place
+        self._process.label += f" in game {place.game_id}"
+
+    async def choose(self, turn: Turn, board: chess.Board) -> None:
+        if self._configuration is None:
+            self._configuration = await self._configure()
+        offered = turn.state["draw_offered"]
+        self._process.send(inputs(self._configuration, Position(board, offered)))
+        line = await self._process.receive()
+        try:
+            await self._obey(turn, board, line)
+        except BadAnswer as error:
+            raise BotFailed(f"{self._process.label}: {error}") from None
+
+    async def _configure(self) -> tuple[str, ...]:
+        max_moves = self._place.options.get("max_moves") or NO_MAX_MOVES
+        self._process.send(constants(crazyhouse=self._place.variant == "crazyhouse", max_moves=max_moves))
+        with trio.move_on_after(CONFIGURATION_SECONDS):
+            line = await self._process.receive()
+            try:
+                return read_configuration(line)
+            except BadAnswer as error:
+                raise BotFailed(f"{self._process.label}: {error}") from None
+        raise BotFailed(f"{self._process.label} wrote no configuration in {CONFIGURATION_SECONDS:g} seconds")
+
+    async def _obey(self, turn: Turn, board: chess.Board, line: str) -> None:
+        answer = read_answer(line, draw_offered=turn.state["draw_offered"])
+        match answer.action:
+            case Action.RESIGN:
+                await turn.resign()
+            case Action.ACCEPT_DRAW:
+                await turn.end_game("draw_agreed")
+            case Action.RANDOM:
+                move = self._rng.choice(list(board.legal_moves))
+                await self.move(turn, move, offer_draw=answer.offers_draw)
+            case Action.MOVE:
+                assert answer.move is not None
+                await self.move(turn, read_move(board, answer.move), offer_draw=answer.offers_draw)
+
+    async def aclose(self) -> None:
+        await self._process.kill()  # as on CodinGame: few bots look for the end of their input

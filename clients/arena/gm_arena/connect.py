@@ -1,0 +1,256 @@
+"""``gmd connect``: let a bot play that was written for reconchess, UCI or CodinGame."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import signal
+import ssl
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import trio
+
+from gm_client.blocking import DEFAULT_PORT, PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
+
+from .bot import BotFailed, Bots, BotUnusable
+from .bridge import Bridge, BridgeError, Server
+from .report import Lines
+from .specs import bots_of
+
+#: Where a key may stand that is not to be seen among the arguments of running programs; gmcat reads it too.
+KEY_VARIABLE = "GM_KEY"
+
+#: Seconds.
+POSITIVE = click.FloatRange(0, min_open=True)
+
+#: What ends the taking of games, and at the second time everything.
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def _address(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, int]:
+    """HOST:PORT, HOST, or :PORT; an IPv6 address stands in brackets."""
+    has_port = ":" in text.rpartition("]")[2]
+    host, _, port = text.rpartition(":") if has_port else (text, "", str(DEFAULT_PORT))
+    if not port.isdecimal() or not 1 <= int(port) <= 65535:
+        raise click.BadParameter(f"{text!r} is not HOST:PORT, with a port from 1 to 65535")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
+    """The field of ``new_game``; empty for no clock, None where nothing is said."""
+    if text is None or text == "none":
+        return None if text is None else {}
+    by_move = "/" in text
+    names = ("first_move", "per_move") if by_move else ("initial", "increment")
+    numbers = text.split("/" if by_move else "+")
+    try:
+        if len(numbers) not in ((2,) if by_move else (1, 2)):
+            raise ValueError
+        return dict(zip(names, map(float, numbers), strict=False))
+    except ValueError:
+        message = f"{text!r} is none of 300, 180+2, 1/0.05 (the seconds for the first and each later move), and none"
+        raise click.BadParameter(message) from None
+
+
+@click.command()
+@click.argument("bot")
+@click.option(
+    "--server",
+    callback=_address,
+    default=f"127.0.0.1:{DEFAULT_PORT}",
+    metavar="HOST:PORT",
+    show_default=True,
+    help="Where to play.",
+)
+@click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
+@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@click.option("--player", required=True, metavar="ID|NAME", help="Who plays: a number, or a registered player's name.")
+@click.option("--key", help=f"Its key, or @FILE.  [default: ${KEY_VARIABLE}, if set]")
+@click.option(
+    "--patience",
+    type=POSITIVE,
+    default=PATIENCE_SECONDS,
+    show_default=True,
+    help="Seconds that the server may be gone.",
+)
+@click.option("--game", type=int, help="Play this game, and leave.")
+@click.option(
+    "--opponent", metavar="ID|anyone", help="Make a new game against a player, or whoever joins, and leave after it."
+)
+@click.option(
+    "--color",
+    type=click.Choice(["white", "black"]),
+    help="With --opponent: of the bot.  [default: white and black in turn]",
+)
+@click.option("--games", type=click.IntRange(1), help="Leave after so many games.  [default: with --opponent 1]")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 100), default=4, show_default=True, help="How many games at a time."
+)
+@click.option(
+    "--variant",
+    type=click.Choice(["standard", "chess960", "crazyhouse", "rbc"]),
+    help="Of a new game.  [default: the bot's]",
+)
+@click.option(
+    "--clock",
+    callback=_clock,
+    metavar="CLOCK",
+    help="Of a new game, in seconds: 300, 180+2, 1/0.05 (first move/each later one), none.",
+)
+@click.option("--fen", help="The position that a new game starts from.")
+@click.option("--position", type=int, help="The same, by its number, in chess960 and crazyhouse.")
+@click.option("--max-moves", type=int, help="A new game is drawn after so many moves of each side (in rbc, turns).")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="A UCI engine's option; may be given again."
+)
+@click.option(
+    "--movetime", type=POSITIVE, help="Seconds an engine thinks about a move where there is no clock.  [default: 1]"
+)
+@click.option("--depth", type=click.IntRange(1), help="Plies an engine searches at most.")
+@click.option("--nodes", type=click.IntRange(1), help="Nodes an engine searches at most.")
+def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
+    """Let BOT play, as it is: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND or codingame:COMMAND.
+
+    It plays every game in which the player has a seat or is invited to one, several at once, until Ctrl-C: then it
+    finishes the games in hand, and leaves; a second Ctrl-C leaves at once. With --game it plays that one, with
+    --opponent new ones.
+
+    Each game has a bot of its own. One that fails gives its game up, and standard error says why; the exit status is
+    then 1.
+    """
+    _check(given)
+    logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
+    try:
+        bots = bots_of(
+            bot, options=_options(given), seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"]
+        )
+        status = trio.run(_play, _server(server, given), bots, given)
+    except BotUnusable as error:
+        raise click.UsageError(str(error)) from None
+    except BotFailed as error:
+        raise click.ClickException(f"{bot} does not start: {error}\n{error.details}".rstrip()) from None
+    except (BridgeError, GmError, ConnectionLost, BadReply) as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(status)
+
+
+async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
+    """Play what is to be played; the exit status."""
+    lines = Lines(bots)
+    bridge = Bridge(server, bots, lines, at_once=given["concurrency"])
+
+    async def plan(bridge: Bridge) -> None:
+        lines.starts(server)
+        if given["game"] is not None:
+            await bridge.play_one(given["game"])
+        elif given["opponent"] is not None:
+            colors = itertools.islice(_colors(given["color"]), given["games"] or 1)
+            await bridge.play_new(_opponent(given["opponent"]), colors, _new_game(bots, given))
+        else:
+            await bridge.play_all(given["games"])
+
+    error: Exception | None = None
+    async with trio.open_nursery() as nursery:
+        stopping: list[int] = await nursery.start(_stop_when_told, bridge, lines, nursery.cancel_scope)
+        try:
+            await bridge.run(plan)
+        except Exception as raised:  # past the nursery, which would make a group of it
+            error = raised
+        nursery.cancel_scope.cancel()
+    if len(stopping) == 2:
+        return 128 + stopping[-1]
+    if error is not None:
+        raise error
+    lines.sums_up()
+    return 0 if lines.all_well else 1
+
+
+async def _stop_when_told(
+    bridge: Bridge, lines: Lines, everything: trio.CancelScope, *, task_status: trio.TaskStatus[list[int]]
+) -> None:
+    """The first signal: no new games. The second: nothing at all. Those that have come are in the list given."""
+    received: list[int] = []
+    with trio.open_signal_receiver(*SIGNALS) as signals:
+        task_status.started(received)
+        async for number in signals:
+            received.append(number)
+            if len(received) == 2:
+                everything.cancel()
+                break
+            lines.drains(len(bridge.games_in_hand))
+            bridge.drain()
+
+
+def _check(given: dict[str, Any]) -> None:
+    if given["ca"] is not None and not given["tls"]:
+        raise click.UsageError("--ca goes with --tls")
+    if given["game"] is not None and given["opponent"] is not None:
+        raise click.UsageError("--game is a game that is there, and --opponent makes a new one: give one of the two")
+    if given["game"] is not None and given["games"] is not None:
+        raise click.UsageError("--games does not go with --game")
+    for name in ("color", "variant", "clock", "fen", "position", "max_moves"):
+        if given[name] is not None and given["opponent"] is None:
+            raise click.UsageError(f"--{name.replace('_', '-')} is of a new game, which --opponent makes")
+
+
+def _server(address: tuple[str, int], given: dict[str, Any]) -> Server:
+    tls: bool | ssl.SSLContext = given["tls"]
+    if given["ca"] is not None:
+        try:
+            tls = ssl.create_default_context(cafile=given["ca"])
+        except OSError as error:
+            raise click.UsageError(f"--ca: {given['ca']}: {error.strerror or 'holds no certificate in PEM'}") from None
+    return Server(
+        *address, tls, given["patience"], {"client": f"gmd-connect/{VERSION}", **_player(given["player"], given["key"])}
+    )
+
+
+def _player(player: str, key: str | None) -> dict[str, Any]:
+    """Who plays, as ``hello`` wants it."""
+    number = player.removeprefix("-").isdecimal()
+    who: dict[str, Any] = {"player": int(player)} if number else {"name": player}
+    key = os.environ.get(KEY_VARIABLE) if key is None else key
+    if key is not None and key.startswith("@"):
+        try:
+            key = Path(key[1:]).read_text("utf-8").strip()
+        except (OSError, UnicodeError) as error:
+            raise click.UsageError(f"--key: {key[1:]}: {getattr(error, 'strerror', None) or error}") from None
+    return {**who, "key": key} if key else who
+
+
+def _opponent(text: str) -> int | None:
+    if text == "anyone":
+        return None
+    if not text.removeprefix("-").isdecimal():
+        raise BridgeError(f"--opponent: {text!r} is neither a player's id nor 'anyone'")
+    return int(text)
+
+
+def _colors(color: Color | None) -> Iterator[Color]:
+    return itertools.repeat(color) if color else itertools.cycle(("white", "black"))
+
+
+def _new_game(bots: Bots, given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of ``new_game`` that were asked for."""
+    fields = {name: given[name] for name in ("variant", "fen", "position") if given[name] is not None}
+    variant = fields.get("variant", bots.defaults["variant"])
+    if given["clock"] is not None:
+        fields["clock"] = given["clock"] or None
+    if given["max_moves"] is not None:
+        fields["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
+    return fields
+
+
+def _options(given: dict[str, Any]) -> dict[str, str]:
+    options = {}
+    for text in given["options"]:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"--option: {text!r} is not NAME=VALUE")
+        options[name] = value
+    return options

@@ -1,0 +1,172 @@
+"""A bot's process, which speaks in lines and holds up nobody: not by reading nothing, nor by writing too much."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import Self, cast
+
+import trio
+
+from .bot import BotFailed
+
+logger = logging.getLogger(__name__)
+
+#: Longest line that is taken, in bytes. The longest there are to be, a reconchess turn's, have some 2,000.
+MAX_LINE = 1 << 20
+#: Bytes that may wait for a bot that does not read. A bot may well read nothing and play at random: of a game of 12,000
+#: plies, with all its legal moves, that is some 10 MB.
+MAX_UNREAD = 16 << 20
+#: Lines of a bot's standard error that are logged, and characters of each: a bot that floods must not drown the rest.
+MAX_LOGGED_LINES, MAX_LOGGED_CHARACTERS = 10_000, 500
+#: Seconds in which a bot may end by itself when it is over.
+PATIENCE_SECONDS = 2.0
+#: Seconds in which what a bot wrote to its standard error is surely read; what it has started may hold that open.
+LAST_WORDS_SECONDS = 0.5
+
+
+class BotProcess:
+    """A process in a session of its own, so that a terminal's Ctrl-C is not for it.
+
+    :ivar label: what its lines are called in the log.
+    """
+
+    def __init__(self, process: trio.Process, label: str) -> None:
+        self._process = process
+        self._stdin = cast(trio.lowlevel.FdStream, process.stdin)  # what pipes are, where there is POSIX
+        self._stdout = cast(trio.lowlevel.FdStream, process.stdout)
+        self.label = label
+        self._received = bytearray()
+        self._unsent = bytearray()
+        self._logged, self._all_logged = 0, trio.Event()
+
+    @classmethod
+    async def start(cls, command: Sequence[str], label: str, nursery: trio.Nursery) -> Self:
+        """:raises BotFailed: there is no such program."""
+        pipe = subprocess.PIPE
+        try:
+            process = await trio.lowlevel.open_process(
+                command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+            )
+        except OSError as error:
+            raise BotFailed(f"{command[0]!r} cannot be started: {error.strerror}") from None
+        bot = cls(process, label)
+        nursery.start_soon(bot._log_errors)
+        return bot
+
+    def send(self, text: str) -> None:
+        """Send it, now or while the bot is listened to: it may well write before it reads.
+
+        :raises BotFailed: too much waits for it already.
+        """
+        self._unsent += text.encode()
+        if len(self._unsent) > MAX_UNREAD:
+            raise BotFailed(f"{self.label} does not read: {len(self._unsent)} bytes wait for it")
+        self._write()
+
+    async def receive(self) -> str:
+        """Its next line, without the end of it.
+
+        :raises BotFailed: there is none.
+        """
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._write_on)
+            line = await self._read_line()
+            nursery.cancel_scope.cancel()
+        if line is None:
+            raise BotFailed(await self._why_silent())
+        return line.decode("utf-8", "replace")
+
+    async def _read_line(self) -> bytes | None:
+        """None where the bot has said its last, or says too much at once."""
+        while (end := self._received.find(b"\n")) < 0:
+            try:
+                chunk = await self._stdout.receive_some()
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                return None
+            if not chunk or len(self._received) > MAX_LINE:
+                return None
+            self._received += chunk
+        line = bytes(self._received[:end]).removesuffix(b"\r")
+        del self._received[: end + 1]
+        return line
+
+    async def _why_silent(self) -> str:
+        if len(self._received) > MAX_LINE:
+            return f"{self.label} wrote a line of more than {MAX_LINE} bytes"
+        with trio.move_on_after(PATIENCE_SECONDS):
+            return f"{self.label} {_ended(await self._process.wait())}"
+        return f"{self.label} closed its standard output"
+
+    async def _write_on(self) -> None:
+        while not self._write():
+            await trio.lowlevel.wait_writable(self._stdin.fileno())
+
+    def _write(self) -> bool:
+        """Write what the pipe takes; whether nothing is left."""
+        try:
+            while self._unsent:
+                del self._unsent[: os.write(self._stdin.fileno(), self._unsent)]
+        except BlockingIOError:
+            return False
+        except OSError:  # the bot has closed its input, which is its own affair
+            self._unsent.clear()
+        return True
+
+    async def _log_errors(self) -> None:
+        """Log what it writes to its standard error, until it ends."""
+        assert self._process.stderr is not None
+        rest = b""
+        try:
+            async with self._process.stderr as errors:
+                async for chunk in errors:
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    for line in lines:
+                        self._log(line)
+                    rest = rest[:MAX_LOGGED_CHARACTERS]
+            if rest:
+                self._log(rest)
+        finally:
+            self._all_logged.set()
+
+    def _log(self, line: bytes) -> None:
+        self._logged += 1
+        if self._logged <= MAX_LOGGED_LINES:
+            logger.info("%s: %s", self.label, line.decode("utf-8", "replace").rstrip()[:MAX_LOGGED_CHARACTERS])
+        elif self._logged == MAX_LOGGED_LINES + 1:
+            logger.warning("%s: more than %d lines; the rest is not logged", self.label, MAX_LOGGED_LINES)
+
+    async def aclose(self) -> None:
+        """Close its pipes, and end it if that does not; at once where this is cancelled."""
+        self._close_pipes()
+        try:
+            with trio.move_on_after(PATIENCE_SECONDS):
+                await self._process.wait()
+        finally:
+            await self.kill()
+
+    async def kill(self) -> None:
+        """End it, with whatever it has started."""
+        with trio.CancelScope(shield=True):
+            if self._process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+                await self._process.wait()
+            with trio.move_on_after(LAST_WORDS_SECONDS):
+                await self._all_logged.wait()
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        self._stdin.close()
+        self._stdout.close()
+
+
+def _ended(status: int) -> str:
+    """What became of a process, by its exit status."""
+    if status < 0:
+        return f"was ended by {signal.strsignal(-status) or f'signal {-status}'}"
+    return f"ended, with exit status {status}"

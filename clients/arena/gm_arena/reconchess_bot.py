@@ -1,0 +1,103 @@
+"""Bots written for the package reconchess, each game's in a process of its own (:mod:`gm_arena.reconchess_host`)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+import trio
+
+from gm_client.blocking import Color, GameState, HistoryReply
+from gm_client.trio_client import Turn
+
+from .bot import Bot, BotFailed, Bots, BotUnusable, Place
+from .process import BotProcess
+
+
+class ReconchessBots(Bots):
+    """The bot that reconchess's ``load_player`` finds in a file or a module."""
+
+    variants = frozenset({"rbc"})
+    defaults: ClassVar[dict[str, Any]] = {"variant": "rbc"}
+    joins_late = False  # it counts on having seen everything from the first turn on
+
+    def __init__(self, source: str) -> None:
+        """:raises BotUnusable: reconchess is not installed."""
+        if find_spec("reconchess") is None:
+            raise BotUnusable("reconchess bots need the package reconchess: pip install reconchess==1.6.9")
+        self.name = self._source = source
+
+    async def start(self, nursery: trio.Nursery) -> Bot:
+        # -P: nothing that lies in the working directory takes the place of a module of ours; -u: prints come at once
+        command = [sys.executable, "-P", "-u", "-m", "gm_arena.reconchess_host", self._source]
+        process = await BotProcess.start(command, self._source, nursery)
+        bot = ReconchessBot(process)
+        try:
+            self.name = await bot.loaded()
+        except BaseException:
+            await process.aclose()
+            raise
+        return bot
+
+
+class ReconchessBot(Bot):
+    """The parent's side of a bot's process."""
+
+    def __init__(self, process: BotProcess) -> None:
+        self._process = process
+
+    async def loaded(self) -> str:
+        """The name of its class, once it is there."""
+        name: str = (await self._hear())["loaded"]
+        self._process.label = name
+        return name
+
+    async def begin(self, place: Place) -> None:
+        self._process.label += f" in game {place.game_id}"
+        self._tell(begin={"color": place.color, "fen": place.start_fen, "opponent": str(place.opponent)})
+        await self._hear()
+
+    async def take_turn(self, turn: Turn) -> None:
+        if not turn.sense_actions:
+            raise BotFailed("its seat has sensed already; a reconchess bot plays all of a turn, or nothing")
+        self._tell(
+            turn={
+                "capture": turn.state["opponent_capture"],
+                "senses": turn.sense_actions,
+                "moves": turn.move_actions,
+                "seconds": _seconds(turn.state, turn.color),
+            }
+        )
+        while "done" not in (message := await self._hear()):
+            if "sense" in message:
+                sensed = await turn.sense(message["sense"])
+                self._tell(sensed={"result": sensed["sense_result"], "seconds": _seconds(sensed["state"], turn.color)})
+            else:
+                moved = await turn.move(message["move"])
+                self._tell(moved={"taken": moved["taken_move"], "capture": moved["capture_square"]})
+
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        self._tell(end=(await history())["history"])
+        await self._hear()
+
+    async def aclose(self) -> None:
+        await self._process.aclose()
+
+    def _tell(self, **message: Any) -> None:
+        self._process.send(json.dumps(message) + "\n")
+
+    async def _hear(self) -> dict[str, Any]:
+        message: dict[str, Any] = json.loads(await self._process.receive())
+        if "failed" in message:
+            traceback = message["failed"].rstrip()
+            raise BotFailed(f"{self._process.label} raised {traceback.splitlines()[-1]}", traceback)
+        return message
+
+
+def _seconds(state: GameState, color: Color) -> float | None:
+    """What a player has left; None without a clock."""
+    clock = state["clock"]
+    return None if clock is None else clock[color]

@@ -1,0 +1,163 @@
+"""The process that a reconchess bot lives in: ``python -m gm_arena.reconchess_host BOT``.
+
+Loads the bot as reconchess does, and gives it its turns by reconchess's own ``play_turn``, so that it is called as in a
+``play_local_game``. What is asked of the game goes to the parent: a JSON object a line, over what were the standard
+streams. What the bot prints goes to standard error.
+
+    parent -> host                                  host -> parent
+                                                    {"loaded": name of the bot's class}
+    {"begin": {color, fen, opponent}}               {"done": true}
+    {"turn": {capture, senses, moves, seconds}}     {"sense": square or null}
+    {"sensed": {result, seconds}}                   {"move": UCI or null}
+    {"moved": {taken, capture}}                     {"done": true}
+    {"end": GameHistory}                            {"done": true}
+
+In place of each of the host's there may be ``{"failed": traceback}``, and then it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+import traceback
+from typing import Any
+
+import chess
+from chess import Move, Piece, Square
+from reconchess import Game, GameHistory, GameHistoryDecoder, Player, load_player, play_turn
+
+from gm_client.rbc import read_move, read_sense, read_square
+
+Json = dict[str, Any]
+
+
+class Channel:
+    """Lines to and from the parent."""
+
+    def __init__(self) -> None:
+        """Take over the standard streams, before the bot finds them."""
+        self._from_parent = os.fdopen(os.dup(0), encoding="utf-8")
+        self._to_parent = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(2, 1)
+
+    def tell(self, **message: Any) -> None:
+        """Say one thing."""
+        self._to_parent.write(json.dumps(message) + "\n")
+        self._to_parent.flush()
+
+    def hear(self) -> Json:
+        """:raises EOFError: the parent is done with the bot."""
+        line = self._from_parent.readline()
+        if not line:
+            raise EOFError
+        message: Json = json.loads(line)
+        return message
+
+    def ask(self, **message: Any) -> Any:
+        """What the parent answers."""
+        self.tell(**message)
+        ((_, answer),) = self.hear().items()
+        return answer
+
+
+class ServedGame(Game):  # type: ignore[misc]
+    """One turn of a game on a server, as ``play_turn`` wants it. It refuses what ``LocalGame`` does, in its words."""
+
+    def __init__(self, channel: Channel, turn: Json) -> None:
+        self._channel = channel
+        self._capture = read_square(turn["capture"])
+        self._senses = [chess.parse_square(name) for name in turn["senses"]]
+        self._moves = [Move.from_uci(uci) for uci in turn["moves"]]
+        self._out_of_time = math.inf
+        self._set_clock(turn["seconds"])
+
+    def _set_clock(self, seconds: float | None) -> None:
+        """Seconds left on the server. That rounds, and charges no time on the way: here they only ever become less."""
+        if seconds is not None:
+            self._out_of_time = min(self._out_of_time, time.monotonic() + seconds)
+
+    def get_seconds_left(self) -> float:
+        return self._out_of_time - time.monotonic()
+
+    def sense_actions(self) -> list[Square]:
+        return self._senses.copy()
+
+    def move_actions(self) -> list[Move]:
+        return self._moves.copy()
+
+    def opponent_move_results(self) -> Square | None:
+        return self._capture
+
+    def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
+        if square is not None and square not in self._senses:
+            raise ValueError(f"LocalGame::sense({square}): {square} is not a valid square.")
+        sensed = self._channel.ask(sense=None if square is None else int(square))
+        self._set_clock(sensed["seconds"])
+        return [(square, piece) for square, piece in read_sense(sensed["result"])]
+
+    def move(self, requested_move: Move | None) -> tuple[Move | None, Move | None, Square | None]:
+        if requested_move is not None and not self._may_be_asked(requested_move):
+            raise ValueError(f"Requested move {requested_move} was not in move_actions()")
+        moved = self._channel.ask(move=None if requested_move is None else requested_move.uci())
+        return requested_move, read_move(moved["taken"]), read_square(moved["capture"])
+
+    def _may_be_asked(self, move: Move) -> bool:
+        """Whether it is in ``move_actions``; a pawn that reaches the last rank need not say that it will be a queen."""
+        if move in self._moves:
+            return True
+        return move.promotion is None and Move(move.from_square, move.to_square, chess.QUEEN) in self._moves
+
+    def end_turn(self) -> None:
+        """The move has ended it."""
+
+
+class Host:
+    """A bot, and what happens to it."""
+
+    def __init__(self, channel: Channel, player: Player) -> None:
+        self._channel = channel
+        self._player = player
+
+    def run(self) -> None:
+        """Until the parent is done with it."""
+        while True:
+            ((what, content),) = self._channel.hear().items()
+            getattr(self, what)(content)
+            self._channel.tell(done=True)
+
+    def begin(self, game: Json) -> None:
+        color = game["color"] == "white"
+        self._player.handle_game_start(color, chess.Board(game["fen"]), game["opponent"])
+
+    def turn(self, turn: Json) -> None:
+        play_turn(ServedGame(self._channel, turn), self._player, end_turn_last=True)
+
+    def end(self, saved: Json) -> None:
+        history: GameHistory = json.loads(json.dumps(saved), cls=GameHistoryDecoder)
+        self._player.handle_game_end(history._winner_color, history._win_reason, history)
+
+
+def main() -> int:
+    """The exit status."""
+    channel = Channel()
+    sys.path.append(os.getcwd())  # behind all else: what lies there must not take the place of Python's own modules
+    try:
+        name, make = load_player(sys.argv[1])
+        player = make()
+        channel.tell(loaded=name)
+        Host(channel, player).run()
+    except EOFError:
+        return 0
+    except BaseException:  # a bot may also exit
+        channel.tell(failed=traceback.format_exc())
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Bridges in this process, for tests; their bots have processes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from gm_arena.bot import Bots, Place
+from gm_arena.bridge import Bridge, Server
+from gm_arena.codingame_bot import CodinGameBots
+from gm_arena.reconchess_bot import ReconchessBots
+from gm_arena.seat import Played
+from gm_client.blocking import Color
+
+BOTS = Path(__file__).parent / "bots"
+
+#: Seconds after which games of these tests are taken to hang.
+PATIENCE = 60
+
+Plan = Callable[[Bridge], Awaitable[None]]
+
+
+class Witness:
+    """Who is told of what a bridge does."""
+
+    def __init__(self) -> None:
+        self.begun: list[Place] = []
+        self.played: list[Played] = []
+        self.left: list[tuple[int, str]] = []
+
+    def begins(self, place: Place) -> None:
+        self.begun.append(place)
+
+    def ends(self, played: Played) -> None:
+        self.played.append(played)
+
+    def leaves_alone(self, game_id: int, reason: str) -> None:
+        self.left.append((game_id, reason))
+
+    @property
+    def ends_by_game(self) -> dict[int, str]:
+        """How each game ended."""
+        return {played.place.game_id: played.state["termination"] for played in self.played}
+
+
+async def bridged(
+    port: int, player: int, bots: Bots, plan: Plan, at_once: int = 4, patience: float = PATIENCE
+) -> Witness:
+    """Carry a plan out, to the end of all its games."""
+    witness = Witness()
+    with trio.fail_after(patience):
+        await Bridge(Server(port=port, hello={"player": player}), bots, witness, at_once=at_once).run(plan)
+    return witness
+
+
+def new_games(opponent: int, count: int = 1, colors: Iterable[Color] = ("white", "black"), **options: Any) -> Plan:
+    """Make games against a player."""
+    wanted = [color for _ in range(count) for color in colors][:count]
+    return lambda bridge: bridge.play_new(opponent, wanted, options)
+
+
+def recon_bot(name: str) -> ReconchessBots:
+    """A bot of these tests."""
+    return ReconchessBots(str(BOTS / f"{name}.py"))
+
+
+def script(*lines: str) -> CodinGameBots:
+    """A CodinGame bot that writes these lines, whatever it reads, and then reads on."""
+    text = "".join(f"{line}\n" for line in lines)
+    return CodinGameBots(f"""bash -c 'printf %s "$0"; cat >/dev/null' '{text}'""")

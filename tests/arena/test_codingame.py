@@ -1,0 +1,376 @@
+"""CodinGame's protocol as its statement has it: the codec, and bots that speak it in games of the daemon's."""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+import trio
+from chess.variant import CrazyhouseBoard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gm_arena import codingame_bot, process
+from gm_arena.bot import BotFailed, BotUnusable
+from gm_arena.bridge import BridgeError
+from gm_arena.codingame import (
+    INPUTS,
+    Action,
+    Answer,
+    BadAnswer,
+    Position,
+    constants,
+    fen,
+    inputs,
+    last_move,
+    legal_moves,
+    read_answer,
+    read_configuration,
+    read_move,
+)
+from gm_arena.codingame_bot import CodinGameBots
+from gm_client.trio_client import connect
+from tests.arena.playing import Witness, bridged, new_games, script
+from tests.chaos import chaos
+from tests.serving import Served
+
+ME, OTHER = 73_001, 73_002
+
+# The codec.
+
+
+def test_the_constants_are_counted_and_named() -> None:
+    assert constants(crazyhouse=False, max_moves=125) == "2\ncrazyHouse 0\nmaxMoves 125\n"
+    assert constants(crazyhouse=True, max_moves=40) == "2\ncrazyHouse 1\nmaxMoves 40\n"
+
+
+def test_a_configuration_names_inputs_in_the_bots_order() -> None:
+    assert read_configuration("score game draw lastmove moves fen") == INPUTS[::-1]
+    assert read_configuration("  fen   moves ") == ("fen", "moves")
+    assert read_configuration("") == ()
+    with pytest.raises(BadAnswer) as refused:
+        read_configuration("fen clock")
+    assert str(refused.value) == "'clock' is none of the inputs fen, moves, lastmove, draw, game, score"
+
+
+def played(*moves: str, board: chess.Board | None = None) -> chess.Board:
+    board = board or chess.Board()
+    for move in moves:
+        board.push_uci(move)
+    return board
+
+
+def test_inputs_come_in_the_configured_order() -> None:
+    position = Position(played("g1f3", "e7e5"), draw_offered=True, game=2, score=(1, 3))
+    assert inputs(("score", "draw", "fen", "game", "lastmove"), position).splitlines() == [
+        "1 3",
+        "1",
+        "rnbqkbnr/pppp1ppp/8/4p3/8/5N2/PPPPPPPP/RNBQKB1R w AHah e6 0 2",
+        "2",
+        "e7e5",
+    ]
+    count, *moves = inputs(("moves",), position).splitlines()
+    assert int(count) == len(moves) == position.board.legal_moves.count()
+    assert "f3e5" in moves
+    assert inputs((), position) == ""
+
+
+@pytest.mark.parametrize(
+    ("board", "expected"),
+    [
+        (chess.Board(), "AHah"),
+        (chess.Board("r3k3/8/8/8/8/8/8/4K2R w Kq - 0 1"), "Ha"),
+        (chess.Board("8/8/4k3/8/8/4K3/8/7R w - - 0 1"), "-"),
+        (chess.Board.from_chess960_pos(342), "BGbg"),
+    ],
+)
+def test_castling_rights_are_the_files_of_rooks(board: chess.Board, expected: str) -> None:
+    assert fen(board).split()[2] == expected
+    assert chess.Board(fen(board), chess960=True).fen(shredder=True) == board.fen(shredder=True)
+
+
+def test_an_en_passant_square_need_not_mean_a_capture() -> None:
+    assert fen(played("e2e4")).split()[3] == "e3"
+    assert fen(played("e2e4", "g8f6")).split()[3] == "-"
+
+
+def test_castling_is_a_king_that_goes_to_its_rook() -> None:
+    board = played("e2e4", "e7e5", "g1f3", "g8f6", "f1c4", "f8c5")
+    assert "e1h1" in legal_moves(board)
+    assert "e1g1" not in legal_moves(board)
+    assert read_move(board, "e1h1") == chess.Move.from_uci("e1g1")
+    with pytest.raises(BadAnswer):
+        read_move(board, "e1g1")
+    board.push_uci("e1g1")
+    assert last_move(board) == "e1h1"
+
+
+def test_the_last_move_is_none_in_the_first_turn() -> None:
+    assert last_move(chess.Board()) == "none"
+    assert last_move(played("b1c3")) == "b1c3"
+    assert last_move(played("e2e4", "d7d5", "e4d5", "d8d5", "P@e4", board=CrazyhouseBoard())) == "P@e4"
+
+
+@given(st.integers(0, 959), st.integers(0, 2**32), st.integers(0, 80))
+def test_every_move_that_is_listed_is_read_as_itself(number: int, seed: int, plies: int) -> None:
+    board, rng = chess.Board.from_chess960_pos(number), random.Random(seed)
+    for _ in range(plies):
+        moves = list(board.legal_moves)
+        if not moves:
+            return
+        board.push(rng.choice(moves))
+    assert [read_move(board, text) for text in legal_moves(board)] == list(board.legal_moves)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("e2e4", Answer(Action.MOVE, "e2e4")),
+        ("h7h8q", Answer(Action.MOVE, "h7h8q")),
+        ("P@e4", Answer(Action.MOVE, "P@e4")),
+        ("e2e4 the king's pawn", Answer(Action.MOVE, "e2e4", comment="the king's pawn")),
+        ("e2e4= a draw?", Answer(Action.MOVE, "e2e4", offers_draw=True, comment="a draw?")),
+        ("random", Answer(Action.RANDOM)),
+        ("random=", Answer(Action.RANDOM, offers_draw=True)),
+        ("resign well played", Answer(Action.RESIGN, comment="well played")),
+        ("draw", Answer(Action.ACCEPT_DRAW)),
+    ],
+)
+def test_answers_are_read(line: str, expected: Answer) -> None:
+    assert read_answer(line, draw_offered=True) == expected
+
+
+@pytest.mark.parametrize("line", ["", " e2e4", "Nf3", "e2-e4", "e2e4=x", "e7e8Q", "resign=", "e2e4=="])
+def test_what_means_nothing_is_refused(line: str) -> None:
+    with pytest.raises(BadAnswer, match="is no move, and none of 'random', 'resign' and 'draw'"):
+        read_answer(line, draw_offered=True)
+
+
+def test_no_draw_is_accepted_that_is_not_offered() -> None:
+    with pytest.raises(BadAnswer, match="there is none"):
+        read_answer("draw", draw_offered=False)
+
+
+# Bots.
+
+
+async def play(port: int, white: CodinGameBots, black: CodinGameBots, **options: Any) -> tuple[Witness, Witness]:
+    """A game between two commands."""
+    witnesses = []
+
+    async def plan(bridge: Any) -> None:
+        await new_games(OTHER, colors=["white"], **{"variant": "standard", **options})(bridge)
+        game_id = bridge.games_in_hand[0]
+        witnesses.append(await bridged(port, OTHER, black, lambda other: other.play_one(game_id)))
+
+    witnesses.insert(0, await bridged(port, ME, white, plan))
+    return witnesses[0], witnesses[1]
+
+
+def ending(witness: Witness) -> str:
+    (played,) = witness.played
+    return played.state["termination"]
+
+
+async def moves_of(port: int, witness: Witness) -> list[str]:
+    async with await connect(port=port) as client:
+        return (await client.history(witness.played[0].place.game_id))["moves"]
+
+
+async def test_moves_comments_and_resignations(daemon_process: Served) -> None:
+    white = script("fen", "e2e4 hello", "g1f3", "f1c4", "e1h1 castles")
+    black = script("moves", "e7e5", "b8c6", "g8f6", "resign I am outplayed")
+    ends = await play(daemon_process.port, white, black)
+    assert [ending(witness) for witness in ends] == ["resignation_black"] * 2
+    assert [witness.played[0].failed for witness in ends] == [False, False]
+    assert await moves_of(daemon_process.port, ends[0]) == ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "g8f6", "e1g1"]
+
+
+async def test_draws_are_offered_and_accepted(daemon_process: Served) -> None:
+    ends = await play(daemon_process.port, script("fen", "e2e4="), script("draw", "draw thank you"))
+    assert [ending(witness) for witness in ends] == ["draw_agreed"] * 2
+
+
+async def test_an_offer_lasts_one_turn(daemon_process: Served, caplog: pytest.LogCaptureFixture) -> None:
+    white, black = script("fen", "e2e4=", "d2d4"), script("draw", "e7e5", "draw")
+    ends = await play(daemon_process.port, white, black)
+    assert [ending(witness) for witness in ends] == ["resignation_black"] * 2
+    assert "'draw' accepts an offer, and there is none" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (
+            ["fen", "e2e5"],
+            "bash in game {id}: 'e2e5' is no legal move in rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w AHah",
+        ),
+        (["fen", "castle!"], "bash in game {id}: 'castle!' is no move, and none of 'random', 'resign' and 'draw'"),
+        (["board"], "bash in game {id}: 'board' is none of the inputs fen, moves, lastmove, draw, game, score"),
+    ],
+)
+async def test_what_it_should_not_say_loses(
+    lines: list[str], reason: str, daemon_process: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    plan = new_games(OTHER, colors=["white"], variant="standard")
+    witness = await bridged(daemon_process.port, ME, script(*lines), plan)
+    assert ending(witness) == "resignation_white"
+    (played,) = witness.played
+    assert played.failed
+    assert f"game {played.place.game_id}, white: {reason.format(id=played.place.game_id)}" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("true", "true in game {id} ended, with exit status 0"),
+        ("bash -c 'echo fen; exit 3'", "bash in game {id} ended, with exit status 3"),
+        ("bash -c 'kill -SEGV $$'", "bash in game {id} was ended by Segmentation fault"),
+        ("bash -c 'exec >&-; while read line; do :; done'", "bash in game {id} closed its standard output"),
+        ("bash -c 'cat /dev/zero'", "bash in game {id} wrote a line of more than 1048576 bytes"),
+    ],
+)
+async def test_one_that_ends_or_floods_loses(
+    command: str, reason: str, daemon_process: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    witness = await bridged(daemon_process.port, ME, CodinGameBots(command), new_games(OTHER, colors=["white"]))
+    assert ending(witness) == "resignation_white"
+    assert reason.format(id=witness.played[0].place.game_id) in caplog.text
+
+
+async def test_one_that_is_silent_loses(
+    daemon_process: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codingame_bot, "CONFIGURATION_SECONDS", 0.1)
+    bots = CodinGameBots("sleep 1000")
+    witness = await bridged(daemon_process.port, ME, bots, new_games(OTHER, colors=["white"]))
+    assert ending(witness) == "resignation_white"
+    assert "wrote no configuration in 0.1 seconds" in caplog.text
+
+
+async def test_what_waits_for_one_that_does_not_read_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "MAX_UNREAD", 1 << 20)
+    async with trio.open_nursery() as nursery:
+        bot = await process.BotProcess.start(["sleep", "1000"], "sleep", nursery)
+        bot.send("x" * 1_000_000)
+        with pytest.raises(BotFailed, match=r"sleep does not read: 1[0-9]{6} bytes wait for it"):
+            bot.send("x" * 200_000)
+        await bot.kill()
+
+
+async def test_a_flood_on_standard_error_is_cut_off(
+    daemon_process: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr(process, "MAX_LOGGED_LINES", 3)
+    bots = CodinGameBots("bash -c 'echo fen; seq 1000000 >&2; echo resign'")
+    await bridged(daemon_process.port, ME, bots, new_games(OTHER, colors=["white"]))
+    lines = [record.getMessage().partition(": ")[2] for record in caplog.records]
+    assert lines == ["1", "2", "3", "more than 3 lines; the rest is not logged"]
+
+
+async def test_what_it_writes_to_standard_error_is_logged(
+    daemon_process: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    bots = CodinGameBots("bash -c 'echo fen; read; read; read; echo thinking >&2; echo resign'")
+    witness = await bridged(daemon_process.port, ME, bots, new_games(OTHER, colors=["white"]))
+    assert f"bash in game {witness.played[0].place.game_id}: thinking" in caplog.text
+
+
+LISTENER = """
+import random, sys
+rng = random.Random(sys.argv[1])
+for _ in range(int(input())): print(input(), file=sys.stderr)
+print("fen moves lastmove draw game score", flush=True)
+while True:
+    board, moves = input(), [input() for _ in range(int(input()))]
+    print("told", board, "|", len(moves), "|", *[input() for _ in range(4)], sep="/", file=sys.stderr)
+    print(rng.choice(moves), flush=True)
+"""
+
+
+@pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])
+async def test_it_is_told_what_it_asked_for(
+    variant: str, daemon_process: Served, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    bot = tmp_path / "listener.py"
+    bot.write_text(LISTENER)
+    bots = CodinGameBots(f"{sys.executable} {bot} 4")
+    witness = await bridged(
+        daemon_process.port, ME, bots, new_games(ME, variant=variant, max_moves=40, draws="automatic")
+    )
+    assert [played.failed for played in witness.played] == [False, False]
+    log = [record.getMessage().partition(": ")[2] for record in caplog.records]
+    assert log.count(f"crazyHouse {int(variant == 'crazyhouse')}") == log.count("maxMoves 40") == 2
+    place, moves = witness.played[0].place, await moves_of(daemon_process.port, witness)
+    chess960 = variant == "chess960"
+    board = (CrazyhouseBoard if variant == "crazyhouse" else chess.Board)(place.start_fen, chess960=chess960)
+    expected = []
+    for move in moves:
+        expected.append(f"told/{fen(board)}/|/{board.legal_moves.count()}/|/{last_move(board)}/0/1/0 0")
+        board.push_uci(move)
+    assert len(moves) > 20
+    assert [line for line in log if line.startswith("told")] == expected
+
+
+async def test_draws_that_can_be_claimed_are_claimed(daemon_process: Served) -> None:
+    there_and_back = ["g1f3", "f3g1"] * 4
+    white = script("fen", *there_and_back)
+    black = script("fen", *[move.replace("1", "8").replace("3", "6") for move in there_and_back])
+    ends = await play(daemon_process.port, white, black, draws="claimed")
+    assert [ending(witness) for witness in ends] == ["taken_draw_white"] * 2
+    assert len(await moves_of(daemon_process.port, ends[0])) == 8
+
+
+async def test_a_bot_may_come_late_to_a_game(daemon_process: Served) -> None:
+    async with await connect(port=daemon_process.port, player=ME) as client:
+        pgn = "1.e4 e5 2.Nf3 Nc6 3.Bc4 Nf6"
+        game_id = (await client.game_from_pgn(ME, ME, pgn=pgn))["game_id"]
+    witness = await bridged(
+        daemon_process.port, ME, script("lastmove", "e1h1", "resign"), lambda bridge: bridge.play_one(game_id)
+    )
+    assert {played.failed for played in witness.played} == {False, True}  # e1h1 is Black's, too
+
+
+async def test_games_that_are_over_or_not_for_it_are_refused(daemon_process: Served) -> None:
+    async with await connect(port=daemon_process.port, player=ME) as client:
+        over = (await client.new_game(ME, OTHER))["game_id"]
+        await client.end_game(over, "resignation_white")
+        others = (await client.new_game(OTHER, OTHER))["game_id"]
+        blind = (await client.new_game(ME, OTHER, variant="rbc"))["game_id"]
+    for game_id, reason in {
+        over: f"game {over} is over: 0-1 resignation_white",
+        others: f"player {ME} has no seat in game {others}, and none is open",
+        blind: f"game {blind} is rbc, and {script('fen').name} plays chess960, crazyhouse, standard",
+    }.items():
+        with pytest.raises(BridgeError) as refused:
+            await bridged(daemon_process.port, ME, script("fen"), lambda bridge, which=game_id: bridge.play_one(which))
+        assert str(refused.value) == reason
+
+
+async def test_connections_that_break_do_not_show(daemon_process: Served) -> None:
+    """The same bots draw the same moves, whatever happens on the way."""
+
+    async def game(port: int) -> list[str]:
+        bots = CodinGameBots("bash -c 'echo fen; yes random'", random.Random(7))
+        witness = await bridged(port, ME, bots, new_games(ME, variant="standard", max_moves=40))
+        assert [played.failed for played in witness.played] == [False, False]
+        return await moves_of(daemon_process.port, witness)
+
+    async with chaos(1, daemon_process.port, 5_000) as proxy:
+        broken = await game(proxy.port)
+    assert broken == await game(daemon_process.port)
+    assert proxy.cuts > 10
+
+
+def test_a_command_is_needed() -> None:
+    for command, reason in {"": "codingame: needs a command", "'a": "codingame:'a: No closing quotation"}.items():
+        with pytest.raises(BotUnusable, match=reason):
+            CodinGameBots(command)

@@ -1,0 +1,315 @@
+"""``gmd connect`` as its users run it: a process, its lines, its exit status, and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from gm_client import Client, connect
+from tests.arena.playing import BOTS, PATIENCE
+from tests.cli.commands import gmd
+from tests.serving import Served, environment, served
+from tests.tls import Certificates
+
+ME, OTHER = 75_001, 76_001
+
+RANDOM = "reconchess:reconchess.bots.random_bot"
+#: A CodinGame bot that plays at random as soon as it is asked, and one that says when it is asked and waits.
+AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
+
+
+class Connected:
+    """A ``gmd connect`` that runs."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.said: list[str] = []
+
+    def line(self, pattern: str) -> re.Match[str]:
+        """The next line that it says, which is to match."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline().rstrip("\n")
+        self.said.append(line)
+        match = re.fullmatch(pattern, line)
+        assert match, (line, pattern, self.process.stderr.read() if self.process.poll() is not None else "")
+        return match
+
+    def end(self) -> tuple[int, str, str]:
+        """Its exit status, what it said that was not read, and what it complained of."""
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        out, err = self.process.stdout.read(), self.process.stderr.read()
+        return self.process.wait(), out, err
+
+
+def command(port: int, bot: str, *arguments: object) -> list[str]:
+    return [sys.executable, "-m", "gmd", "connect", bot, "--server", f"localhost:{port}", *map(str, arguments)]
+
+
+@contextmanager
+def connecting(
+    port: int, bot: str, *arguments: object, player: object = ME, env: Mapping[str, str] | None = None
+) -> Iterator[Connected]:
+    pipe = subprocess.PIPE
+    arguments = ("--player", player, *arguments)
+    # A session of its own, as if a terminal's: what a signal to the group reaches is seen.
+    with subprocess.Popen(
+        command(port, bot, *arguments), env=environment(env), stdout=pipe, stderr=pipe, text=True, process_group=0
+    ) as process:
+        patience = Timer(PATIENCE, process.kill)
+        patience.start()
+        try:
+            yield Connected(process)
+        finally:
+            patience.cancel()
+            process.kill()
+            process.communicate()
+
+
+def run(port: int, bot: str, *arguments: object, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
+    """Run it to its end."""
+    done = subprocess.run(
+        command(port, bot, *arguments), env=environment(env), capture_output=True, text=True, timeout=PATIENCE
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def client(daemon_process: Served) -> Iterator[Client]:
+    with connect(port=daemon_process.port) as made:
+        yield made
+
+
+def test_it_says_what_it_plays_and_how_that_ends(daemon_process: Served, client: Client) -> None:
+    game_id = client.new_game(ME, OTHER, variant="rbc", max_turns=1)["game_id"]
+    with connecting(daemon_process.port, RANDOM, "--game", game_id) as bot:
+        bot.line(
+            rf"RandomBot plays on localhost:{daemon_process.port} as player {ME}; Ctrl-C finishes its games and leaves"
+        )
+        bot.line(rf"game {game_id}: white against player {OTHER}, rbc")
+        for turn in client.turns(game_id, player=OTHER):
+            turn.sense(None)
+            turn.move(None)
+        bot.line(rf"game {game_id}: drawn as white, 1/2-1/2 draw_turn_limit, 2 plies, \d+\.\d s")
+        assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
+
+
+def test_it_plays_all_games_of_its_player_several_at_once(daemon_process: Served, client: Client) -> None:
+    """Also those it is invited to; what it cannot play it leaves alone."""
+    port = daemon_process.port
+    me = client.register("connect-all")
+    chess = client.new_game(OTHER, me["player"])["game_id"]
+    others = [client.new_game(OTHER, me["player"], variant="rbc", max_turns=2)["game_id"] for _ in range(3)]
+    with connecting(port, RANDOM, "--games", 3, player="connect-all", env={"GM_KEY": str(me["key"])}) as bot:
+        bot.line("RandomBot plays .* as player connect-all; .*")
+        begun = [bot.line(r"game (\d+).*") for _ in range(4)]
+        assert sorted(match.string for match in begun) == sorted(
+            [f"game {game_id}: black against player {OTHER}, rbc" for game_id in others]
+            + [f"game {chess} is standard, and RandomBot plays rbc: left alone"]
+        )
+        assert client.state(chess)["state"]["phase"] == "open"
+        for game_id in reversed(others):
+            for turn in client.turns(game_id, player=OTHER):
+                turn.sense(None)
+                turn.move(None)
+        status, out, err = bot.end()
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1] == "won 0, lost 0, drawn 3"
+
+
+def test_ctrl_c_finishes_the_games_in_hand_and_takes_no_new_one(daemon_process: Served, client: Client) -> None:
+    first = client.new_game(ME + 1, OTHER, variant="standard", max_moves=1)["game_id"]
+    with connecting(daemon_process.port, AT_RANDOM, player=ME + 1) as bot:
+        bot.line(".* plays .*")
+        bot.line(rf"game {first}: white against .*")
+        client.wait(first, player=OTHER)
+        os.killpg(bot.process.pid, signal.SIGINT)
+        assert bot.process.stderr is not None
+        assert bot.process.stderr.readline() == "finishing the game in hand; Ctrl-C again leaves at once\n"
+        second = client.new_game(ME + 1, OTHER, variant="standard")["game_id"]
+        client.move(first, "e5", player=OTHER, seat="black")
+        status, out, err = bot.end()
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0].startswith(f"game {first}: drawn as white, 1/2-1/2 draw_move_limit, 2 plies")
+    assert client.state(second)["state"]["ply_index"] == 0
+
+
+def test_a_second_ctrl_c_leaves_at_once(daemon_process: Served, client: Client, tmp_path: Path) -> None:
+    """With nothing left behind: neither the bot, nor what it has started."""
+    thinks = tmp_path / "thinks"
+    os.mkfifo(thinks)
+    bot_command = f"codingame:bash -c 'echo fen; read a; read a; read a; sleep 1000 & echo $$ $! >{thinks}; wait'"
+    game_id = client.new_game(ME + 2, OTHER)["game_id"]
+    with connecting(daemon_process.port, bot_command, player=ME + 2) as bot:
+        bot.line(".* plays .*")
+        bot.line(rf"game {game_id}: white .*")
+        processes = [int(word) for word in thinks.read_text().split()]
+        assert all(is_alive(process) for process in processes)
+        os.killpg(bot.process.pid, signal.SIGINT)
+        assert bot.process.stderr is not None
+        assert bot.process.stderr.readline().startswith("finishing the game in hand")
+        os.killpg(bot.process.pid, signal.SIGINT)
+        status, out, err = bot.end()
+    assert (status, out, err) == (130, "", "")
+    assert not any(is_alive(process) for process in processes)
+    assert client.state(game_id)["state"]["phase"] == "move", "the game is left as it is"
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+def test_a_game_that_nobody_has_joined_is_withdrawn(daemon_process: Served, client: Client) -> None:
+    with connecting(daemon_process.port, AT_RANDOM, "--opponent", "anyone", player=ME + 3) as bot:
+        bot.line(".* plays .*")
+        game_id = int(bot.line(r"game (\d+): white against whoever joins, chess960")[1])
+        bot.process.send_signal(signal.SIGTERM)
+        status, out, _ = bot.end()
+    assert status == 0
+    assert client.state(game_id)["state"]["termination"] == "withdrawn"
+    assert out.splitlines()[0].startswith(f"game {game_id}: called off as white, * withdrawn, 0 plies")
+    assert out.splitlines()[1] == "won 0, lost 0, drawn 0, called off 1"
+
+
+def test_it_plays_whoever_joins(daemon_process: Served, client: Client) -> None:
+    with connecting(daemon_process.port, AT_RANDOM, "--opponent", "anyone", "--max-moves", 2, player=ME + 4) as bot:
+        bot.line(".* plays .*")
+        game_id = int(bot.line(r"game (\d+): white against whoever joins, chess960")[1])
+        joined = run(daemon_process.port, AT_RANDOM, "--player", OTHER, "--game", game_id)
+        assert joined[0] == 0
+        assert f"game {game_id}: black against player {ME + 4}, chess960" in joined[1]
+        assert bot.end()[0] == 0
+
+
+def test_new_games_are_made_as_asked(daemon_process: Served, client: Client) -> None:
+    who = ["--player", ME + 5, "--opponent", ME + 5]
+    wanted = ["--games", 2, "--variant", "chess960", "--position", 17, "--clock", "60+1.5", "--max-moves", 3]
+    status, out, err = run(daemon_process.port, AT_RANDOM, *who, *wanted)
+    assert (status, err) == (0, "")
+    games = [int(number) for number in re.findall(r"game (\d+): white against", out)]
+    assert len(games) == 2
+    for game_id in games:
+        options = client.join(game_id, player=ME + 5, seat="white")["options"]
+        assert (options["position"], options["max_moves"]) == (17, 3)
+        assert options["clock"] == {"initial": 60.0, "increment": 1.5}
+    status, out, err = run(daemon_process.port, RANDOM, *who, "--clock", "none", "--max-moves", 1)
+    assert (status, err) == (0, "")
+    options = client.join(games[-1] + 1, player=ME + 5, seat="white")["options"]
+    assert (options["variant"], options["clock"], options["max_turns"]) == ("rbc", None, 1)
+
+
+def test_colours_alternate_unless_one_is_asked_for(daemon_process: Served, client: Client) -> None:
+    status, out, _ = run(
+        daemon_process.port, "codingame:bash -c 'echo fen; read; read; read; read; echo resign'", "--player", ME + 6,
+        *("--opponent", OTHER, "--games", 2, "--color", "white", "--concurrency", 1),
+    )  # fmt: skip
+    assert status == 0
+    assert out.count("white against") == 2
+    with connecting(daemon_process.port, AT_RANDOM, "--opponent", OTHER, "--games", 2, player=ME + 6) as bot:
+        bot.line(".*")
+        colors = sorted(bot.line(r"game \d+: (white|black) against .*")[1] for _ in range(2))
+    assert colors == ["black", "white"]
+
+
+def test_a_failure_is_the_exit_status_and_its_traceback_in_the_log(daemon_process: Served) -> None:
+    bot = f"reconchess:{BOTS / 'troubled.py'}"
+    who = ["--player", ME + 7, "--opponent", ME + 7]
+    status, out, err = run(daemon_process.port, bot, *who, env={"TROUBLE": "move raise"})
+    assert status == 1
+    assert re.search(r"resignation_\w+, \d plies, \d+\.\d s; the bot failed\n", out)
+    assert out.splitlines()[-1] == "won 1, lost 1, drawn 0; failed 1"
+    assert "Traceback (most recent call last):" in err
+    assert "ZeroDivisionError: trouble in move" in err
+
+
+WRONG = {
+    ("fritz:x",): "'fritz:x' is no bot: it begins with reconchess:, uci:, codingame: and says which",
+    ("uci:",): "'uci:' is no bot: it begins with reconchess:, uci:, codingame: and says which",
+    ("codingame:x", "--depth", "3"): "--depth is for UCI engines, and codingame:x is none",
+    ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",
+    ("uci:x", "--game", "1", "--opponent", "2"): "--game is a game that is there, and --opponent makes a new one",
+    ("uci:x", "--variant", "rbc"): "--variant is of a new game, which --opponent makes",
+    ("uci:x", "--clock", "fast", "--opponent", "2"): "'fast' is none of 300, 180+2, 1/0.05",
+    ("uci:x", "--ca", "x.pem"): "--ca goes with --tls",
+    ("uci:x", "--key", "@/no/such/file"): "--key: /no/such/file: No such file or directory",
+    ("uci:x", "--server", "host:port"): "'host:port' is not HOST:PORT, with a port from 1 to 65535",
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+def test_what_cannot_be_is_said(arguments: tuple[str, ...]) -> None:
+    bot, *others = arguments
+    ran = gmd("connect", bot, "--player", 1, *others)
+    assert (ran.status, ran.out) == (2, "")
+    assert WRONG[arguments] in " ".join(ran.err.split())
+
+
+def test_a_game_that_it_does_not_get_is_the_exit_status(daemon_process: Served, client: Client) -> None:
+    """It is kept for another player."""
+    other = client.register("connect-other")["player"]
+    game_id = client.new_game(None, other)["game_id"]
+    client.join(game_id, player=OTHER)
+    status, out, err = run(daemon_process.port, AT_RANDOM, "--player", ME, "--game", game_id)
+    assert (status, out.count("\n")) == (1, 1)
+    assert err == f"Error: player {ME} has no seat in game {game_id}, and none is open\n"
+
+
+def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
+    port = daemon_process.port
+    me = ["--player", ME]
+    for arguments, reason in {
+        (
+            port,
+            "uci:no-such",
+            *me,
+        ): "uci:no-such does not start: 'no-such' cannot be started as a UCI engine: No such file",
+        (1, AT_RANDOM, *me): "cannot connect to localhost:1: ",
+        (port, AT_RANDOM, *me, "--game", 999_999): "game_id: there is no game 999999",
+        (port, AT_RANDOM, *me, "--opponent", "me"): "--opponent: 'me' is neither a player's id nor 'anyone'",
+    }.items():
+        status, out, err = run(*arguments)
+        assert status == 1
+        assert err.startswith(f"Error: {reason}")
+        assert "Traceback" not in err
+        assert "game " not in out
+
+
+def test_without_reconchess_it_says_what_to_install(tmp_path: Path) -> None:
+    """As where only gmd is installed: the finder of modules does not find reconchess."""
+    code = """
+import sys
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("reconchess",): raise ModuleNotFoundError(name)
+import importlib.util, importlib.machinery
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name == "reconchess" else found(name, package)
+from gmd.cli import main
+main(["connect", "reconchess:x.py", "--player", "1"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "reconchess bots need the package reconchess: pip install reconchess==1.6.9" in done.stderr
+
+
+def test_it_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:
+    with served("--tls-cert", str(certificates.cert), "--tls-key", str(certificates.key)) as daemon:
+        arguments = ["--player", 1, "--opponent", 1, "--max-moves", 2, "--tls"]
+        status, out, err = run(daemon.port, AT_RANDOM, *arguments, "--ca", certificates.ca)
+        assert (status, err) == (0, "")
+        assert "draw_move_limit" in out
+        status, out, err = run(daemon.port, AT_RANDOM, *arguments)
+        assert status == 1
+        assert "certificate verify failed" in err

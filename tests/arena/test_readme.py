@@ -1,0 +1,41 @@
+"""The examples in the arena's README run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.clients.other_languages import ROOT, examples_of
+from tests.serving import Served
+from tests.tools import require_tool
+
+ARENA = ROOT / "clients" / "arena"
+PATIENCE = 120
+
+
+def run(commands: str, port: int) -> list[str]:
+    """What commands print, which must end well and complain of nothing."""
+    folders = [Path(sys.executable).parent, require_tool("stockfish").parent]
+    path = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euc", commands.replace("7100", str(port))],
+        env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_its_commands_run(daemon_process: Served) -> None:
+    alone, blitz = [run(block, daemon_process.port) for block in examples_of(ARENA / "README.md", "sh")]
+    assert next(line.split(" plays")[0] for line in alone if " plays on " in line) == "RandomBot"
+    ends = [line for line in alone if re.match(r"game \d+: (won|lost|drawn) as ", line)]
+    assert len(ends) == 4
+    assert len([line for line in blitz if re.match(r"game \d+: won as .* victory_", line)]) == 4
+    assert blitz.count("won 4, lost 0, drawn 0") == blitz.count("won 0, lost 4, drawn 0") == 1
+
+
+def test_the_projects_readme_leads_here() -> None:
+    assert "(clients/arena)" in (ROOT / "README.md").read_text("utf-8")

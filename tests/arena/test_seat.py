@@ -1,0 +1,118 @@
+"""What a bot may rely on: when it is told of its game, and when it is closed. The bots here are made for the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar
+
+import pytest
+import trio
+
+from gm_arena.bot import Bot, Bots, Place
+from gm_client.blocking import GameState, HistoryReply
+from gm_client.trio_client import Turn, connect
+from tests.arena.playing import bridged, new_games
+from tests.serving import Served
+
+ME, OTHER = 78_001, 78_002
+
+
+class Resigning(Bot):
+    """Resigns in its first turn, and notes what it is told."""
+
+    def __init__(self, beginning: Callable[[Place], Awaitable[None]]) -> None:
+        self._beginning = beginning
+        self.told: list[Any] = []
+
+    async def begin(self, place: Place) -> None:
+        self.told.append(("begin", place.color, place.opponent, dict(place.options)))
+        await self._beginning(place)
+
+    async def take_turn(self, turn: Turn) -> None:
+        self.told.append(("turn", turn.ply))
+        await turn.resign()
+
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        self.told.append(("end", state["termination"], (await history())["moves"]))
+
+    async def aclose(self) -> None:
+        self.told.append("closed")
+
+
+class ResigningBots(Bots):
+    name = "resigning"
+    variants = frozenset({"standard"})
+    defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
+
+    def __init__(self, beginning: Callable[[Place], Awaitable[None]]) -> None:
+        self._beginning = beginning
+        self.started: list[Resigning] = []
+
+    async def start(self, nursery: trio.Nursery) -> Bot:
+        self.started.append(Resigning(self._beginning))
+        return self.started[-1]
+
+
+async def nothing(place: Place) -> None:
+    """What most have to do at the beginning."""
+
+
+async def test_no_clock_runs_while_a_bot_is_told_of_its_game(daemon_process: Served) -> None:
+    """Although the opponent has been heard from, and White is to move: each request takes some of a clock that runs."""
+    clocks = []
+
+    async def beginning(place: Place) -> None:
+        async with await connect(port=daemon_process.port, player=OTHER) as client:
+            for _ in range(30):
+                clocks.append((await client.state(place.game_id, brief=True))["state"]["clock"])
+
+    bots = ResigningBots(beginning)
+    clock = {"initial": 1000, "increment": 1}
+    await bridged(daemon_process.port, ME, bots, new_games(OTHER, colors=["white"], clock=clock))
+    assert clocks == [{"white": 1000.0, "black": 1000.0}] * 30
+    (bot,) = bots.started
+    assert bot.told == [("begin", "white", OTHER, {}), ("turn", 0), ("end", "resignation_white", []), "closed"]
+
+
+async def test_a_game_that_is_open_begins_for_the_bot_when_somebody_has_joined(daemon_process: Served) -> None:
+    bots = ResigningBots(nothing)
+
+    async def plan(bridge: Any) -> None:
+        await bridge.play_new(None, ["white"], {"max_moves": 7})
+        async with await connect(port=daemon_process.port, player=OTHER) as client:
+            await client.join(bridge.games_in_hand[0])
+
+    await bridged(daemon_process.port, ME, bots, plan)
+    begin, *others = bots.started[0].told
+    assert begin[:3] == ("begin", "white", OTHER)
+    assert begin[3]["max_moves"] == 7
+    assert others == [("turn", 0), ("end", "resignation_white", []), "closed"]
+
+
+async def test_a_bot_is_closed_although_it_never_played(daemon_process: Served) -> None:
+    bots = ResigningBots(nothing)
+
+    async def plan(bridge: Any) -> None:
+        raise ValueError("there is nothing to play")
+
+    with pytest.raises(ValueError, match="there is nothing to play"):
+        await bridged(daemon_process.port, ME, bots, plan)
+    assert bots.started[0].told == ["closed"]
+
+
+async def test_who_cancels_leaves_the_games_and_closes_the_bots(daemon_process: Served) -> None:
+    """Whatever they are doing."""
+    begun = trio.Event()
+
+    async def beginning(place: Place) -> None:
+        begun.set()
+        await trio.sleep_forever()
+
+    bots = ResigningBots(beginning)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(bridged, daemon_process.port, ME + 5, bots, new_games(OTHER, colors=["white"]))
+        await begun.wait()
+        nursery.cancel_scope.cancel()
+    assert bots.started[0].told[1:] == ["closed"]
+    async with await connect(port=daemon_process.port) as client:
+        assert [game["status"] for game in (await client.games(player=ME + 5))["games"]] == ["live"]

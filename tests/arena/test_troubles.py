@@ -1,0 +1,227 @@
+"""A bot that fails loses its game and nothing else; and games that end, or whose daemon ends, while a bot thinks."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import trio
+
+from gm_arena import seat
+from gm_arena.bot import BotFailed
+from gm_arena.bridge import Bridge, BridgeError
+from gm_arena.reconchess_bot import ReconchessBots
+from gm_client.trio_client import connect
+from tests.arena.playing import BOTS, bridged, new_games, recon_bot
+from tests.serving import Served, served
+
+ME, OTHER = 72_001, 72_002
+
+#: What befalls a bot, and what its log is to say.
+TROUBLES = {
+    "start raise": "ZeroDivisionError: trouble in start",
+    "opponent raise": "ZeroDivisionError: trouble in opponent",
+    "sense raise": "ZeroDivisionError: trouble in sense",
+    "sense illegal": "ValueError: LocalGame::sense(64): 64 is not a valid square.",
+    "sensed raise": "ZeroDivisionError: trouble in sensed",
+    "move illegal": "ValueError: Requested move e1e8 was not in move_actions()",
+    "move null": "ValueError: Requested move 0000 was not in move_actions()",
+    "move engine": "BrokenPipeError: [Errno 32] Broken pipe",
+    "move exit": "SystemExit: I have had enough",
+    "move die": "was ended by Killed",
+    "moved raise": "ZeroDivisionError: trouble in moved",
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_a_bot_that_fails_gives_its_game_up(
+    trouble: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setenv("TROUBLE", trouble)
+    witness = await bridged(daemon_process.port, ME, recon_bot("troubled"), new_games(OTHER, colors=["white"]))
+    (first,) = witness.played
+    assert first.failed
+    assert first.state["termination"] == "resignation_white"
+    errors = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert all(message.startswith(f"game {first.place.game_id}, ") for message in errors)
+    assert any(TROUBLES[trouble] in message for message in errors)
+    if not trouble.endswith("die"):
+        assert "Traceback (most recent call last)" in errors[0]
+        assert "troubled.py" in errors[0] or "illegal" in trouble or "null" in trouble
+    assert any(record.getMessage().endswith(": a line that Troubled prints") for record in caplog.records)
+
+
+async def test_a_failure_after_the_end_changes_nothing(
+    daemon_process: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setenv("TROUBLE", "end raise")
+    witness = await bridged(daemon_process.port, ME, recon_bot("troubled"), new_games(ME, max_turns=2))
+    assert [played.state["termination"] for played in witness.played] == ["draw_turn_limit"] * 2
+    assert [played.failed for played in witness.played] == [True, True]
+    assert caplog.text.count("ZeroDivisionError: trouble in end\nTraceback") == 2
+    assert caplog.text.count(": a last line\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (str(BOTS / "troubled.py"), "raised ZeroDivisionError: trouble in init"),
+        ("reconchess.bots.nobot", "raised ModuleNotFoundError: No module named 'reconchess.bots.nobot'"),
+        ("reconchess.types", "raised RuntimeError: reconchess.types did not contain any subclasses of "),
+    ],
+)
+async def test_a_bot_that_cannot_be_started_is_refused_at_once(
+    source: str, reason: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TROUBLE", "init raise")
+    with pytest.raises(BotFailed) as failed:
+        await bridged(daemon_process.port, ME, ReconchessBots(source), new_games(OTHER))
+    assert reason in str(failed.value)
+    assert failed.value.details.startswith("Traceback (most recent call last)")
+
+
+async def test_more_games_of_others_than_can_be_told_apart_end_it(daemon_process: Served) -> None:
+    """A server waits for all games but a hundred that are named."""
+    player = ME + 20
+    async with await connect(port=daemon_process.port, player=player) as client:
+        for _ in range(101):
+            await client.new_game(player, OTHER, brief=True)
+    bots = ReconchessBots("reconchess.bots.random_bot")
+    with pytest.raises(BridgeError, match="101 games are left alone, and the server excepts 100 at most"):
+        await bridged(daemon_process.port, player, bots, lambda bridge: bridge.play_all())
+
+
+class Gates:
+    """Where a bot says that it thinks, and waits to be told to go on."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.thinks, self.go_on, self.calls = folder / "thinks", folder / "go_on", folder / "calls"
+        for pipe in (self.thinks, self.go_on):
+            os.mkfifo(pipe)
+        self._thinks, self._go_on = (os.open(pipe, os.O_RDWR) for pipe in (self.thinks, self.go_on))
+        monkeypatch.setenv("THINKS", str(self.thinks))
+        monkeypatch.setenv("GO_ON", str(self.go_on))
+        monkeypatch.setenv("CALLS", str(self.calls))
+
+    async def until_it_thinks(self) -> None:
+        """Wait for one bot to begin to think."""
+        assert await trio.to_thread.run_sync(os.read, self._thinks, 1, abandon_on_cancel=True) == b"!"
+
+    def let_it_go_on(self) -> None:
+        """Let one bot that thinks, or will, go on."""
+        os.write(self._go_on, b"!")
+
+    def close(self) -> None:
+        os.close(self._thinks)
+        os.close(self._go_on)
+
+
+@pytest.fixture
+def gates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gates]:
+    made = Gates(tmp_path, monkeypatch)
+    yield made
+    made.close()
+
+
+async def resign(port: int, game_id: int, player: int = OTHER) -> None:
+    async with await connect(port=port, player=player) as client:
+        await client.end_game(game_id, "resignation_black")
+
+
+async def test_a_game_that_ends_while_the_bot_thinks(gates: Gates, daemon_process: Served) -> None:
+    """What it does then is answered as in a game that is finished, and it is told of the end."""
+
+    async def plan(bridge: Bridge) -> None:
+        await new_games(OTHER, colors=["white"])(bridge)
+        await gates.until_it_thinks()
+        await resign(daemon_process.port, bridge.games_in_hand[0])
+        gates.let_it_go_on()
+
+    witness = await bridged(daemon_process.port, ME, recon_bot("patient"), plan)
+    assert [(played.failed, played.state["termination"]) for played in witness.played] == [(False, "resignation_black")]
+    assert gates.calls.read_text().splitlines() == [
+        "('sensed', [])",
+        "('moved', None, False, None)",
+        "('end', True, 'RESIGN', 1)",
+    ]
+
+
+async def test_a_bot_that_thinks_on_after_the_end_is_stopped(
+    gates: Gates, daemon_process: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(seat, "WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(seat, "GRACE_SECONDS", 0.01)
+
+    async def plan(bridge: Bridge) -> None:
+        await new_games(OTHER, colors=["white"])(bridge)
+        await gates.until_it_thinks()
+        await resign(daemon_process.port, bridge.games_in_hand[0])
+
+    witness = await bridged(daemon_process.port, ME, recon_bot("patient"), plan)
+    assert [(played.failed, played.state["termination"]) for played in witness.played] == [(True, "resignation_black")]
+    assert "thought on for 0.01 seconds after the end of the game" in caplog.text
+
+
+async def test_a_bot_that_thinks_holds_up_no_other_game(gates: Gates, daemon_process: Served) -> None:
+    """The second bot thinks while the first one does."""
+
+    async def plan(bridge: Bridge) -> None:
+        await new_games(OTHER, 2, colors=["white"])(bridge)
+        for _ in range(2):
+            await gates.until_it_thinks()
+        for game_id in bridge.games_in_hand:
+            await resign(daemon_process.port, game_id)
+        for _ in range(2):
+            gates.let_it_go_on()
+
+    witness = await bridged(daemon_process.port, ME, recon_bot("patient"), plan)
+    assert [played.failed for played in witness.played] == [False, False]
+
+
+async def test_a_bot_does_not_begin_in_the_middle(gates: Gates, daemon_process: Served) -> None:
+    """Asked for by its number that game is refused; else it is left alone, and the next one is played."""
+    player = ME + 10
+    async with await connect(port=daemon_process.port, player=player) as client:
+        begun = (await client.new_game(player, player, variant="rbc", max_turns=1))["game_id"]
+        for seat in ("white", "black"):
+            await client.sense(begun, None, seat=seat)
+            await client.move(begun, None, seat=seat)
+        middle = (await client.new_game(player, player, variant="rbc"))["game_id"]
+        for seat in ("white", "black"):
+            await client.sense(middle, None, seat=seat)
+            await client.move(middle, None, seat=seat)
+        fresh = (await client.new_game(player, player, variant="rbc", max_turns=1))["game_id"]
+    for _ in range(2):
+        gates.let_it_go_on()
+    reason = "is under way, and Patient can play a game from its beginning only"
+    with pytest.raises(BridgeError, match=f"game {middle} {reason}"):
+        await bridged(daemon_process.port, player, recon_bot("patient"), lambda bridge: bridge.play_one(middle))
+    witness = await bridged(daemon_process.port, player, recon_bot("patient"), lambda bridge: bridge.play_all(1))
+    assert witness.left == [(middle, reason)]
+    assert set(witness.ends_by_game) == {fresh}
+
+
+async def test_a_daemon_that_restarts_does_not_show(gates: Gates, tmp_path: Path) -> None:
+    """Killed while the bot thinks; the bot's turn goes on where it was."""
+    data = ["--data", str(tmp_path / "data")]
+    with served(*data) as daemon, ExitStack() as stack:
+        port = daemon.port
+
+        async def plan(bridge: Bridge) -> None:
+            await new_games(ME, max_turns=20)(bridge)
+            await gates.until_it_thinks()
+            daemon.process.kill()
+            daemon.process.wait()
+            stack.enter_context(served(*data, "--port", str(port)))
+            for _ in range(2):
+                gates.let_it_go_on()
+
+        witness = await bridged(port, ME, recon_bot("patient"), plan)
+    assert [played.failed for played in witness.played] == [False, False]
+    assert gates.calls.read_text().count("('end', None, 'TURN_LIMIT', 40)") == 2

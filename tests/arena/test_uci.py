@@ -1,0 +1,195 @@
+"""UCI engines play through the bridge: a small one that shows what it is told, and Stockfish."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+
+from gm_arena.bot import BotFailed, BotUnusable, Place
+from gm_arena.bridge import Bridge, BridgeError, Server
+from gm_arena.uci_bot import Limits, UciBots
+from gm_client.trio_client import connect
+from tests.arena.playing import BOTS, Witness, bridged, new_games
+from tests.serving import Served
+from tests.tools import require_tool
+
+ME, OTHER = 74_001, 74_002
+
+Engines = Callable[..., UciBots]
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    """Where an engine of a test writes what it is told."""
+    return tmp_path / "told"
+
+
+@pytest.fixture
+def engine(told: Path) -> Engines:
+    """The small engine, with what it does in its second move."""
+
+    def make(trouble: str = "play", **arguments: Any) -> UciBots:
+        return UciBots(f"{sys.executable} {BOTS / 'engine.py'} {told} {trouble}", **arguments)
+
+    return make
+
+
+def lines(told: Path, first: str) -> list[str]:
+    return [line for line in told.read_text().splitlines() if line.startswith(first)]
+
+
+async def history(port: int, witness: Witness) -> list[str]:
+    async with await connect(port=port) as client:
+        return (await client.history(witness.played[0].place.game_id))["moves"]
+
+
+async def test_it_is_given_the_position_and_all_moves(engine: Engines, told: Path, daemon_process: Served) -> None:
+    witness = await bridged(daemon_process.port, ME, engine(), new_games(ME, max_moves=15))
+    assert [played.failed for played in witness.played] == [False, False]
+    moves = await history(daemon_process.port, witness)
+    positions = {line.partition("moves")[2].strip() for line in lines(told, "position startpos")}
+    assert positions == {" ".join(moves[:ply]) for ply in range(30)}
+    assert lines(told, "go") == ["go movetime 1000"] * 30
+
+
+@pytest.mark.parametrize(
+    ("options", "limits", "first", "last"),
+    [
+        (
+            {"clock": {"initial": 100, "increment": 2}},
+            Limits(seconds=5),
+            "go wtime 100000 btime 100000 winc 2000 binc 2000",
+            "",
+        ),
+        ({"clock": {"initial": 60}}, Limits(depth=3), "go wtime 60000 btime 60000 winc 0 binc 0 depth 3", ""),
+        ({"clock": {"first_move": 9, "per_move": 7}}, None, "go wtime 9000 btime 9000 movestogo 1", "movestogo 1"),
+        ({}, Limits(nodes=50), "go nodes 50", "go nodes 50"),
+        ({}, Limits(seconds=0.25), "go movetime 250", "go movetime 250"),
+        ({}, Limits(seconds=0.25, depth=4), "go depth 4 movetime 250", "go depth 4 movetime 250"),
+    ],
+)
+async def test_it_is_given_the_clocks_or_limits(
+    options: dict[str, Any], limits: Limits, first: str, last: str, engine: Engines, told: Path, daemon_process: Served
+) -> None:
+    await bridged(daemon_process.port, ME, engine(limits=limits), new_games(ME, max_moves=2, **options))
+    begun, *_, ended = lines(told, "go")
+    # Whoever moves first is charged nothing for its first move: the other has not been heard from.
+    words = begun.split()
+    rounded = [str(round(int(word), -3)) if word.isdecimal() and int(word) > 8000 else word for word in words]
+    assert " ".join(rounded) == first
+    assert ended.endswith(last)
+
+
+@pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])
+async def test_variants_are_set_as_options(variant: str, engine: Engines, told: Path, daemon_process: Served) -> None:
+    options = {"variant": variant, "position": 342, "max_moves": 30, "draws": "automatic"}
+    witness = await bridged(daemon_process.port, ME, engine(), new_games(ME, **options))
+    assert [played.failed for played in witness.played] == [False, False]
+    assert lines(told, "setoption name UCI_Chess960") == ["setoption name UCI_Chess960 value true"] * 2
+    assert bool(lines(told, "setoption name UCI_Variant value crazyhouse")) == (variant == "crazyhouse")
+    assert any(line.startswith("position fen nrbkqbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN") for line in lines(told, "p"))
+
+
+async def test_options_are_set(engine: Engines, told: Path, daemon_process: Served) -> None:
+    await bridged(daemon_process.port, ME, engine(options={"Style": "wild"}), new_games(ME, max_moves=1))
+    assert lines(told, "setoption name Style") == ["setoption name Style value wild"] * 2
+    with pytest.raises(BotFailed, match="engine does not support option Colour"):
+        await bridged(daemon_process.port, ME, engine(options={"Colour": "red"}), new_games(ME))
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        ("none", "None is no legal move in "),
+        ("illegal", "illegal uci: 'e1e8' in "),
+        ("garbage", "'?!'"),
+        ("die", "engine process died unexpectedly (exit code: 7)"),
+    ],
+)
+async def test_what_it_should_not_do_loses(
+    trouble: str, reason: str, engine: Engines, daemon_process: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    witness = await bridged(daemon_process.port, ME, engine(trouble), new_games(ME))
+    failed = next(played for played in witness.played if played.failed)
+    assert failed.state["termination"] == f"resignation_{failed.place.color}"
+    assert reason in caplog.text
+
+
+async def test_what_is_no_engine_is_refused_at_once(daemon_process: Served) -> None:
+    for command, reason in {"no-such-engine": "No such file or directory", "true": "engine process died"}.items():
+        with pytest.raises(BotFailed, match=f"'{command}' cannot be started as a UCI engine: .*{reason}"):
+            await bridged(daemon_process.port, ME, UciBots(command), new_games(OTHER))
+    with pytest.raises(BotUnusable, match="uci: needs a command"):
+        UciBots("")
+
+
+async def test_it_comes_late_to_a_game_and_knows_its_moves(engine: Engines, told: Path, daemon_process: Served) -> None:
+    async with await connect(port=daemon_process.port, player=ME) as client:
+        game_id = (await client.game_from_pgn(ME, ME, pgn="1.e4 e5 2.Nf3 Nc6", max_moves=4))["game_id"]
+    await bridged(daemon_process.port, ME, engine(), lambda bridge: bridge.play_one(game_id))
+    assert lines(told, "position")[0] == "position startpos moves e2e4 e7e5 g1f3 b8c6"
+
+
+class Counting(Witness):
+    """Counts how often a bot asks for all moves of its game."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+
+    def begins(self, place: Place) -> None:
+        read_moves = place.read_moves
+
+        async def counted() -> list[str]:
+            self.asked += 1
+            return await read_moves()
+
+        place.read_moves = counted
+
+
+async def test_moves_are_asked_for_only_when_some_were_missed(engine: Engines, daemon_process: Served) -> None:
+    witness = Counting()
+    plan = new_games(ME, max_moves=10)
+    await Bridge(Server(port=daemon_process.port, hello={"player": ME}), engine(), witness, at_once=1).run(plan)
+    assert [played.failed for played in witness.played] == [False, False]
+    assert witness.asked == 0
+
+
+async def test_a_game_that_is_over_at_once(engine: Engines, daemon_process: Served) -> None:
+    mated = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
+    witness = await bridged(daemon_process.port, ME, engine(), new_games(OTHER, colors=["white"], fen=mated))
+    assert [(played.failed, played.state["termination"]) for played in witness.played] == [(False, "victory_black")]
+
+
+# Stockfish.
+
+
+@pytest.fixture(scope="session")
+def stockfish() -> str:
+    return str(require_tool("stockfish"))
+
+
+async def test_stockfish_plays_chess960_against_itself(stockfish: str, daemon_process: Served) -> None:
+    bots = UciBots(stockfish, {"Threads": "1", "Hash": "16"}, Limits(nodes=200))
+    plan = new_games(ME, 2, variant="chess960", max_moves=30)
+    witness = await bridged(daemon_process.port, ME, bots, plan)
+    assert [played.failed for played in witness.played] == [False] * 4
+    assert bots.name.startswith("Stockfish")
+
+
+async def test_what_an_engine_does_not_play_is_refused(stockfish: str, daemon_process: Served) -> None:
+    with pytest.raises(BridgeError, match=r"a new game is crazyhouse, and Stockfish .* plays chess960, standard"):
+        await bridged(daemon_process.port, ME, UciBots(stockfish), new_games(OTHER, variant="crazyhouse"))
+
+
+async def test_stockfish_mates(stockfish: str, daemon_process: Served) -> None:
+    fen = "7k/8/5K2/8/8/8/8/6Q1 w - - 0 1"
+    bots = UciBots(stockfish, limits=Limits(depth=6))
+    witness = await bridged(daemon_process.port, ME, bots, new_games(ME, fen=fen))
+    assert chess.Board(fen).turn == chess.WHITE
+    assert {played.state["termination"] for played in witness.played} == {"victory_white"}
