@@ -203,6 +203,7 @@ class _Table:
         for room in self.rooms.rooms:
             ending = f"resignation_{self.seat.color}"
             await room.act("end_game", self.me, game_id=self.seat.game_id, termination=ending)
+            await room.act("ping", self.me)  # now it is known that the reply has arrived: no wait tells of this end
 
     async def _others_sense(self, room: Room, action: Action) -> None:
         """The opponent senses, and may be clumsy about it: how often it asks is its own affair."""
