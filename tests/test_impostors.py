@@ -50,6 +50,14 @@ REQUESTS: dict[str, Json] = {
     "join where one is invited": {"game_id": 5, "seat": "black"},
     "new_game": {"player_white": ALICE, "player_black": 5},
     "game_from_pgn": {"player_white": 5, "player_black": ALICE, "pgn": "1. e4"},
+    "challenge": {"opponent": "erin"},
+    "challenge again": {"opponent": "erin", "token": "t"},
+    "seek": {"variant": "rbc"},
+    "invitations": {},
+    "accept": {"game_id": 5},
+    "decline": {"game_id": 5},
+    "decline to be found": {},
+    "settings": {"max_games": 0},
     "rekey": {},
     "rekey again": {"token": "t"},
     "hello": {},
@@ -170,7 +178,7 @@ async def everything(daemon: MemoryDaemon, known: dict[int, list[str]]) -> list[
     await client.aclose()
     registry = daemon.gate.registry
     accounts = [registry.get(player) for player in TARGETS]
-    return [states, rows, [account and (account.key, account.password) for account in accounts]]
+    return [states, rows, [account and (account.key, account.password, account.max_games) for account in accounts]]
 
 
 @pytest.mark.proof

@@ -60,7 +60,9 @@ async def test_what_the_operator_ends_is_logged_once_and_when_it_is_durable(tmp_
         async with memory_daemon(log) as daemon, trio.open_nursery() as nursery:
             await (await daemon.connect()).new_game(1, 2)
             ours, theirs = trio.testing.memory_stream_pair()
-            door = Doorkeeper(daemon.arbiter, limits_of(Config()), daemon.gate, authority=Authority.OPERATOR)
+            door = Doorkeeper(
+                daemon.arbiter, limits_of(Config()), daemon.gate, lobby=daemon.lobby, authority=Authority.OPERATOR
+            )
             nursery.start_soon(door.handle, theirs)
             operator = Client(ours)
             assert (await operator.ask("hello"))["error"] is None

@@ -28,11 +28,18 @@ ONE_OF_EACH: dict[str, Json] = {
     "register": {"name": "bot"},
     "join": {"player": 1, "game_id": 1},
 }
-#: Those that this client may not ask for.
-REFUSED: dict[str, Json] = {
-    "rekey": {"player": FIRST_REGISTERED, "key": "x"},
-    "revoke": {"name": "bot"},
-    "players": {},
+#: Those that this client may not ask for, or not of a game that is not there.
+NOBODY: Json = {"player": FIRST_REGISTERED, "key": "x"}
+REFUSED: dict[str, tuple[Json, str]] = {
+    "rekey": (NOBODY, "unauthorized"),
+    "revoke": ({"name": "bot"}, "unauthorized"),
+    "players": ({}, "unauthorized"),
+    "challenge": (NOBODY | {"opponent": "bot"}, "unauthorized"),
+    "seek": (NOBODY, "unauthorized"),
+    "invitations": (NOBODY, "unauthorized"),
+    "settings": (NOBODY, "unauthorized"),
+    "decline": (NOBODY, "unauthorized"),
+    "accept": (NOBODY | {"game_id": 1}, "no_such_game"),
 }
 
 
@@ -58,7 +65,8 @@ async def test_any_kind_gets_one_reply_and_the_server_closes(kind: str) -> None:
 @pytest.mark.parametrize("kind", REFUSED)
 async def test_so_does_one_that_is_refused(kind: str) -> None:
     async with running_daemon() as daemon:
-        assert (await one_shot(daemon, {"kind": kind, **REFUSED[kind]}))["code"] == "unauthorized"
+        fields, code = REFUSED[kind]
+        assert (await one_shot(daemon, {"kind": kind, **fields}))["code"] == code
 
 
 def test_every_kind_was_tried() -> None:
