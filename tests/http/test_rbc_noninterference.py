@@ -46,9 +46,9 @@ class Twin:
         self.observer, self.opponent = (table.white, table.black) if observer else (table.black, table.white)
         self.game_id = 0
 
-    async def begin(self, fen: str, *, timed: bool) -> None:
+    async def begin(self, twins: Twins) -> None:
         """A new game, in which both are there."""
-        self.game_id = await self.table.new_game(fen=fen, **({} if timed else {"clock": None}))
+        self.game_id = await self.table.new_game(fen=twins.fen, **twins.options)
         for player in (self.observer, self.opponent):
             answered(await player.post(self.game_id, "ready", {}))
 
@@ -181,9 +181,8 @@ async def play(tables: tuple[Table, Table], twins: Twins, clock: MockClock, rng:
     """
     one, other = (Twin(table, twins.observer) for table in tables)
     pair = Pair((one, other), clock, rng)
-    timed = rng.random() < 0.8
     for twin in pair.twins:
-        await twin.begin(twins.fen, timed=timed)
+        await twin.begin(twins)
     for turn in twins.turns:
         await (pair.take_turn(turn) if isinstance(turn, OwnTurn) else pair.watch_turn(turn))
     await pair.look(status=twins.boards[0].turn == twins.observer)
@@ -239,7 +238,7 @@ async def is_told(tables: tuple[Table, Table], clock: MockClock) -> bool:
     for seed in range(PAIRS):
         rng = random.Random(seed)
         try:
-            await play(tables, draw_twins(rng, [PASSING_PAWNS]), clock, rng)
+            await play(tables, draw_twins(rng, [PASSING_PAWNS], limited=False), clock, rng)
         except* Told:
             told = True
         if told:
