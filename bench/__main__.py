@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, embedding, keys, latency, many, recon, start, throughput, tls, tracker
+from . import durable, embedding, keys, latency, many, recon, start, throughput, tls, tracker, turns
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -19,6 +19,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "keys": lambda options: keys.measure(options.moves, options.rounds),
     "embedding": lambda options: embedding.measure(options.rounds),
     "tracker": lambda options: tracker.measure(games=10),
+    "turns": lambda options: turns.measure(options.rounds),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
 }
 

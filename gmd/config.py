@@ -102,11 +102,21 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; without this, for ever.")]
         | None
     ) = None
-    http: Annotated[bool, Meta(description="Whether to serve HTTP too: metrics and health.")] = False
+    http: Annotated[bool, Meta(description="Whether to serve HTTP too: reconchess's API, metrics, health.")] = False
     http_host: Annotated[str, Meta(min_length=1, description="Address to serve HTTP on.")] = "127.0.0.1"
     http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180
     # An idle one costs some 20 KB; a browser opens six.
     http_max_connections: Annotated[int, Meta(ge=1, description="HTTP connections open at once.")] = 1_000
+    trusted_proxies: (
+        Annotated[
+            str,
+            Meta(
+                description="Addresses and networks of HTTP proxies, with commas between them, whose X-Forwarded-For "
+                "says where requests come from; from anybody else it is ignored."
+            ),
+        ]
+        | None
+    ) = None
     metrics_token: (
         Annotated[
             str,

@@ -7,7 +7,6 @@ import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from ipaddress import ip_address
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from gmd.arbiter import Arbiter
 from gmd.config import EMBEDDED, Config
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
+from gmd.listening import is_local, listening
 from gmd.lobby.lobby import Lobby, LobbyLimits
 from gmd.local import LocalDoor
 from gmd.log.directory import DataError
@@ -41,8 +41,6 @@ logger = get_logger(__name__)
 
 #: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
 GC_THRESHOLD = 50_000
-#: Connections the kernel may hold for us between two accepts.
-BACKLOG = 1024
 #: Seconds that HTTP requests in hand have once the sessions have ended: each takes a moment, and five are promised.
 HTTP_STOP_SECONDS = 0.25
 
@@ -151,7 +149,7 @@ async def open_daemon(
     :param config: without one, games are in memory, and the port is any free one.
     :param sockets: listen already, for the game port, in place of the configuration's host and port.
     :param http_sockets: the same, for HTTP; of no use where that is off.
-    :raises ConfigError: the certificate or its key cannot be used.
+    :raises ConfigError: the certificate or its key, or a trusted proxy, cannot be used.
     :raises gmd.log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: HTTP's address cannot be listened on.
     :raises OSError: the address cannot be listened on.
@@ -166,9 +164,9 @@ async def open_daemon(
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         lobby = lobby_of(config, arbiter, gate)
         await _start(arbiter, gate.registry, lobby, config.data)
-        async with _listening(config.host, config.port, sockets) as listeners:
+        async with listening(config.host, config.port, sockets) as listeners:
             limits = limits_of(config)
-            spectators = spectators_of(config, local=all(map(_is_local, listeners)))
+            spectators = spectators_of(config, local=all(map(is_local, listeners)))
             doorkeeper = Doorkeeper(
                 arbiter,
                 limits,
@@ -196,7 +194,7 @@ async def open_daemon(
                 )
                 doors.append((operators, [operator]))
             async with (
-                _http(config, http_sockets, arbiter, metrics, doorkeeper, operators) as http,
+                _http(config, http_sockets, arbiter, metrics, doorkeeper, operators, local, gate, lobby) as http,
                 _writing(log),
                 _serving(arbiter, gate.registry, lobby, doors, local, http, config),
             ):
@@ -219,23 +217,6 @@ async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, data: str) 
     except LogFailed as error:
         message = f"data: the {what} in {data} cannot be read, as the log says; gmd check may say what is damaged"
         raise DataError(message) from error
-
-
-@asynccontextmanager
-async def _listening(
-    host: str, port: int, sockets: Sequence[socket.socket]
-) -> AsyncIterator[Sequence[trio.SocketListener]]:
-    """Listeners on sockets that listen already, or where there are none, on an address; closed at the end.
-
-    :raises OSError: the address cannot be listened on.
-    """
-    listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
-    listeners = listeners or await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
-    try:
-        yield listeners
-    finally:
-        for listener in listeners:
-            listener.socket.close()
 
 
 @asynccontextmanager
@@ -263,8 +244,14 @@ async def _http(
     metrics: Metrics,
     doorkeeper: Doorkeeper,
     operators: Doorkeeper | None,
+    local: LocalDoor,
+    gate: Gate,
+    lobby: Lobby,
 ) -> AsyncIterator[HttpService | None]:
-    """HTTP's address, listened on, if it is on."""
+    """HTTP's address, listened on, if it is on.
+
+    :raises ConfigError: the proxies to be trusted cannot be read.
+    """
     if not config.http:
         yield None
         return
@@ -272,23 +259,15 @@ async def _http(
 
     async with AsyncExitStack() as stack:
         try:
-            listeners = await stack.enter_async_context(_listening(config.http_host, config.http_port, sockets))
+            listeners = await stack.enter_async_context(listening(config.http_host, config.http_port, sockets))
         except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
             reason = error.strerror if isinstance(error, OSError) else error
             raise HttpAddressError(
                 f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
                 "Name another port with --http-port (0 takes a free one), or do without: --no-http"
             ) from error
-        limits, token = limits_of(config), config.metrics_token
-        if token is None and not all(map(_is_local, listeners)):
-            logger.warning(
-                "anybody who reaches it can read /metrics",
-                host=config.http_host,
-                advice="players of blind chess learn from it when others sense: give it a metrics_token",
-            )
-        yield HttpService(
-            listeners, config.http_max_connections, arbiter, limits, metrics, doorkeeper, operators, token
-        )
+        limits = limits_of(config)
+        yield HttpService(config, listeners, limits, arbiter, metrics, doorkeeper, operators, local, gate, lobby)
 
 
 @asynccontextmanager
@@ -361,11 +340,6 @@ def spectators_of(config: Config, *, local: bool) -> Spectators:
     return Spectators(
         live=config.spectate == "live", key=config.spectator_key, trusted=local and not config.require_registration
     )
-
-
-def _is_local(listener: trio.SocketListener) -> bool:
-    address = listener.socket.getsockname()
-    return listener.socket.family == socket.AF_UNIX or ip_address(address[0]).is_loopback
 
 
 def limits_of(config: Config) -> Limits:

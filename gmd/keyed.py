@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 
 import trio
@@ -12,10 +12,10 @@ class KeyedLocks:
     """A lock for every key that somebody holds or waits for."""
 
     def __init__(self) -> None:
-        self._locks: dict[int, trio.Lock] = {}
+        self._locks: dict[Hashable, trio.Lock] = {}
 
     @asynccontextmanager
-    async def hold(self, key: int) -> AsyncIterator[None]:
+    async def hold(self, key: Hashable) -> AsyncIterator[None]:
         """Be alone with a key. Whoever had to wait finds done, perhaps, what it wanted to do."""
         lock = self._locks.setdefault(key, trio.Lock())
         try:

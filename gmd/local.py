@@ -1,9 +1,10 @@
-"""The way in without a socket: for the program that the daemon runs in."""
+"""The way in without a session: for the program that the daemon runs in, and for the routes of HTTP."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.lobby.lobby import Lobby
 from gmd.metrics import Metrics
-from gmd.players.gate import Gate
+from gmd.players.gate import Gate, Proof
 from gmd.spectators import Spectators
 from gmd.turns import EndsShown
 from gmd.watchers import Bell
@@ -45,6 +46,20 @@ class Refused(Exception):
 def closed(reason: str) -> Refused:
     """What a request is told that comes too late."""
     return Refused(_read(encode(error_reply(ShuttingDown(reason), None, None))))
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Whose request it is, where somebody else has sent it and another way in has admitted them."""
+
+    #: Who they have proved to be; None for nobody.
+    proof: Proof | None
+    #: Where they are, as host:port.
+    peer: str
+    #: When the request's last byte was read, in trio's time.
+    arrived: float
+    #: Whether it counts as the player's being there.
+    hears: bool = True
 
 
 class LocalDoor:
@@ -76,11 +91,12 @@ class LocalDoor:
         self._stopping = False
         self._empty = trio.Event()
 
-    async def ask(self, authority: Authority, kind: str, fields: Json) -> Json:
+    async def ask(self, authority: Authority, kind: str, fields: Json, sender: Sender | None = None) -> Json:
         """The reply to one request, as a version 2 session would have sent it, once it is durable.
 
         Each is on its own, so that any number may be under way at once: a player that it names is that request's.
 
+        :param sender: who has sent it, if not this process itself; the request is theirs unless it names a player.
         :raises Refused: the reply is an error.
         """
         await trio.lowlevel.checkpoint()  # before anything is done: whoever asks in a loop leaves others their turn
@@ -89,7 +105,7 @@ class LocalDoor:
         with trio.CancelScope() as scope:
             self._in_hand.add(scope)
             try:
-                return await self._answer(self._call(authority), encode({"kind": kind, **fields}))
+                return await self._answer(self._call(authority, sender), encode({"kind": kind, **fields}))
             finally:
                 self._release(scope)
         raise closed("the daemon has stopped, and waited no longer for this request")
@@ -111,19 +127,21 @@ class LocalDoor:
         if self._stopping and not self._in_hand:
             self._empty.set()
 
-    def _call(self, authority: Authority) -> Call:
-        now = trio.current_time()
+    def _call(self, authority: Authority, sender: Sender | None) -> Call:
+        sender = sender or Sender(None, "", trio.current_time())
         return Call(
             arbiter=self._arbiter,
             limits=self._limits,
-            player=None,
+            player=None if sender.proof is None else sender.proof.player,
             strict=True,
-            arrived=now,
+            arrived=sender.arrived,
             attending=_alone,
             metrics=self._metrics,
             gate=self._gate,
             lobby=self._lobby,
-            peer="",
+            peer=sender.peer,
+            proof=sender.proof,
+            hears=sender.hears,
             ends=EndsShown(self._arbiter.turns, lambda: 0),
             registered_only=self._registered_only,
             authority=authority,

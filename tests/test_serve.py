@@ -213,7 +213,9 @@ def test_a_port_in_use_is_said_in_a_line() -> None:
 
 def test_it_says_where_it_serves_http() -> None:
     with served("--http", "--http-port", "0") as daemon:
-        match = re.fullmatch(r"HTTP on http://127\.0\.0\.1:(\d+): /metrics, /healthz", daemon.lines[1])
+        match = re.fullmatch(
+            r"HTTP on http://127\.0\.0\.1:(\d+): reconchess's API, /metrics, /healthz", daemon.lines[1]
+        )
         assert match
         assert urllib.request.urlopen(f"http://127.0.0.1:{match[1]}/healthz").status == 200
         assert daemon.stop(signal.SIGTERM) == 0
@@ -280,7 +282,7 @@ def test_help_names_every_setting_with_its_default_and_variable() -> None:
     run = subprocess.run([*SERVE, "--help"], env=environment(), capture_output=True, text=True, check=True)
     text = " ".join(run.stdout.split())
     assert "--port INTEGER TCP port to listen on; 0 takes a free one. [default: 7100; or GMD_PORT]" in text
-    assert "--http / --no-http Whether to serve HTTP too: metrics and health. [default: http; or GMD_HTTP]" in text
+    assert "--http / --no-http Whether to serve HTTP too: reconchess's API, metrics, health. [default: http; or" in text
     assert "--log-format [console|json] How the log on standard error is written" in text
     assert "--max-message INTEGER Largest request, in bytes. [default: 1048576; or GMD_MAX_MESSAGE]" in text
 

@@ -132,7 +132,7 @@ def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
         click.echo(f"gmd {VERSION} listening on {_text(host, port)}")
     for host, port in daemon.http_addresses:
-        click.echo(f"HTTP on http://{_text(host, port)}: /metrics, /healthz")
+        click.echo(f"HTTP on http://{_text(host, port)}: reconchess's API, /metrics, /healthz")
     if config.data == IN_MEMORY:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:

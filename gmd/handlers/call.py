@@ -75,6 +75,8 @@ class Call:
     spectators: Spectators = field(default_factory=Spectators)
     #: Whether the session sees everything where it names no player; ``hello`` sets it.
     oversees: bool = False
+    #: Whether the request counts as its player's being there, which starts clocks; HTTP has looks that do not.
+    hears: bool = True
     #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
     table: Table | None = None
     #: Who looks at it, as far as that is known.

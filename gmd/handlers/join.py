@@ -20,7 +20,8 @@ async def join(request: Join, call: Call) -> Answer:
     outcome = call.arbiter.join(table, game.Join(player, request.seat), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
-    call.lobby.ready(table, player, call.arrived)
+    if call.hears:
+        call.lobby.ready(table, player, call.arrived)
     call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.WHITE)
     reply = JoinReply(
         id=echo_id(request),

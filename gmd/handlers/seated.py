@@ -30,9 +30,10 @@ def take_attempt(call: Call) -> None:
 
 
 def seat_answer(request: GameRequest, table: Table, player: int, call: Call) -> Answer:
-    """The reply that shows the player its game; it has been heard from in it."""
+    """The reply that shows the player its game; where the request counts as such, it has been heard from in it."""
     call.table = table
-    call.lobby.ready(table, player, call.arrived)
+    if call.hears:
+        call.lobby.ready(table, player, call.arrived)
     game = table.game
     call.viewer = viewer_of(game, player, None, call, both=Viewer.WHITE)
     reply = SeatReply(

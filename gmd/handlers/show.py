@@ -25,7 +25,7 @@ async def find(game_id: int, player: int | None, call: Call) -> Table:
     authorise(player, call)
     if table.game.clock is not None:
         call.arbiter.look(table, call.arrived)
-        if player is not None:
+        if player is not None and call.hears:
             call.arbiter.hear(table, player, call.arrived)
     return table
 

@@ -2,22 +2,82 @@
 
 from __future__ import annotations
 
-from litestar import Litestar
+from litestar import Litestar, Router
+from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.openapi.spec import Components, SecurityScheme
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 
+from gm_protocol.errors import GmError
+from gmd.local import Refused
 from gmd.version import VERSION
 
 from .backend import Backend
+from .bodies import JsonRequest
 from .errors import failed, refused
 from .exporter import make_registry
-from .routes import health, metrics
+from .guests import guest_of, registered
+from .refusals import Unusual, refusal
+from .routes import games, health, invitations, metrics, turns, users, version
+
+#: The name of Basic authorization in the OpenAPI document.
+BASIC = "basic"
+
+#: What a player asks and sets about itself: what ``rc-connect`` sends, and these.
+USER_ROUTES = (users.active, users.ping, users.max_games, users.ranked, users.bot_version, users.next_version)
+INVITATION_ROUTES = (invitations.listed, invitations.invite, invitations.accept, invitations.finish)
+
+#: What a player of a game asks and does: what ``reconchess.RemoteGame`` sends.
+GAME_ROUTES = (
+    games.color,
+    games.starting_board,
+    games.opponent_name,
+    games.sense_actions,
+    games.move_actions,
+    games.seconds_left,
+    games.opponent_move_results,
+    games.is_over,
+    games.is_my_turn,
+    games.game_status,
+    games.winner_color,
+    games.why_over,
+    games.game_history,
+    turns.ready,
+    turns.sense,
+    turns.move,
+    turns.end_turn,
+    turns.resign,
+    turns.error_resign,
+)
+
+#: What registered players alone are answered.
+PLAYERS_ROUTES = Router(
+    "/",
+    route_handlers=[
+        Router("/users", route_handlers=USER_ROUTES, tags=["users"]),
+        Router("/invitations", route_handlers=INVITATION_ROUTES, tags=["invitations"]),
+        Router("/games/{game_id:int}", route_handlers=GAME_ROUTES, tags=["games"]),
+    ],
+    guards=[registered],
+    security=[{BASIC: []}],
+)
+
+#: The API of reconchess's server.
+API = Router(
+    "/api",
+    route_handlers=[
+        version.version,
+        Router("/users", route_handlers=[users.register], tags=["users"]),
+        PLAYERS_ROUTES,
+    ],
+    dependencies={"guest": Provide(guest_of, sync_to_thread=False)},
+)
 
 #: Whatever is served; a new route is a handler in a module of :mod:`gmd.http.routes`, and its name here.
-ROUTES = (health.healthz, metrics.metrics)
+ROUTES = (health.healthz, metrics.metrics, API)
 
 
 def make_app(backend: Backend) -> Litestar:
@@ -29,10 +89,28 @@ def make_app(backend: Backend) -> Litestar:
             "backend": Provide(lambda: backend, sync_to_thread=False),
             "registry": Provide(lambda: registry, sync_to_thread=False),
         },
-        exception_handlers={HTTPException: refused, HTTP_500_INTERNAL_SERVER_ERROR: failed},
+        exception_handlers={
+            GmError: refusal,
+            Refused: refusal,
+            Unusual: refusal,
+            HTTPException: refused,
+            HTTP_500_INTERNAL_SERVER_ERROR: failed,
+        },
+        request_class=JsonRequest,
         openapi_config=OpenAPIConfig(
-            title="gmd", version=VERSION, path="/schema", render_plugins=[JsonRenderPlugin(path="/")]
+            title="gmd",
+            version=VERSION,
+            path="/schema",
+            render_plugins=[JsonRenderPlugin(path="/")],
+            components=Components(
+                security_schemes={
+                    BASIC: SecurityScheme(
+                        "http", scheme="basic", description="A registered player's name, and its password or its key."
+                    )
+                }
+            ),
         ),
+        state=State({"backend": backend}),
         logging_config=None,  # the daemon's own log is configured by whoever runs it
         debug=False,  # said, or an environment variable may turn it on: errors would then show everybody our inside
         pdb_on_exception=False,

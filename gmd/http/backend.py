@@ -10,7 +10,13 @@ from litestar.params import SkipValidation
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.lobby.lobby import Lobby
+from gmd.local import LocalDoor
 from gmd.metrics import Metrics
+from gmd.players.credentials import Credentials
+from gmd.players.registry import Registry
+
+from .peers import Proxies
 
 
 class Port(Protocol):
@@ -48,6 +54,13 @@ class Backend:
     #: The operator's socket, where there is one.
     operator_port: GamePort | None
     http_port: Port
+    #: Where requests go, whatever route they have come by.
+    door: LocalDoor
+    lobby: Lobby
+    registry: Registry
+    #: Who is let in, and from where.
+    credentials: Credentials
+    proxies: Proxies
     #: What is to be shown for the metrics; None where anybody may read them.
     metrics_token: str | None = field(default=None, repr=False)
 

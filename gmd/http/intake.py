@@ -7,6 +7,9 @@ from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGIReceiveEven
 
 from .errors import encoded
 
+#: The ASGI extension that says when a request's last byte was read, in trio's time: clocks are charged to then.
+ARRIVED = "gmd.arrived"
+
 
 class _Refused(Exception):
     """A request that the application is not to see."""
@@ -37,6 +40,7 @@ class Intake:
             await _refuse(refused, receive, send)
             return
         if body is not None:
+            scope["extensions"][ARRIVED] = {"time": trio.current_time()}
             if scope["method"] == "HEAD":  # hypercorn, which knows better, leaves the body out
                 scope = {**scope, "method": "GET"}
             await self._app(scope, _first(body, receive), send)

@@ -10,12 +10,22 @@ from hypercorn.typing import ASGIFramework
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.config import Config
+from gmd.listening import is_local
+from gmd.lobby.lobby import Lobby
+from gmd.local import LocalDoor
+from gmd.logger import get_logger
 from gmd.metrics import Metrics
+from gmd.players.credentials import Credentials
+from gmd.players.gate import Gate
 
 from .app import make_app
 from .backend import Backend, GamePort
 from .lag import watch_lag
+from .peers import Proxies
 from .server import HttpServer
+
+logger = get_logger(__name__)
 
 
 class HttpService:
@@ -26,20 +36,44 @@ class HttpService:
 
     def __init__(
         self,
+        config: Config,
         listeners: Sequence[trio.SocketListener],
-        max_connections: int,
-        arbiter: Arbiter,
         limits: Limits,
+        arbiter: Arbiter,
         metrics: Metrics,
         game_port: GamePort,
-        operator_port: GamePort | None = None,
-        metrics_token: str | None = None,
+        operator_port: GamePort | None,
+        door: LocalDoor,
+        gate: Gate,
+        lobby: Lobby,
     ) -> None:
+        """:param door: where requests of the protocol's go that routes make of HTTP's.
+        :raises ConfigError: the proxies to be trusted cannot be read.
+        """
+        if config.metrics_token is None and not all(map(is_local, listeners)):
+            logger.warning(
+                "anybody who reaches it can read /metrics",
+                host=config.http_host,
+                advice="players of blind chess learn from it when others sense: give it a metrics_token",
+            )
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
         self._lag = metrics.loop_lag
-        self._server = HttpServer(limits, max_connections)
-        backend = Backend(arbiter, limits, metrics, game_port, operator_port, self._server, metrics_token)
+        self._server = HttpServer(limits, config.http_max_connections)
+        backend = Backend(
+            arbiter=arbiter,
+            limits=limits,
+            metrics=metrics,
+            game_port=game_port,
+            operator_port=operator_port,
+            http_port=self._server,
+            door=door,
+            lobby=lobby,
+            registry=gate.registry,
+            credentials=Credentials(gate),
+            proxies=Proxies.parse(config.trusted_proxies),
+            metrics_token=config.metrics_token,
+        )
         self._app = cast(ASGIFramework, make_app(backend))
 
     @property

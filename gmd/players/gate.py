@@ -101,6 +101,17 @@ class Gate:
                 return account
         raise Unauthorized(refused_name(name))
 
+    async def admit_with_secret(self, name: str, secret: str, peer: str) -> Account:
+        """The player of a name, for whoever has its key or its password, and does not say which it is.
+
+        :raises Unauthorized: it is neither.
+        :raises TooMany: there have been too many attempts, or there are now.
+        """
+        account = self.registry.named(name)
+        if self._opens(account, secret) and account is not None:
+            return self.registry.get(account.player) or account
+        return await self.admit_with_password(name, secret, peer)
+
     def admit_again(self, player: int, key: str | None, token: str | None, proof: Proof | None, peer: str) -> None:
         """Let a request give a player another key: one with its key, or one that did so before and has lost the reply.
 

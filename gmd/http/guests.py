@@ -1,0 +1,113 @@
+"""Who sends a request: Basic authorization, and the way from there to the handlers that TCP's requests go to."""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from dataclasses import dataclass
+from typing import Any, cast
+
+from litestar import Request
+from litestar.connection import ASGIConnection
+from litestar.di import NamedDependency
+from litestar.handlers import BaseRouteHandler
+from litestar.params import SkipValidation
+
+from gm_protocol.errors import ShuttingDown, Unauthorized
+from gmd.handlers.call import Authority
+from gmd.local import Json, LocalDoor, Sender
+from gmd.players.account import Account
+from gmd.players.gate import Proof
+
+from .backend import Backend, FromDaemon
+from .intake import ARRIVED
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Somebody who has sent a request over HTTP, and what they may ask of the daemon."""
+
+    door: LocalDoor
+    peer: str
+    arrived: float
+    account: Account | None
+
+    @property
+    def player(self) -> Account:
+        """The registered player that it is, on a route that admits no others."""
+        assert self.account is not None
+        return self.account
+
+    async def ask(self, kind: str, *, hears: bool = False, **fields: Any) -> Json:
+        """Send a request of the protocol's, as a session of this player's would; the reply.
+
+        :param hears: whether the player counts as being there by this, which starts the game's clock.
+        :raises Refused: the reply is an error.
+        """
+        account = self.account
+        proof = None if account is None or account.key is None else Proof(account.player, account.key)
+        sender = Sender(proof, self.peer, self.arrived, hears)
+        return await self.door.ask(Authority.CLIENT, kind, fields, sender)
+
+
+#: The type of a handler's parameter ``guest``.
+FromGuest = NamedDependency[SkipValidation[Guest]]
+
+
+def guest_of(request: Request[Account | None, Any, Any], backend: FromDaemon) -> Guest:
+    """Who sends a request; :func:`registered` has found out before."""
+    return Guest(backend.door, _peer(request, backend), _arrived(request), request.scope.get("user"))
+
+
+async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """Let nobody in but registered players, before anything else of their request is looked at.
+
+    :raises ShuttingDown: nobody is let in any more.
+    :raises Unauthorized: whoever it is has not proved to be one.
+    :raises TooMany: there have been too many attempts, or there are now.
+    """
+    backend: Backend = connection.app.state.backend
+    serving(connection, handler)
+    name, secret = _basic(connection.headers.get("authorization"))
+    account = await backend.credentials.admit(name, secret, _peer(connection, backend))
+    backend.lobby.presence.seen(account.player)
+    connection.scope["user"] = account
+
+
+def serving(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+    """Let nobody in while the daemon stops: they are to come again.
+
+    :raises ShuttingDown: it does.
+    """
+    if connection.app.state.backend.game_port.stopping:
+        raise ShuttingDown("the server is stopping; try again in a moment")
+
+
+def _basic(header: str | None) -> tuple[str, str]:
+    """Name and secret of an Authorization header.
+
+    reconchess's client sends what it can in Latin-1; others are told to use UTF-8.
+    """
+    scheme, _, encoded = (header or "").partition(" ")
+    if scheme.lower() != "basic":
+        raise Unauthorized("authorization: missing; send a player's name and its password, or its key, by Basic")
+    try:
+        pair = b64decode(encoded.strip(), validate=True)
+    except (binascii.Error, ValueError):
+        raise Unauthorized("authorization: what follows Basic is not base64") from None
+    try:
+        text = pair.decode()
+    except UnicodeDecodeError:
+        text = pair.decode("latin-1")
+    name, _, secret = text.partition(":")
+    return name, secret
+
+
+def _peer(connection: ASGIConnection[Any, Any, Any, Any], backend: Backend) -> str:
+    client = connection.scope.get("client")
+    return backend.proxies.peer(client, connection.headers.getall("x-forwarded-for", []))
+
+
+def _arrived(connection: ASGIConnection[Any, Any, Any, Any]) -> float:
+    extensions = cast(dict[str, dict[str, float]], connection.scope.get("extensions"))
+    return extensions[ARRIVED]["time"]

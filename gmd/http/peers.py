@@ -1,0 +1,75 @@
+"""Where a request comes from: the other end of the connection, or, where that is a known proxy, what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from gmd.config import ConfigError
+
+_Network = IPv4Network | IPv6Network
+_Address = IPv4Address | IPv6Address
+
+
+class Proxies:
+    """The proxies that are believed. Anybody can write ``X-Forwarded-For``; what they add to its end is true."""
+
+    def __init__(self, networks: Sequence[_Network] = ()) -> None:
+        self._networks = networks
+
+    @classmethod
+    def parse(cls, setting: str | None) -> Proxies:
+        """Those of the setting ``trusted_proxies``: addresses and networks, with commas between them.
+
+        :raises ConfigError: something in it is neither.
+        """
+        networks = []
+        for part in (setting or "").split(","):
+            if not (text := part.strip()):
+                continue
+            try:
+                networks.append(ip_network(text))
+            except ValueError as error:
+                raise ConfigError(f"trusted_proxies: {text!r} is no address or network: {error}") from None
+        return cls(networks)
+
+    def peer(self, client: tuple[str, int] | None, forwarded: Iterable[str]) -> str:
+        """Who counts as the sender, as host:port; the port is 0 where a proxy has said who it is.
+
+        :param client: the other end of the connection.
+        :param forwarded: the values of its ``X-Forwarded-For`` headers, in their order.
+        """
+        if client is None:
+            return ""
+        host, port = client
+        if not self._networks or not self._trusted(_address(host)):
+            return f"{host}:{port}"
+        hops = [hop for value in forwarded for hop in value.split(",")]
+        found = _address(host)
+        for hop in reversed(hops):
+            address = _address(hop)
+            if address is None:
+                break  # whoever wrote this is not to be understood, and the one before has let it in
+            found = address
+            if not self._trusted(address):
+                break
+        return f"{found}:0"
+
+    def _trusted(self, address: _Address | None) -> bool:
+        return address is not None and any(address in network for network in self._networks)
+
+
+def _address(text: str) -> _Address | None:
+    """An address as a header or a socket has it; an IPv4 one that IPv6 carries is that."""
+    text = text.strip()
+    if text.startswith("["):  # [2001:db8::1]:4711
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:  # 192.0.2.1:4711
+        text = text.partition(":")[0]
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return address

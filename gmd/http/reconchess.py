@@ -1,0 +1,88 @@
+"""What reconchess's encoders make of squares, moves, pieces and ends, and the way between that and the protocol's."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, cast, get_args
+
+import chess
+from msgspec import Meta, Struct
+
+from gm_protocol.state import CALLED_OFF, SenseResult, Termination
+
+#: The version of reconchess that this speaks as; its ``rc-connect`` goes on only where its own is the same.
+COMPATIBLE = "1.6.9"
+
+#: a1 is 0, b1 is 1, h8 is 63. (litestar leaves a minimum of 0 out of the OpenAPI document.)
+Square = Annotated[int, Meta(gt=-1, le=63, description="A square: a1 is 0, b1 is 1, h8 is 63.")]
+
+PieceSymbol = Literal["P", "N", "B", "R", "Q", "K", "p", "n", "b", "r", "q", "k"]
+WinReasonName = Literal["KING_CAPTURE", "TIMEOUT", "RESIGN", "TURN_LIMIT", "MOVE_LIMIT"]
+
+
+class Piece(Struct, frozen=True):
+    """``value`` is the piece's letter, White's in capitals."""
+
+    value: PieceSymbol
+    type: Literal["Piece"] = "Piece"
+
+
+class Move(Struct, frozen=True):
+    """``value`` is UCI: e2e4, or e7e8q."""
+
+    value: str
+    type: Literal["Move"] = "Move"
+
+
+class Board(Struct, frozen=True):
+    """``value`` is a FEN."""
+
+    value: str
+    type: Literal["Board"] = "Board"
+
+
+class WinReason(Struct, frozen=True):
+    """Why a game ended; draws have a reason, too."""
+
+    value: WinReasonName
+    type: Literal["WinReason"] = "WinReason"
+
+
+#: A square, and what stands there.
+Sensed = tuple[int, Piece | None]
+
+
+def sensed(result: SenseResult) -> list[Sensed]:
+    """What a sense showed."""
+    return [(chess.parse_square(name), _PIECES[code]) for name, code in result]
+
+
+def move(uci: str | None) -> Move | None:
+    """A move, or none."""
+    return None if uci is None else Move(uci)
+
+
+def square(name: str | None) -> int | None:
+    """A square's number."""
+    return None if name is None else chess.parse_square(name)
+
+
+#: The protocol's words for pieces.
+_PIECES: dict[str | None, Piece | None] = {None: None}
+for _symbol in cast(tuple[PieceSymbol, ...], get_args(PieceSymbol)):
+    _PIECES[f"{'w' if _symbol.isupper() else 'b'}{_symbol.upper().replace('P', 'p')}"] = Piece(_symbol)
+
+_REASONS: dict[str, WinReasonName] = {
+    "victory": "KING_CAPTURE",
+    "timeout": "TIMEOUT",
+    "resignation": "RESIGN",
+    "draw_turn_limit": "TURN_LIMIT",
+    "draw_move_limit": "TURN_LIMIT",
+    "draw_fifty_moves": "MOVE_LIMIT",
+}
+
+
+def win_reason(termination: Termination) -> WinReason | None:
+    """Why a game of reconnaissance blind chess ended; None where it was called off before it began."""
+    if termination in CALLED_OFF:
+        return None
+    return WinReason(_REASONS.get(termination) or _REASONS[termination.rpartition("_")[0]])

@@ -1,0 +1,234 @@
+"""``/api/games/ID/...``: what a player of a game of reconnaissance blind chess asks about it.
+
+To look starts no clock and counts for nothing: ``ready`` is what says that a player is there, as reconchess has it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chess
+from litestar import get
+from msgspec import Struct
+
+from gmd.games.clock import MAX_SECONDS
+from gmd.games.recon import ReconBoard
+from gmd.http.backend import Backend, FromDaemon
+from gmd.http.guests import FromGuest, Guest
+from gmd.http.reconchess import Board, Move, WinReason, square, win_reason
+from gmd.http.refusals import UNAUTHORIZED, documented
+from gmd.http.seat import GameId, Seat, look, look_at_ended, take_seat, winner_of
+from gmd.local import Refused
+
+#: How long the status of a game is waited for, which reconchess's client asks for every half second: less than any
+#: client's patience, and enough for it to know of its turn when that begins.
+STATUS_SECONDS = 5.0
+
+#: What the manual says of the refusals.
+NO_PLAYER = "Invalid or empty authentication information, or not a player in the specified game."
+NO_GAME = "Game does not exist."
+NOT_OVER = "Game is not over."
+BOTH_SEATS = "The player holds both seats, and HTTP has no way to say which one is meant."
+
+PLAYERS = documented(bad_request=BOTH_SEATS, unauthorized=NO_PLAYER, not_found=NO_GAME)
+ANYBODY = documented(bad_request=BOTH_SEATS, unauthorized=UNAUTHORIZED, not_found=NO_GAME)
+ENDED = documented(bad_request=NOT_OVER, unauthorized=UNAUTHORIZED, not_found=NO_GAME)
+
+
+class PlayerColor(Struct, frozen=True):
+    """True for White, false for Black."""
+
+    color: bool
+
+
+class StartingBoard(Struct, frozen=True):
+    """The position the game began from."""
+
+    board: Board
+
+
+class OpponentName(Struct, frozen=True):
+    """A registered player's name, an open player's number, or ? while nobody has the other seat."""
+
+    opponent_name: str
+
+
+class SenseActions(Struct, frozen=True):
+    """Squares that may be sensed."""
+
+    sense_actions: list[int]
+
+
+class MoveActions(Struct, frozen=True):
+    """Moves that may be asked for."""
+
+    move_actions: list[Move]
+
+
+class SecondsLeft(Struct, frozen=True):
+    """A player's time. A game without clocks has ten million seconds left."""
+
+    seconds_left: float
+
+
+class OpponentMoveResults(Struct, frozen=True):
+    """Where the opponent captured in its latest turn, if it did."""
+
+    opponent_move_results: int | None
+
+
+class IsOver(Struct, frozen=True):
+    """Whether the game is over."""
+
+    is_over: bool
+
+
+class IsMyTurn(Struct, frozen=True):
+    """Whether it is the asking player's turn."""
+
+    is_my_turn: bool
+
+
+class GameStatus(Struct, frozen=True):
+    """Both of these."""
+
+    is_my_turn: bool
+    is_over: bool
+
+
+class WinnerColor(Struct, frozen=True):
+    """True for White, false for Black, null for a draw."""
+
+    winner_color: bool | None
+
+
+class WhyOver(Struct, frozen=True):
+    """Why the game ended; null where it was called off before it began."""
+
+    win_reason: WinReason | None
+
+
+class WholeGame(Struct, frozen=True):
+    """What ``reconchess.GameHistory`` saves and loads."""
+
+    game_history: dict[str, Any]
+
+
+@get("/color", summary="The colour you play", responses=PLAYERS)
+async def color(game_id: GameId, guest: FromGuest) -> PlayerColor:
+    """White is true."""
+    return PlayerColor((await take_seat(guest, game_id)).color)
+
+
+@get("/starting_board", summary="The position the game began from", responses=PLAYERS)
+async def starting_board(game_id: GameId, guest: FromGuest) -> StartingBoard:
+    """It is known to both players."""
+    return StartingBoard(Board((await take_seat(guest, game_id)).state.start_fen))
+
+
+@get("/opponent_name", summary="Who you play against", responses=PLAYERS)
+async def opponent_name(game_id: GameId, guest: FromGuest, backend: FromDaemon) -> OpponentName:
+    """A registered player has a name."""
+    return OpponentName(_name((await take_seat(guest, game_id)).opponent, backend))
+
+
+@get("/sense_actions", summary="The squares you may sense", responses=PLAYERS)
+async def sense_actions(game_id: GameId, guest: FromGuest) -> SenseActions:
+    """All of them while a sense is due, and, for who is overtaken by it, at the end of the game; else none."""
+    seat = await take_seat(guest, game_id)
+    return SenseActions(list(chess.SQUARES) if seat.over or seat.state.phase == "sense" else [])
+
+
+@get("/move_actions", summary="The moves you may ask for", responses=PLAYERS)
+async def move_actions(game_id: GameId, guest: FromGuest) -> MoveActions:
+    """On your turn, what your own pieces allow; so, too, where the game has ended in your turn. Else none."""
+    seat = await take_seat(guest, game_id)
+    if seat.over:
+        return MoveActions(_at_the_end(seat))
+    reply = await guest.ask("actions", game_id=game_id)
+    return MoveActions([Move(uci) for uci in reply["move_actions"] or ()])
+
+
+@get("/seconds_left", summary="The time you have left", responses=PLAYERS)
+async def seconds_left(game_id: GameId, guest: FromGuest) -> SecondsLeft:
+    """Also where the game is over, what was left then: reconchess's client takes a refusal for a broken game."""
+    left = (await take_seat(guest, game_id)).seconds_left
+    return SecondsLeft(MAX_SECONDS if left is None else left)
+
+
+@get("/opponent_move_results", summary="Where the opponent captured", responses=PLAYERS)
+async def opponent_move_results(game_id: GameId, guest: FromGuest) -> OpponentMoveResults:
+    """The square of its latest turn's capture; null where there was none."""
+    seat = await take_seat(guest, game_id)
+    captured = seat.state.opponent_capture
+    return OpponentMoveResults(square(captured or None))
+
+
+@get("/is_over", summary="Whether the game is over", responses=ANYBODY)
+async def is_over(game_id: GameId, guest: FromGuest) -> IsOver:
+    """Anybody registered may ask."""
+    return IsOver((await look(guest, game_id)).phase == "over")
+
+
+@get("/is_my_turn", summary="Whether it is your turn", responses=ANYBODY)
+async def is_my_turn(game_id: GameId, guest: FromGuest) -> IsMyTurn:
+    """It never is for who does not play. The answer comes at once."""
+    return IsMyTurn((await _status(guest, game_id)).is_my_turn)
+
+
+@get("/game_status", summary="Both at once", responses=ANYBODY)
+async def game_status(game_id: GameId, guest: FromGuest) -> GameStatus:
+    """What a player asks again and again until it is its turn.
+
+    The answer comes as soon as one of both is true, and after five seconds at the latest.
+    """
+    status = await _status(guest, game_id)
+    if status.is_my_turn or status.is_over:
+        return status
+    try:
+        await guest.ask("wait", game_id=game_id, brief=True, timeout=STATUS_SECONDS)
+    except Refused as refused:
+        if refused.code != "not_a_player":
+            raise
+        return status  # who does not play has nothing to wait for
+    return await _status(guest, game_id)
+
+
+@get("/winner_color", summary="Who has won", responses=ENDED)
+async def winner_color(game_id: GameId, guest: FromGuest) -> WinnerColor:
+    """Null for a draw."""
+    return WinnerColor(winner_of(await look_at_ended(guest, game_id)))
+
+
+@get("/win_reason", summary="Why the game ended", responses=ENDED)
+async def why_over(game_id: GameId, guest: FromGuest) -> WhyOver:
+    """Of a draw, too."""
+    return WhyOver(win_reason((await look_at_ended(guest, game_id)).termination))
+
+
+@get("/game_history", summary="The whole game", responses=ENDED)
+async def game_history(game_id: GameId, guest: FromGuest, backend: FromDaemon) -> WholeGame:
+    """As ``reconchess.GameHistory`` loads it."""
+    state = await look_at_ended(guest, game_id)
+    record = (await guest.ask("history", game_id=game_id))["history"]
+    names = {"white_name": _name(state.player_white, backend), "black_name": _name(state.player_black, backend)}
+    return WholeGame(record | names)
+
+
+async def _status(guest: Guest, game_id: int) -> GameStatus:
+    state = await look(guest, game_id)
+    return GameStatus(is_my_turn=state.phase in ("sense", "move"), is_over=state.phase == "over")
+
+
+def _at_the_end(seat: Seat) -> list[Move]:
+    """What a player could have asked for in the turn that the game's end has overtaken; nothing is hidden any more."""
+    if not seat.to_move:
+        return []
+    return [Move(move.uci()) for move in ReconBoard.of(chess.Board(seat.state.fen)).move_actions()]
+
+
+def _name(player: int | None, backend: Backend) -> str:
+    if player is None:
+        return "?"
+    account = backend.registry.get(player)
+    return str(player) if account is None else account.name

@@ -1,0 +1,178 @@
+"""``/api/games/ID/...``: what a player of a game of reconnaissance blind chess does.
+
+reconchess has three steps to a turn: sense, move, end_turn. gmd has two, for its move ends the turn and hands the
+clock over; ``end_turn`` then finds the turn ended. Whatever is posted again, because its reply was lost, is answered
+as before (:mod:`gmd.http.seat`); whatever the game's end overtakes is answered as ``reconchess.LocalGame`` does.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import chess
+from litestar import post
+from litestar.params import JSONBody
+from msgspec import Meta, Struct
+
+from gm_protocol.errors import NotYourTurn, WrongPhase
+from gmd.http import reconchess
+from gmd.http.guests import FromGuest
+from gmd.http.reconchess import Move, Sensed, Square
+from gmd.http.refusals import documented, documented_with_body
+from gmd.http.seat import GameId, Seat, take_seat
+from gmd.local import Refused
+
+from .games import BOTH_SEATS, NO_GAME, NO_PLAYER
+
+PLAYERS = {"unauthorized": NO_PLAYER, "not_found": NO_GAME}
+
+
+class Done(Struct, frozen=True):
+    """Nothing but that it is done: clients want JSON."""
+
+
+class SenseAction(Struct, frozen=True):
+    """What to sense: a square, or null for nothing."""
+
+    square: Square | None
+
+
+class SenseResult(Struct, frozen=True):
+    """The squares around it from the top left, and what stands there."""
+
+    sense_result: list[Sensed]
+
+
+class RequestedMove(Struct, frozen=True):
+    """A move as ``reconchess.ChessJSONEncoder`` writes it."""
+
+    #: As long as UCI is at its longest.
+    value: Annotated[str, Meta(max_length=5)]
+    type: Literal["Move"]
+
+
+class MoveAction(Struct, frozen=True):
+    """The move asked for, or null to pass."""
+
+    requested_move: RequestedMove | None
+
+
+class MoveResult(Struct, frozen=True):
+    """The move asked for, the move made, and the square it captured on."""
+
+    move_result: tuple[Move | None, Move | None, int | None]
+
+
+@post(
+    "/ready", status_code=200, summary="Say that you are there", responses=documented(bad_request=BOTH_SEATS, **PLAYERS)
+)
+async def ready(game_id: GameId, guest: FromGuest) -> Done:
+    """The clocks start once both players have; saying so again does nothing."""
+    seat = await take_seat(guest, game_id)
+    await seat.ask("join")  # it has its seat, and is there now
+    return Done()
+
+
+@post(
+    "/sense",
+    status_code=200,
+    summary="Sense",
+    responses=documented_with_body(
+        bad_request="You already sensed, it is not your turn, or malformed request data.", **PLAYERS
+    ),
+)
+async def sense(game_id: GameId, data: JSONBody[SenseAction], guest: FromGuest) -> SenseResult:
+    """What there is to see around a square. The same again shows it again; after the game's end there is nothing."""
+    seat = await take_seat(guest, game_id)
+    name = None if data.square is None else chess.SQUARE_NAMES[data.square]
+    try:
+        reply = await seat.ask("sense", square=name, ply=seat.ply_of_sense(name))
+    except Refused as refused:
+        if refused.code == "game_over":
+            return SenseResult([])
+        raise
+    return SenseResult(reconchess.sensed(reply["sense_result"]))
+
+
+@post(
+    "/move",
+    status_code=200,
+    summary="Move, which ends the turn",
+    responses=documented_with_body(
+        bad_request="You have not sensed, it is not your turn, the move is none of move_actions, or malformed request "
+        "data.",
+        **PLAYERS,
+    ),
+)
+async def move(game_id: GameId, data: JSONBody[MoveAction], guest: FromGuest) -> MoveResult:
+    """What became of it. The same again shows that again; after the game's end nothing does."""
+    seat = await take_seat(guest, game_id)
+    requested = None if data.requested_move is None else data.requested_move.value
+    try:
+        reply = await seat.ask("move", move=requested, ply=seat.ply_of_move(requested))
+    except Refused as refused:
+        if refused.code == "game_over":
+            return MoveResult((reconchess.move(requested), None, None))
+        raise
+    made, captured = reconchess.move(reply["taken_move"]), reconchess.square(reply["capture_square"])
+    return MoveResult((reconchess.move(reply["requested_move"]), made, captured))
+
+
+@post(
+    "/end_turn",
+    status_code=200,
+    summary="End the turn, which the move has done",
+    responses=documented(bad_request="You have not sensed and moved.", **PLAYERS),
+)
+async def end_turn(game_id: GameId, guest: FromGuest) -> Done:
+    """It changes nothing. Also after the game's end: reconchess's client always sends one behind its move."""
+    seat = await take_seat(guest, game_id)
+    if not seat.over:
+        _check_ended(seat)
+    return Done()
+
+
+def _check_ended(seat: Seat) -> None:
+    """See to it that the seat's latest turn has ended. The opponent may have moved since, so that it is its turn again.
+
+    :raises WrongPhase: it has sensed, and not moved.
+    :raises NotYourTurn: it has had no turn.
+    """
+    if seat.has_sensed:
+        raise WrongPhase("you have sensed and not moved: a move ends the turn (null passes)")
+    if not seat.has_moved:
+        if seat.to_move:
+            raise WrongPhase("you have neither sensed nor moved")
+        raise NotYourTurn("you have had no turn yet")
+
+
+@post(
+    "/resign",
+    status_code=200,
+    summary="Resign",
+    responses=documented(bad_request="It is not your turn, or the game is over.", **PLAYERS),
+)
+async def resign(game_id: GameId, guest: FromGuest) -> Done:
+    """On your turn alone. Resigning again, because the reply was lost, does nothing."""
+    seat = await take_seat(guest, game_id)
+    if not seat.over and not seat.may_act:
+        raise NotYourTurn("it is not your turn: a player resigns on its own")
+    await seat.resign()
+    return Done()
+
+
+@post(
+    "/error_resign",
+    status_code=200,
+    summary="Give up after an error",
+    responses=documented(bad_request=BOTH_SEATS, **PLAYERS),
+)
+async def error_resign(game_id: GameId, guest: FromGuest) -> Done:
+    """Whoever's turn it is, the player loses; a game that is over stays as it ended."""
+    seat = await take_seat(guest, game_id)
+    try:
+        await seat.resign()
+    except Refused as refused:
+        if refused.code != "game_over":
+            raise
+    return Done()

@@ -1,0 +1,146 @@
+"""``/api/users``: registering, who is there, and what a player has set."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from litestar import get, post
+from litestar.params import JSONBody
+from litestar.status_codes import HTTP_200_OK, HTTP_403_FORBIDDEN, HTTP_409_CONFLICT
+from msgspec import Meta, Struct
+
+from gmd.http.backend import FromDaemon
+from gmd.http.guests import FromGuest, serving
+from gmd.http.refusals import UNAUTHORIZED, Unusual, documented, documented_with_body
+from gmd.local import Refused
+
+
+class Registration(Struct, frozen=True):
+    """What ``rc-register`` sends. Email and affiliation are for nothing here, and are not kept."""
+
+    username: str
+    password: str
+    email: str | None = None
+    affiliation: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Registration(username={self.username!r})"
+
+
+class Username(Struct, frozen=True):
+    """A registered player's name."""
+
+    username: str
+
+
+@post(
+    "/",
+    status_code=HTTP_200_OK,
+    summary="Register",
+    guards=[serving],
+    responses=documented_with_body(
+        bad_request="Malformed request data, a name or a password that cannot be one.",
+        forbidden="The operator registers the players here.",
+        conflict="The name is taken.",
+    ),
+)
+async def register(data: JSONBody[Registration], guest: FromGuest) -> Username:
+    """A player with a name and a password. It takes no authorization."""
+    try:
+        reply = await guest.ask("register", name=data.username, password=data.password)
+    except Refused as refused:
+        if (status := _OF_REGISTRATION.get(refused.code)) is None:
+            raise
+        raise Unusual(refused, status) from None
+    return Username(reply["name"])
+
+
+_OF_REGISTRATION = {"not_available": HTTP_409_CONFLICT, "unauthorized": HTTP_403_FORBIDDEN}
+
+
+class Usernames(Struct, frozen=True):
+    """Names of players, in the order in which they registered."""
+
+    usernames: list[str]
+
+
+class MaxGames(Struct, frozen=True):
+    """How many games to play at a time."""
+
+    #: More than any bot plays; less than what a counter could not hold.
+    max_games: Annotated[int, Meta(gt=-1, le=10_000)]
+
+
+class Ranked(Struct, frozen=True):
+    """Whether to play ranked games."""
+
+    ranked: bool
+
+
+class UserGames(Struct, frozen=True):
+    """A player, and how many games it takes at a time."""
+
+    id: int
+    username: str
+    max_games: int
+
+
+class UserRanked(Struct, frozen=True):
+    """A player, and whether it wants ranked games."""
+
+    id: int
+    username: str
+    ranked: bool
+
+
+class UserVersion(Struct, frozen=True):
+    """A player, and the version of its bot; 0 before the first."""
+
+    id: int
+    username: str
+    version: int
+
+
+ANYBODY = documented(unauthorized=UNAUTHORIZED)
+SETTER = documented_with_body(unauthorized=UNAUTHORIZED, bad_request="Malformed request data.")
+
+
+@get("/", summary="Who is active", responses=ANYBODY)
+async def active(guest: FromGuest, backend: FromDaemon) -> Usernames:
+    """Registered players with a session on the game port, or whose last request by HTTP is not long ago."""
+    return Usernames([account.name for account in backend.lobby.presence.here()])
+
+
+@post("/me", status_code=HTTP_200_OK, summary="Say that you are active", responses=ANYBODY)
+async def ping(guest: FromGuest) -> UserGames:
+    """As any request does."""
+    account = guest.player
+    return UserGames(account.player, account.name, account.max_games)
+
+
+@post("/me/max_games", status_code=HTTP_200_OK, summary="Set how many games you play at a time", responses=SETTER)
+async def max_games(data: JSONBody[MaxGames], guest: FromGuest) -> UserGames:
+    """Nobody is invited to more."""
+    reply = await guest.ask("settings", max_games=data.max_games)
+    return UserGames(reply["player"], reply["name"], reply["max_games"])
+
+
+@post("/me/ranked", status_code=HTTP_200_OK, summary="Set whether you play ranked games", responses=SETTER)
+async def ranked(data: JSONBody[Ranked], guest: FromGuest, backend: FromDaemon) -> UserRanked:
+    """Games that have begun go on."""
+    account = await backend.registry.set_ranked(guest.player.player, ranked=data.ranked)
+    return UserRanked(account.player, account.name, account.ranked)
+
+
+@get("/me/version", summary="The version of your bot", responses=ANYBODY)
+async def bot_version(guest: FromGuest) -> UserVersion:
+    """0 where there has been none."""
+    account = guest.player
+    return UserVersion(account.player, account.name, account.version)
+
+
+@post("/me/version", status_code=HTTP_200_OK, summary="Begin a new version of your bot", responses=ANYBODY)
+async def next_version(guest: FromGuest, backend: FromDaemon) -> UserVersion:
+    """The one after the last. It has no rating yet."""
+    account = await backend.registry.next_version(guest.player.player)
+    return UserVersion(account.player, account.name, account.version)

@@ -1,0 +1,22 @@
+"""``/api/version``: which reconchess this server is compatible with."""
+
+from __future__ import annotations
+
+from litestar import get
+from msgspec import Struct
+
+from gmd.http.guests import serving
+from gmd.http.reconchess import COMPATIBLE
+from gmd.http.refusals import documented
+
+
+class Version(Struct, frozen=True):
+    """The version of the reconchess package whose client plays here."""
+
+    version: str
+
+
+@get("/version", summary="The version of reconchess", guards=[serving], responses=documented())
+async def version() -> Version:
+    """``rc-connect`` goes on only where its own is the same. It takes no authorization."""
+    return Version(COMPATIBLE)

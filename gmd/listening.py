@@ -1,0 +1,36 @@
+"""Ports that are listened on."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+
+import trio
+
+#: Connections the kernel may hold for us between two accepts.
+BACKLOG = 1024
+
+
+@asynccontextmanager
+async def listening(
+    host: str, port: int, sockets: Sequence[socket.socket]
+) -> AsyncIterator[Sequence[trio.SocketListener]]:
+    """Listeners on sockets that listen already, or where there are none, on an address; closed at the end.
+
+    :raises OSError: the address cannot be listened on.
+    """
+    listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
+    listeners = listeners or await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+    try:
+        yield listeners
+    finally:
+        for listener in listeners:
+            listener.socket.close()
+
+
+def is_local(listener: trio.SocketListener) -> bool:
+    """Whether nobody but this machine's own users can reach it."""
+    address = listener.socket.getsockname()
+    return listener.socket.family == socket.AF_UNIX or ip_address(address[0]).is_loopback

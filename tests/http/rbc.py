@@ -1,0 +1,107 @@
+"""Players of reconnaissance blind chess over HTTP, and games for them, made by the operator."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from gmd.daemon import Daemon
+from tests.helpers import Json, running_daemon
+
+#: Long enough for anything on a busy machine.
+PATIENCE_SECONDS = 60.0
+
+
+class Player:
+    """A registered player: its key is its password, which costs no argon2.
+
+    :ivar id: its id.
+    :ivar auth: its name and key.
+    """
+
+    def __init__(self, client: httpx.AsyncClient, registered: Json) -> None:
+        self._client = client
+        self.id: int = registered["player"]
+        self.auth: tuple[str, str] = (registered["name"], registered["key"])
+
+    async def get(self, game_id: int, what: str) -> httpx.Response:
+        """Look at a game."""
+        return await self._client.get(f"/api/games/{game_id}/{what}", auth=self.auth)
+
+    async def post(self, game_id: int, what: str, body: Json | None = None) -> httpx.Response:
+        """Do something in a game; as reconchess's client does, the body is JSON and nothing says so."""
+        content = b"" if body is None else httpx.Request("POST", "http://any", json=body).content
+        return await self._client.post(f"/api/games/{game_id}/{what}", content=content, auth=self.auth)
+
+    async def sense(self, game_id: int, square: int | None) -> Json:
+        """What is seen; it must not be refused."""
+        return answered(await self.post(game_id, "sense", {"square": square}))
+
+    async def move(self, game_id: int, uci: str | None) -> Json:
+        """What becomes of a move; it must not be refused."""
+        return answered(await self.post(game_id, "move", {"requested_move": as_move(uci)}))
+
+    async def turn(self, game_id: int, uci: str | None, square: int | None = None) -> Json:
+        """A whole turn; what became of the move."""
+        await self.sense(game_id, square)
+        result = await self.move(game_id, uci)
+        assert answered(await self.post(game_id, "end_turn", {})) == {}
+        return result
+
+
+def as_move(uci: str | None) -> Json | None:
+    """A move as reconchess encodes it."""
+    return None if uci is None else {"type": "Move", "value": uci}
+
+
+def answered(response: httpx.Response) -> Json:
+    """The JSON of a response that is no refusal."""
+    assert response.status_code == 200, response.text
+    body: Json = response.json()
+    return body
+
+
+class Table:
+    """A daemon with three registered players.
+
+    :ivar white: plays White in the games made here.
+    :ivar black: plays Black.
+    :ivar other: has no seat.
+    """
+
+    def __init__(self, daemon: Daemon, client: httpx.AsyncClient, players: list[Player]) -> None:
+        self.daemon = daemon
+        self.client = client
+        self.white, self.black, self.other = players
+
+    async def new_game(self, **options: Any) -> int:
+        """A game of White against Black, both of whom have taken their seats and neither of whom is there yet."""
+        seats = {"player_white": self.white.id, "player_black": self.black.id}
+        fields = {"variant": "rbc", **seats, **options}
+        game_id: int = (await self.daemon.ask_as_operator("new_game", player=self.white.id, **fields))["game_id"]
+        if fields["player_black"] == self.black.id:
+            await self.daemon.ask_as_operator("join", player=self.black.id, game_id=game_id)
+        return game_id
+
+    async def ended_game(self) -> int:
+        """A game that White has resigned on the first move."""
+        game_id = await self.new_game()
+        assert (await self.white.post(game_id, "resign")).status_code == 200
+        return game_id
+
+
+@asynccontextmanager
+async def rbc_table(**settings: Any) -> AsyncIterator[Table]:
+    """A :class:`Table`."""
+    async with (
+        running_daemon(http=True, http_port=0, **settings) as daemon,
+        httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{daemon.http_port}", trust_env=False, timeout=PATIENCE_SECONDS
+        ) as client,
+    ):
+        names = ("white-bot", "black-bot", "other-bot")
+        players = [Player(client, await daemon.ask_as_operator("register", name=name)) for name in names]
+        yield Table(daemon, client, players)

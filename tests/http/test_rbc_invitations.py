@@ -1,0 +1,203 @@
+"""Who is active, what a player has set, and who invites whom: each route's statuses, and what rc-connect needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+import trio
+from reconchess.scripts.rc_connect import RBCServer
+from trio.testing import MockClock
+
+from gmd.games.game import CallOff
+from tests.http.rbc import Player, Table, answered, rbc_table
+
+
+async def get(table: Table, player: Player, path: str) -> Any:
+    """What a player is told."""
+    return answered(await table.client.get(f"/api/{path}", auth=player.auth))
+
+
+async def post(table: Table, player: Player, path: str, body: object = None) -> httpx.Response:
+    """What comes of what a player posts."""
+    return await table.client.post(f"/api/{path}", json=body, auth=player.auth)
+
+
+async def invite(table: Table, player: Player, opponent: str, color: bool) -> int:
+    """The game of an invitation, which must not be refused."""
+    response = await post(table, player, "invitations/", {"opponent": opponent, "color": color})
+    game_id: int = answered(response)["game_id"]
+    return game_id
+
+
+async def test_nobody_is_told_or_sets_anything_without_authorization() -> None:
+    async with rbc_table() as table:
+        for method, path in (
+            ("GET", "users/"),
+            ("GET", "users/me/version"),
+            ("GET", "invitations/"),
+            ("POST", "users/me"),
+            ("POST", "users/me/max_games"),
+            ("POST", "users/me/ranked"),
+            ("POST", "users/me/version"),
+            ("POST", "invitations/"),
+            ("POST", "invitations/1"),
+            ("POST", "invitations/1/finish"),
+        ):
+            response = await table.client.request(method, f"/api/{path}")
+            assert (response.status_code, response.json()["code"]) == (401, "unauthorized"), path
+
+
+async def test_who_has_asked_for_something_is_active_for_a_while(autojump_clock: MockClock) -> None:
+    async with rbc_table(presence_timeout=60) as table:
+        assert await get(table, table.white, "users/") == {"usernames": ["white-bot"]}
+        await trio.sleep(40)
+        assert await get(table, table.other, "users") == {"usernames": ["white-bot", "other-bot"]}
+        await trio.sleep(25)
+        assert await get(table, table.other, "users/") == {"usernames": ["other-bot"]}
+
+
+async def test_a_player_sets_what_it_takes() -> None:
+    async with rbc_table() as table:
+        me = {"id": table.white.id, "username": "white-bot"}
+        assert answered(await post(table, table.white, "users/me")) == {**me, "max_games": 4}
+        response = await post(table, table.white, "users/me/max_games", {"max_games": 9})
+        assert answered(response) == {**me, "max_games": 9}
+        assert answered(await post(table, table.white, "users/me")) == {**me, "max_games": 9}
+        assert answered(await post(table, table.white, "users/me/ranked", {"ranked": True})) == {**me, "ranked": True}
+        assert await get(table, table.white, "users/me/version") == {**me, "version": 0}
+        for version in (1, 2):
+            assert answered(await post(table, table.white, "users/me/version")) == {**me, "version": version}
+        assert await get(table, table.white, "users/me/version") == {**me, "version": 2}
+        other = {"id": table.black.id, "username": "black-bot"}
+        assert await get(table, table.black, "users/me/version") == {**other, "version": 0}
+
+
+@pytest.mark.parametrize(
+    ("path", "bodies"),
+    [
+        ("users/me/max_games", [{}, {"max_games": "4"}, {"max_games": 4.5}, {"max_games": -1}, {"max_games": 1 << 70}]),
+        ("users/me/ranked", [{}, {"ranked": 1}, {"ranked": None}, []]),
+        ("invitations/", [{}, {"opponent": "black-bot"}, {"opponent": 3, "color": True}, {"color": False}, None]),
+    ],
+)
+async def test_what_says_nothing_is_refused(path: str, bodies: list[object]) -> None:
+    async with rbc_table() as table:
+        for body in bodies:
+            assert (await post(table, table.white, path, body)).status_code == 400, body
+
+
+@pytest.mark.parametrize("color", [True, False])
+async def test_an_invitation_is_listed_accepted_and_finished(color: bool) -> None:
+    async with rbc_table() as table:
+        await get(table, table.black, "users/")
+        game_id = await invite(table, table.white, "BLACK-BOT", color)
+        assert answered(await table.white.get(game_id, "color")) == {"color": color}
+        assert (await table.black.get(game_id, "color")).status_code == 401
+        for _ in range(2):
+            assert await get(table, table.black, "invitations/") == {"invitations": [game_id]}
+            # The reply to the first may have been lost.
+            assert answered(await post(table, table.black, f"invitations/{game_id}")) == {"game_id": game_id}
+        assert await get(table, table.white, "invitations/") == {"invitations": []}
+        assert answered(await table.black.get(game_id, "color")) == {"color": not color}
+        assert await get(table, table.black, "invitations/") == {"invitations": [game_id]}
+        assert answered(await table.black.post(game_id, "ready", {})) == {}
+        assert await get(table, table.black, "invitations/") == {"invitations": []}
+        assert answered(await post(table, table.black, f"invitations/{game_id}")) == {"game_id": game_id}
+        assert answered(await table.black.post(game_id, "error_resign")) == {}
+        for _ in range(2):
+            assert answered(await post(table, table.black, f"invitations/{game_id}/finish")) == {}
+        assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": color}
+
+
+async def test_to_accept_starts_no_clock_and_ready_does() -> None:
+    async with rbc_table() as table:
+        await get(table, table.black, "users/")
+        game_id = await invite(table, table.white, "black-bot", True)
+        await post(table, table.black, f"invitations/{game_id}")
+        game = (await table.daemon.arbiter.table(game_id)).game
+        assert game.heard == [False, False]
+        await table.black.post(game_id, "ready")
+        assert game.heard == [True, False]
+        await table.white.post(game_id, "ready")
+        assert game.ticking
+
+
+async def test_an_invitation_that_is_not_there_cannot_be_answered() -> None:
+    async with rbc_table() as table:
+        await get(table, table.black, "users/")
+        game_id = await invite(table, table.white, "black-bot", True)
+        for who, invitation in (
+            (table.black, 99),
+            (table.black, 1 << 70),
+            (table.other, game_id),
+            (table.white, game_id),
+        ):
+            for path in (f"invitations/{invitation}", f"invitations/{invitation}/finish"):
+                response = await post(table, who, path)
+                assert (response.status_code, response.json()["code"]) == (400, "not_available")
+        response = await post(table, table.black, f"invitations/{game_id}/finish")
+        assert (response.status_code, response.json()["code"]) == (400, "not_available")  # not accepted
+        called_off = await table.daemon.arbiter.table(game_id)
+        table.daemon.arbiter.act(called_off, CallOff(table.white.id), trio.current_time())
+        response = await post(table, table.black, f"invitations/{game_id}")
+        assert (response.status_code, response.json()["code"]) == (400, "game_over")
+        assert await get(table, table.black, "invitations/") == {"invitations": []}
+
+
+async def test_nobody_is_invited_who_is_away_or_has_enough_games() -> None:
+    async with rbc_table() as table:
+        body = {"opponent": "black-bot", "color": True}
+        for opponent in ("black-bot", "nobody", "white-bot", ""):
+            response = await post(table, table.white, "invitations/", {**body, "opponent": opponent})
+            assert response.status_code == 400
+        await post(table, table.black, "users/me/max_games", {"max_games": 1})
+        await invite(table, table.white, "black-bot", True)
+        response = await post(table, table.white, "invitations/", body)
+        assert (response.status_code, response.json()["code"]) == (400, "not_available")
+
+
+async def test_too_many_invitations_are_to_come_later() -> None:
+    async with rbc_table(max_invitations_per_minute=1) as table:
+        await get(table, table.black, "users/")
+        await invite(table, table.white, "black-bot", True)
+        response = await post(table, table.white, "invitations/", {"opponent": "black-bot", "color": True})
+        assert (response.status_code, response.json()["code"]) == (503, "too_many")
+        assert int(response.headers["retry-after"]) > 0
+
+
+async def test_a_game_called_off_is_a_draw_to_who_asks_about_it() -> None:
+    async with rbc_table() as table:
+        await get(table, table.black, "users/")
+        game_id = await invite(table, table.white, "black-bot", True)
+        called_off = await table.daemon.arbiter.table(game_id)
+        table.daemon.arbiter.act(called_off, CallOff(table.black.id), trio.current_time())
+        assert answered(await table.white.get(game_id, "game_status")) == {"is_my_turn": False, "is_over": True}
+        assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": None}
+        assert answered(await table.white.get(game_id, "win_reason")) == {"win_reason": None}
+        assert answered(await table.white.get(game_id, "game_history"))["game_history"]["win_reason"] is None
+
+
+async def test_the_server_class_of_reconchess_s_scripts_gets_what_it_asks_for() -> None:
+    async with rbc_table() as table:
+
+        def use() -> tuple[int, list[int]]:
+            url = f"http://127.0.0.1:{table.daemon.http_port}"
+            white, black = (RBCServer(url, player.auth) for player in (table.white, table.black))
+            assert white.get_reconchess_version() == "1.6.9"
+            black.set_max_games(2)
+            assert white.get_active_users() == ["white-bot", "black-bot"]
+            game_id = white.send_invitation("black-bot", True)
+            invitations = black.get_invitations()
+            assert black.accept_invitation(game_id) == game_id
+            black.error_resign(game_id)
+            black.finish_invitation(game_id)
+            black.set_ranked(True)
+            assert black.get_bot_version() == 0
+            black.increment_version()
+            assert black.get_bot_version() == 1
+            return game_id, invitations
+
+        game_id, invitations = await trio.to_thread.run_sync(use)
+        assert invitations == [game_id]

@@ -1,0 +1,206 @@
+"""Every route that looks at a game of blind chess, with every status that reconchess's manual gives it."""
+
+from __future__ import annotations
+
+import chess
+import pytest
+import trio
+from reconchess.history import GameHistoryDecoder
+
+from tests.helpers import START_FEN
+from tests.http.rbc import Table, answered, rbc_table
+
+#: What a player alone is told, what anybody registered is told, and what anybody registered is told of an ended game.
+PLAYERS = (
+    "color",
+    "starting_board",
+    "opponent_name",
+    "sense_actions",
+    "move_actions",
+    "seconds_left",
+    "opponent_move_results",
+)
+ANYBODYS = ("is_over", "is_my_turn", "game_status")
+ENDED = ("winner_color", "win_reason", "game_history")
+
+#: White takes on f7 with its queen, and then the king.
+TAKEN = ("e2e4", "a7a6", "d1h5", "a6a5", "h5f7", "a5a4", "f7e8")
+
+
+async def play(table: Table, game_id: int, *moves: str) -> None:
+    """Make moves in turn, White's first."""
+    for ply, uci in enumerate(moves):
+        await (table.black if ply % 2 else table.white).turn(game_id, uci)
+
+
+async def test_no_route_tells_anything_without_authorization() -> None:
+    async with rbc_table() as table:
+        game_id = await table.ended_game()
+        for what in (*PLAYERS, *ANYBODYS, *ENDED):
+            response = await table.client.get(f"/api/games/{game_id}/{what}")
+            assert response.status_code == 401
+            assert response.headers["www-authenticate"] == 'Basic realm="gmd", charset="UTF-8"'
+            assert response.json()["code"] == "unauthorized"
+
+
+async def test_no_route_finds_a_game_that_is_not_there_or_not_blind() -> None:
+    async with rbc_table() as table:
+        chess_id = await table.new_game(variant="standard")
+        for what in (*PLAYERS, *ANYBODYS, *ENDED):
+            for game_id in (chess_id, chess_id + 1, 2**53 - 1, 2**53, 2**70, -1):
+                response = await table.white.get(game_id, what)
+                assert (response.status_code, response.json()["code"]) == (404, "no_such_game"), what
+        for no_number in ("x", "1.5", "1e3", "9" * 5_000, "%00"):
+            assert (await table.client.get(f"/api/games/{no_number}/color", auth=table.white.auth)).status_code == 404
+
+
+async def test_who_has_no_seat_is_told_what_is_no_secret() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        for what in PLAYERS:
+            response = await table.other.get(game_id, what)
+            assert (response.status_code, response.json()["code"]) == (401, "not_a_player")
+        assert answered(await table.other.get(game_id, "is_over")) == {"is_over": False}
+        assert answered(await table.other.get(game_id, "is_my_turn")) == {"is_my_turn": False}
+        assert answered(await table.other.get(game_id, "game_status")) == {"is_my_turn": False, "is_over": False}
+
+
+async def test_who_is_invited_plays_when_it_has_joined() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game(player_black=table.other.id)
+        for what in PLAYERS:
+            assert (await table.other.get(game_id, what)).status_code == 401
+        assert answered(await table.white.get(game_id, "opponent_name")) == {"opponent_name": "other-bot"}
+        assert answered(await table.white.get(game_id, "is_my_turn")) == {"is_my_turn": False}
+        await table.daemon.ask_as_operator("join", player=table.other.id, game_id=game_id)
+        assert answered(await table.other.get(game_id, "color")) == {"color": False}
+        assert answered(await table.white.get(game_id, "is_my_turn")) == {"is_my_turn": True}
+
+
+async def test_what_a_player_is_told_at_the_start() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        for player, is_white, other in ((table.white, True, "black-bot"), (table.black, False, "white-bot")):
+            assert answered(await player.get(game_id, "color")) == {"color": is_white}
+            board = {"type": "Board", "value": START_FEN}
+            assert answered(await player.get(game_id, "starting_board")) == {"board": board}
+            assert answered(await player.get(game_id, "opponent_name")) == {"opponent_name": other}
+            assert answered(await player.get(game_id, "opponent_move_results")) == {"opponent_move_results": None}
+            assert answered(await player.get(game_id, "seconds_left")) == {"seconds_left": 900.0}
+            assert answered(await player.get(game_id, "is_my_turn")) == {"is_my_turn": is_white}
+            squares = list(chess.SQUARES) if is_white else []
+            assert answered(await player.get(game_id, "sense_actions")) == {"sense_actions": squares}
+            moves = answered(await player.get(game_id, "move_actions"))["move_actions"]
+            assert [move["type"] for move in moves] == ["Move"] * (34 if is_white else 0)
+            for what in ENDED:
+                response = await player.get(game_id, what)
+                assert (response.status_code, response.json()["code"]) == (400, "not_available")
+
+
+async def test_an_opponent_without_a_name_is_told_by_its_number() -> None:
+    async with rbc_table() as table:
+        for black, name in ((7, "7"), (None, "?")):
+            game_id = await table.new_game(player_black=black)
+            assert answered(await table.white.get(game_id, "opponent_name")) == {"opponent_name": name}
+
+
+async def test_who_holds_both_seats_is_asked_for_another_protocol() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game(player_black=table.white.id)
+        for what in (*PLAYERS, *ANYBODYS):
+            response = await table.white.get(game_id, what)
+            assert (response.status_code, response.json()["code"]) == (400, "bad_request")
+
+
+async def test_a_capture_is_told_to_who_was_captured_from() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        await play(table, game_id, *TAKEN[:5])
+        assert answered(await table.black.get(game_id, "opponent_move_results")) == {"opponent_move_results": chess.F7}
+        assert answered(await table.white.get(game_id, "opponent_move_results")) == {"opponent_move_results": None}
+
+
+async def test_what_everybody_registered_is_told_at_the_end() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        await play(table, game_id, *TAKEN)
+        for player in (table.white, table.black, table.other):
+            assert answered(await player.get(game_id, "game_status")) == {"is_my_turn": False, "is_over": True}
+            assert answered(await player.get(game_id, "winner_color")) == {"winner_color": True}
+            reason = {"type": "WinReason", "value": "KING_CAPTURE"}
+            assert answered(await player.get(game_id, "win_reason")) == {"win_reason": reason}
+            response = await player.get(game_id, "game_history")
+            history = response.json(cls=GameHistoryDecoder)["game_history"]
+            assert (history.get_white_player_name(), history.get_black_player_name()) == ("white-bot", "black-bot")
+            taken = [str(history.taken_move(turn)) for turn in history.turns()]
+            assert taken == list(TAKEN)
+        assert answered(await table.black.get(game_id, "opponent_move_results")) == {"opponent_move_results": chess.E8}
+        assert answered(await table.black.get(game_id, "seconds_left"))["seconds_left"] > 0
+        assert answered(await table.white.get(game_id, "move_actions")) == {"move_actions": []}
+
+
+@pytest.mark.parametrize(
+    ("options", "moves", "winner", "reason"),
+    [
+        ({"max_turns": 1}, ["e2e4", "e7e5"], None, "TURN_LIMIT"),
+        ({"reversible_moves": 2}, ["g1f3", "g8f6"], None, "MOVE_LIMIT"),
+        ({}, ["e2e4"], True, "RESIGN"),
+    ],
+)
+async def test_other_ends_have_reconchess_names(
+    options: dict[str, int], moves: list[str], winner: bool | None, reason: str
+) -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game(**options)
+        await play(table, game_id, *moves)
+        if reason == "RESIGN":
+            assert answered(await table.black.post(game_id, "resign")) == {}
+        assert answered(await table.other.get(game_id, "winner_color")) == {"winner_color": winner}
+        expected = {"type": "WinReason", "value": reason}
+        assert answered(await table.other.get(game_id, "win_reason")) == {"win_reason": expected}
+
+
+async def test_who_is_overtaken_by_the_end_is_still_told_what_it_could_have_done() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        await play(table, game_id, "e2e4")
+        before = answered(await table.black.get(game_id, "move_actions"))
+        await table.daemon.ask_as_operator("end_game", game_id=game_id, seat="white", termination="resignation_white")
+        assert answered(await table.black.get(game_id, "move_actions")) == before
+        assert answered(await table.black.get(game_id, "sense_actions")) == {"sense_actions": list(chess.SQUARES)}
+
+
+async def test_a_game_without_clocks_leaves_more_time_than_anybody_needs() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game(clock=None)
+        assert answered(await table.white.get(game_id, "seconds_left")) == {"seconds_left": 10_000_000.0}
+
+
+async def test_to_look_starts_no_clock() -> None:
+    async with rbc_table(start_timeout=1000) as table:
+        game_id = await table.new_game()
+        for what in (*PLAYERS, "is_over", "is_my_turn", *ENDED):
+            for player in (table.white, table.black):
+                await player.get(game_id, what)
+        game = (await table.daemon.arbiter.table(game_id)).game
+        assert game.heard == [True, False]  # Black has joined, and that counts
+        for _ in range(2):
+            assert answered(await table.white.post(game_id, "ready", {})) == {}
+        assert game.heard == [True, True]
+
+
+async def test_the_status_is_told_as_soon_as_it_is_ones_turn() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        told: list[object] = []
+
+        async def ask() -> None:
+            told.append(answered(await table.black.get(game_id, "game_status")))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            while table.daemon.arbiter.watchers.watched(game_id) is False:
+                await trio.lowlevel.checkpoint()
+            assert told == []
+            await table.white.turn(game_id, "e2e4")
+        assert told == [{"is_my_turn": True, "is_over": False}]

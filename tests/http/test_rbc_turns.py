@@ -1,0 +1,298 @@
+"""Every route that does something in a game of blind chess: its statuses by reconchess's manual, and what its client
+needs: that whatever it posts again is answered as before, and that no end of a game is an error to it.
+"""
+
+from __future__ import annotations
+
+import chess
+import httpx
+import pytest
+import trio
+from trio.testing import MockClock
+
+from tests.helpers import Json
+from tests.http.rbc import Player, Table, answered, as_move, rbc_table
+
+POSTS: dict[str, Json] = {
+    "ready": {},
+    "sense": {"square": None},
+    "move": {"requested_move": None},
+    "end_turn": {},
+    "resign": {},
+    "error_resign": {},
+}
+
+
+def code(response: httpx.Response) -> tuple[int, str]:
+    """A refusal's status and code."""
+    body = response.json()
+    assert isinstance(body["error"], str)
+    return response.status_code, body["code"]
+
+
+async def end(table: Table, game_id: int, loser: str = "white") -> None:
+    """The operator ends a game."""
+    await table.daemon.ask_as_operator(
+        "end_game", game_id=game_id, seat=loser, termination=f"resignation_{loser}", player=None
+    )
+
+
+async def events(table: Table, game_id: int) -> int:
+    """How many events the log has of a game."""
+    return len(await table.daemon.arbiter.log.load(game_id))
+
+
+async def test_nothing_is_done_without_authorization_a_seat_or_a_game() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        chess_id = await table.new_game(variant="standard")
+        before = await events(table, game_id)
+        for what, body in POSTS.items():
+            response = await table.client.post(f"/api/games/{game_id}/{what}", json=body)
+            assert code(response) == (401, "unauthorized")
+            assert code(await table.other.post(game_id, what, body)) == (401, "not_a_player")
+            for no_game in (chess_id, chess_id + 1):
+                assert code(await table.white.post(no_game, what, body)) == (404, "no_such_game")
+        assert await events(table, game_id) == before
+
+
+async def test_both_colours_play_a_turn() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        seen = (await table.white.sense(game_id, chess.A8))["sense_result"]
+        piece = {square: None if what is None else (what["type"], what["value"]) for square, what in seen}
+        assert list(piece.items()) == [
+            (chess.A8, ("Piece", "r")),
+            (chess.B8, ("Piece", "n")),
+            (chess.A7, ("Piece", "p")),
+            (chess.B7, ("Piece", "p")),
+        ]
+        assert await table.white.move(game_id, "e2e4") == {"move_result": [as_move("e2e4"), as_move("e2e4"), None]}
+        assert answered(await table.white.post(game_id, "end_turn", {})) == {}
+        assert (await table.black.sense(game_id, None)) == {"sense_result": []}
+        assert await table.black.move(game_id, "d7d5") == {"move_result": [as_move("d7d5"), as_move("d7d5"), None]}
+        result = await table.white.turn(game_id, "e4d5")
+        assert result == {"move_result": [as_move("e4d5"), as_move("e4d5"), chess.D5]}
+        assert await table.black.turn(game_id, None) == {"move_result": [None, None, None]}
+        result = await table.white.turn(game_id, "g2h3")  # there is nothing to take
+        assert result == {"move_result": [as_move("g2h3"), None, None]}
+
+
+async def test_a_pawn_that_asks_for_nothing_becomes_a_queen() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game(fen="4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
+        assert (await table.white.turn(game_id, "a7a8"))["move_result"] == [as_move("a7a8"), as_move("a7a8q"), None]
+
+
+#: Bodies that say nothing that can be done.
+WRONG = {
+    "sense": [
+        b"",
+        b"{}",
+        b"[]",
+        b'{"square": 64}',
+        b'{"square": -1}',
+        b'{"square": 1.5}',
+        b'{"square": true}',
+        b'{"square": "e4"}',
+        b'{"square": 5',
+        b"[" * 5_000,
+        b'{"square": 5, "\xff": 1}',
+    ],
+    "move": [
+        b"{}",
+        b'{"requested_move": "e2e4"}',
+        b'{"requested_move": {"type": "Move"}}',
+        b'{"requested_move": {"type": "Piece", "value": "e2e4"}}',
+        b'{"requested_move": {"type": "Move", "value": "e2e5"}}',
+        b'{"requested_move": {"type": "Move", "value": "e4"}}',
+        b'{"requested_move": {"type": "Move", "value": "xxxxxxxxxxx"}}',
+    ],
+}
+
+
+async def test_what_cannot_be_done_is_refused_and_changes_nothing() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        await table.white.post(game_id, "ready")
+        for what, bodies in WRONG.items():
+            before = await events(table, game_id)
+            for body in bodies:
+                url = f"/api/games/{game_id}/{what}"
+                response = await table.client.post(url, content=body, auth=table.white.auth)
+                assert response.status_code == 400, (body, response.text)
+                assert isinstance(response.json(), dict)
+            assert await events(table, game_id) == before
+            assert answered(await table.white.get(game_id, "is_my_turn")) == {"is_my_turn": True}
+            if what == "sense":
+                await table.white.sense(game_id, None)
+
+
+async def test_the_steps_of_a_turn_have_an_order() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        for what in ("sense", "move", "end_turn", "resign"):
+            assert code(await table.black.post(game_id, what, POSTS[what])) == (400, "not_your_turn")
+        assert code(await table.white.post(game_id, "move", POSTS["move"])) == (400, "wrong_phase")
+        assert code(await table.white.post(game_id, "end_turn")) == (400, "wrong_phase")
+        await table.white.sense(game_id, chess.E7)
+        assert code(await table.white.post(game_id, "sense", {"square": chess.E6})) == (400, "wrong_phase")
+        assert code(await table.white.post(game_id, "end_turn")) == (400, "wrong_phase")
+        await table.white.move(game_id, "e2e4")
+        assert code(await table.white.post(game_id, "move", {"requested_move": as_move("d2d4")})) == (
+            400,
+            "not_your_turn",
+        )
+        assert code(await table.white.post(game_id, "sense", {"square": chess.E6})) == (400, "not_your_turn")
+        assert code(await table.white.post(game_id, "resign")) == (400, "not_your_turn")
+
+
+async def test_whatever_is_posted_again_is_answered_as_before_and_done_once() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        for _ in range(2):  # the second time from what the log has of it
+            seen = await table.white.sense(game_id, chess.E7)
+            count = await events(table, game_id)
+            assert await table.white.sense(game_id, chess.E7) == seen
+            assert await events(table, game_id) == count
+            result = await table.white.move(game_id, "e2e4")
+            count = await events(table, game_id)
+            assert await table.white.move(game_id, "e2e4") == result
+            assert await table.white.sense(game_id, chess.E7) == seen
+            for _ in range(2):
+                assert answered(await table.white.post(game_id, "end_turn")) == {}
+            assert await events(table, game_id) == count
+            await table.black.turn(game_id, "a7a6")
+            # By now the opponent has moved, too: the turn before is still the latest of White's.
+            assert await table.white.move(game_id, "e2e4") == result
+            assert answered(await table.white.post(game_id, "end_turn")) == {}
+            game_id = await table.new_game()
+
+
+async def test_a_move_made_twice_in_a_row_is_two_moves() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        for ply in range(4):
+            player = table.black if ply % 2 else table.white
+            assert (await player.turn(game_id, None, chess.E4))["move_result"] == [None, None, None]
+        assert (await table.daemon.arbiter.table(game_id)).game.now.ply == 4
+
+
+async def test_what_the_end_overtakes_is_answered_as_local_game_does() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        await table.white.turn(game_id, "e2e4", chess.E7)
+        await table.black.turn(game_id, "e7e5")
+        await end(table, game_id, "black")  # at the beginning of White's turn
+        assert await table.white.sense(game_id, chess.E7) == {"sense_result": []}
+        assert await table.white.move(game_id, "d2d4") == {"move_result": [as_move("d2d4"), None, None]}
+        assert await table.white.move(game_id, None) == {"move_result": [None, None, None]}
+        assert answered(await table.white.post(game_id, "end_turn")) == {}
+        assert answered(await table.white.post(game_id, "ready")) == {}
+        assert answered(await table.white.post(game_id, "error_resign")) == {}
+        assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "RESIGN"
+        # What was asked for last, and may have had no answer, is answered as it was.
+        assert (await table.white.move(game_id, "e2e4"))["move_result"][1] == as_move("e2e4")
+
+
+async def test_the_end_between_sense_and_move_leaves_the_sense_and_no_move() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        await table.white.turn(game_id, "e2e4")
+        await table.black.turn(game_id, "e7e5")
+        seen = await table.white.sense(game_id, chess.E5)
+        await end(table, game_id)
+        assert await table.white.sense(game_id, chess.E5) == seen
+        # The same move as in the turn before, but this is another turn.
+        assert await table.white.move(game_id, "e2e4") == {"move_result": [as_move("e2e4"), None, None]}
+        assert answered(await table.white.post(game_id, "end_turn")) == {}
+
+
+async def test_the_move_that_takes_the_king_is_answered_again_after_the_end() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game(fen="4k3/8/8/8/8/8/8/4RK2 w - - 0 1")
+        result = {"move_result": [as_move("e1e8"), as_move("e1e8"), chess.E8]}
+        await table.white.sense(game_id, None)
+        for _ in range(2):
+            assert await table.white.move(game_id, "e1e8") == result
+            assert answered(await table.white.post(game_id, "end_turn", {})) == {}
+        assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": True}
+        assert await table.black.sense(game_id, 0) == {"sense_result": []}
+
+
+async def test_resigning_again_is_no_error_and_resigning_an_ended_game_is() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        for _ in range(2):
+            assert answered(await table.white.post(game_id, "resign", {})) == {}
+        assert code(await table.black.post(game_id, "resign", {})) == (400, "game_over")
+        assert answered(await table.black.get(game_id, "winner_color")) == {"winner_color": False}
+
+
+async def test_who_fails_loses_whoever_is_to_move() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        for player in (table.black, table.black, table.white):
+            assert answered(await player.post(game_id, "error_resign")) == {}
+        assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": True}
+
+
+async def test_a_key_is_as_good_as_a_password_and_a_bot_on_tcp_as_good_as_one_on_http() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        await table.white.turn(game_id, "e2e4")
+        black = {"player": table.black.id, "key": table.black.auth[1], "game_id": game_id}
+        reply = await table.daemon.ask("sense", square="e4", **black)
+        assert ["e4", "wp"] in reply["sense_result"]
+        await table.daemon.ask("move", move="d7d5", **black)
+        assert answered(await table.white.get(game_id, "game_status")) == {"is_my_turn": True, "is_over": False}
+        await table.white.turn(game_id, "e4d5")
+        state = (await table.daemon.ask("state", **black))["state"]
+        assert (state["ply_index"], state["opponent_capture"]) == (3, "d5")
+
+
+async def turns_seconds(player: Player, game_id: int) -> float:
+    """What a player has left."""
+    left: float = answered(await player.get(game_id, "seconds_left"))["seconds_left"]
+    return left
+
+
+async def test_a_clock_runs_from_ready_to_the_move_and_hands_over_there(autojump_clock: MockClock) -> None:
+    async with rbc_table(idle_timeout=10_000, frame_timeout=10_000) as table:
+        game_id = await table.new_game(clock={"initial": 100, "increment": 5})
+        await trio.sleep(40)
+        await table.white.post(game_id, "ready")
+        await trio.sleep(3)
+        await table.white.sense(game_id, None)
+        await trio.sleep(2)
+        await table.white.move(game_id, "e2e4")
+        assert await turns_seconds(table.white, game_id) == pytest.approx(100, abs=0.5)
+        await trio.sleep(20)  # White's end_turn is late, which costs nobody but Black, whose turn it is
+        await table.white.post(game_id, "end_turn")
+        assert await turns_seconds(table.white, game_id) == pytest.approx(100, abs=0.5)
+        assert await turns_seconds(table.black, game_id) == pytest.approx(80, abs=0.5)
+        await trio.sleep(81)
+        assert answered(await table.white.get(game_id, "is_over")) == {"is_over": True}
+        assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "TIMEOUT"
+        assert answered(await table.black.get(game_id, "seconds_left")) == {"seconds_left": 0.0}
+
+
+async def test_a_body_without_end_does_nothing_but_end_its_connection() -> None:
+    async with rbc_table(max_message=4096) as table:
+        game_id = await table.new_game()
+        url = f"/api/games/{game_id}/sense"
+        response = await table.client.post(url, content=b'{"square": 1' + b" " * 5_000, auth=table.white.auth)
+        assert code(response) == (413, "bad_request")
+        response = await table.client.post(url, content=b'{"square": 1' + b" " * 4_000 + b"}", auth=table.white.auth)
+        assert len(answered(response)["sense_result"]) == 6
+
+
+async def test_who_asks_for_the_status_and_goes_leaves_nothing_behind(autojump_clock: MockClock) -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        with trio.move_on_after(1):
+            await table.black.get(game_id, "game_status")
+        await trio.sleep(10)
+        assert not table.daemon.arbiter.watchers.watched(game_id)
+        status = answered(await table.black.get(game_id, "game_status"))  # nothing happens for five seconds
+        assert status == {"is_my_turn": False, "is_over": False}

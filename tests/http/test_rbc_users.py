@@ -1,0 +1,137 @@
+"""Registering over HTTP, and who is let in."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import httpx
+import pytest
+import reconchess
+import trio
+
+from tests.helpers import Client
+from tests.http.helpers import http_daemon
+from tests.http.rbc import answered, rbc_table
+
+#: What ``rc-register`` sends.
+REGISTRATION = {
+    "username": "my-bot",
+    "email": "me@example.org",
+    "affiliation": "An Institute",
+    "password": "correct horse",
+}
+
+
+async def test_the_version_is_that_of_the_client_there_is() -> None:
+    async with http_daemon() as (_, client):
+        assert answered(await client.get("/api/version")) == {"version": reconchess.__version__}
+
+
+async def test_who_registers_may_play_by_that_password_and_keeps_its_name() -> None:
+    async with http_daemon() as (daemon, client):
+        assert answered(await client.post("/api/users/", json=REGISTRATION)) == {"username": "my-bot"}
+        account = daemon.gate.registry.named("my-bot")
+        assert account is not None
+        assert account.password is not None
+        auth = ("my-bot", "correct horse")
+        assert (await client.get("/api/games/1/color", auth=auth)).status_code == 404
+        for name in ("my-bot", "MY-BOT"):
+            response = await client.post("/api/users/", json={**REGISTRATION, "username": name})
+            assert (response.status_code, response.json()["code"]) == (409, "not_available")
+
+
+async def test_a_registration_that_cannot_be_is_refused() -> None:
+    async with http_daemon() as (daemon, client):
+        for change in (
+            {"username": ""},
+            {"username": "two words"},
+            {"username": "x" * 65},
+            {"username": 7},
+            {"username": None},
+            {"password": "short"},
+            {"password": "x" * 257},
+            {"password": None},
+        ):
+            response = await client.post("/api/users/", json={**REGISTRATION, **change})
+            assert response.status_code == 400, change
+            assert "correct horse" not in response.text
+        for body in (b"", b"[]", b"{", b'{"username": "my-bot"}'):
+            assert (await client.post("/api/users/", content=body)).status_code == 400
+        assert len(daemon.gate.registry) == 0
+
+
+async def test_where_the_operator_registers_others_are_told_so() -> None:
+    async with http_daemon(max_registrations_per_hour=0) as (_, client):
+        response = await client.post("/api/users/", json=REGISTRATION)
+        assert (response.status_code, response.json()["code"]) == (403, "unauthorized")
+
+
+async def test_what_authorizes_nobody_is_401() -> None:
+    headers = ["", "Basic", "Basic !!!!", f"Bearer {b64encode(b'white-bot:key').decode()}"]
+    headers += [f"Basic {b64encode(pair).decode()}" for pair in (b"white-bot", b"\xff\xfe:\xfd", b":", b"")]
+    async with rbc_table() as table:
+        for header in headers:
+            response = await table.client.get("/api/games/1/color", headers={"authorization": header.strip()})
+            assert (response.status_code, response.json()["code"]) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+async def test_a_password_beyond_ascii_is_read_as_clients_write_it(encoding: str) -> None:
+    password = "garçon à l'été"
+    async with http_daemon() as (_, client):
+        answered(await client.post("/api/users/", json={**REGISTRATION, "password": password}))
+        header = b"Basic " + b64encode(f"my-bot:{password}".encode(encoding))
+        response = await client.get("/api/games/1/color", headers={b"authorization": header})
+        assert response.status_code == 404
+
+
+async def test_too_many_wrong_passwords_are_to_come_later_and_trouble_no_neighbour() -> None:
+    async with rbc_table(max_failures_per_minute=2) as table:
+        game_id = await table.new_game()
+        statuses = [
+            (await table.client.get(f"/api/games/{game_id}/color", auth=("white-bot", "wrong"))) for _ in range(3)
+        ]
+        assert [response.status_code for response in statuses] == [401, 401, 503]
+        assert int(statuses[-1].headers["retry-after"]) > 0
+        assert answered(await table.white.get(game_id, "color")) == {"color": True}
+
+
+async def test_who_is_revoked_is_let_in_no_more() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        assert answered(await table.white.get(game_id, "color")) == {"color": True}
+        await table.daemon.ask_as_operator("revoke", name="white-bot")
+        assert (await table.white.get(game_id, "color")).status_code == 401
+
+
+async def test_while_the_daemon_stops_everything_is_to_be_tried_again() -> None:
+    stopping = trio.Event()
+
+    async def serve(task_status: trio.TaskStatus[tuple[int, int, tuple[str, str]]]) -> None:
+        async with rbc_table(stop_timeout=60) as table:
+            assert table.daemon.http_port is not None
+            task_status.started((table.daemon.port, table.daemon.http_port, table.white.auth))
+            await stopping.wait()
+
+    async with trio.open_nursery() as nursery:
+        port, http_port, auth = await nursery.start(serve)
+        client = Client(await trio.open_tcp_stream("127.0.0.1", port))
+        await client.ask("hello")
+        await client.send({"kind": "new_game", "player_white": 1, "player_black": 2})
+        async with trio.open_nursery() as asking:
+            asking.start_soon(client.send, *[{"kind": "state", "game_id": 1}] * 30_000)  # and reads no reply
+            await trio.testing.wait_all_tasks_blocked(0.05)
+            stopping.set()
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http_port}", trust_env=False) as http:
+                while (await http.get("/healthz")).status_code == 200:
+                    pass  # it has not been told yet
+                for response in (
+                    await http.get("/api/version"),
+                    await http.post("/api/users/", json=REGISTRATION),
+                    await http.get("/api/games/1/game_status", auth=auth),
+                    await http.post("/api/games/1/move", json={"requested_move": None}, auth=auth),
+                ):
+                    assert (response.status_code, response.json()["code"]) == (503, "shutting_down")
+                    assert response.headers["retry-after"] == "1"
+            asking.cancel_scope.cancel()
+        await client.aclose()

@@ -1,0 +1,90 @@
+"""reconchess's own programs, as they are on PyPI, in processes of their own: rc-register, rc-connect, and a player who
+invites, as rc-play-on-server does.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from reconchess import GameHistory, WinReason, play_remote_game
+from reconchess.bots.attacker_bot import AttackerBot
+from reconchess.scripts.rc_connect import RBCServer
+
+from tests.serving import served
+
+BIN = Path(sys.executable).parent
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+PATIENCE_SECONDS = 120
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """Where a daemon serves HTTP."""
+    with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
+        yield daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        assert daemon.stop(signal.SIGTERM) == 0
+
+
+def as_the_readme_has_it(program: str, url: str, name: str) -> list[str]:
+    """A command of the README's, for a player and a server of ours; it would ask for the password."""
+    match = re.search(rf"^    {program} (.*)$", README, re.MULTILINE)
+    assert match is not None
+    arguments = shlex.split(match[1].replace("http://127.0.0.1:7180", url).replace("my-bot", name))
+    assert {url, name} <= set(arguments)
+    return [sys.executable, "-u", str(BIN / program), *arguments, "--password", PASSWORD]
+
+
+def rc_register(url: str, name: str) -> str:
+    """What rc-register says."""
+    command = as_the_readme_has_it("rc-register", url, name)
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS).stdout
+
+
+@contextmanager
+def rc_connect(url: str, name: str) -> Iterator[subprocess.Popen[str]]:
+    """An rc-connect that runs, with a bot that plays at random."""
+    command = as_the_readme_has_it("rc-connect", url, name)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()  # does nothing to a process that has ended
+
+
+def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> None:
+    for name in ("bot", "guest"):
+        assert rc_register(url, name) == f'Successfully registered with username "{name}".\n'
+    assert rc_register(url, "bot") == 'Unsuccessful... "bot" is already in use! Choose a different name.\n'
+    with rc_connect(url, "bot") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "Connected successfully" in line:
+                break
+        guest = RBCServer(url, ("guest", PASSWORD))
+        assert guest.get_active_users() == ["bot", "guest"]
+        game_id = guest.send_invitation("bot", False)
+        random.seed(1)
+        _, reason, history = play_remote_game(url, game_id, ("guest", PASSWORD), AttackerBot())
+        assert isinstance(reason, WinReason)
+        assert isinstance(history, GameHistory)
+        assert (history.get_white_player_name(), history.get_black_player_name()) == ("bot", "guest")
+        for line in process.stdout:
+            assert "rror" not in line
+            if f"Finished game {game_id}" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=PATIENCE_SECONDS)  # which waits for its games
+        assert "Received terminate signal" in output
+        assert "rror" not in output
+        assert process.returncode == 0
+        assert RBCServer(url, ("bot", PASSWORD)).get_invitations() == []

@@ -1,0 +1,253 @@
+"""reconchess's own client, as it is on PyPI, plays here: its RemoteGame, its bots, its play_remote_game."""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import chess
+import pytest
+import trio
+from chess import Color, Move, Piece, Square
+from reconchess import GameHistory, Player, RemoteGame, WinReason, play_remote_game
+from reconchess.bots.attacker_bot import AttackerBot
+from reconchess.bots.random_bot import RandomBot
+from reconchess.history import GameHistoryEncoder
+
+from gmd.daemon import Daemon
+from tests.helpers import Client, Json
+from tests.helpers_proof import proof_size
+from tests.http.rbc import Table, rbc_table
+from tests.serving import Served, served
+from tests.side_by_side import MoveResult, RandomPlayers, Start, drawn_start, play_side_by_side
+
+_T = TypeVar("_T")
+
+#: What play_remote_game returns.
+End = tuple[Color | None, WinReason, GameHistory]
+
+
+async def in_thread(function: Callable[..., _T], *arguments: Any) -> _T:
+    """Call what blocks, as reconchess does. A test that fails leaves it behind."""
+    return await trio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
+
+
+def url_of(daemon: Daemon) -> str:
+    return f"http://127.0.0.1:{daemon.http_port}"
+
+
+class RemoteSide:
+    """gmd's side of a game that is played side by side, by two of reconchess's RemoteGames: see :class:`Side`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._games: list[RemoteGame] = []
+        self._turn = chess.WHITE
+
+    @property
+    def _game(self) -> RemoteGame:
+        return self._games[self._turn]
+
+    async def begin(self, fen: str, reversible_moves: int | None, max_turns: int | None) -> None:
+        options: dict[str, Any] = {"fen": fen, "reversible_moves": reversible_moves, "max_turns": max_turns}
+        game_id = await self._table.new_game(clock=None, **options)
+        url = url_of(self._table.daemon)
+        self._games = [RemoteGame(url, game_id, player.auth) for player in (self._table.black, self._table.white)]
+        self._turn = chess.Board(fen).turn
+        for color, game in enumerate(self._games):
+            assert await in_thread(game.get_player_color) == bool(color)
+            assert await in_thread(game.get_starting_board) == chess.Board(fen)
+            assert await in_thread(game.get_opponent_name) == ("white-bot", "black-bot")[color]
+            await in_thread(game.start)
+
+    async def opponent_capture(self) -> Square | None:
+        return await in_thread(self._game.opponent_move_results)
+
+    async def actions(self) -> tuple[list[Square], list[Move]]:
+        assert await in_thread(self._game.is_my_turn)
+        assert await in_thread(self._game.get_seconds_left) == 10_000_000
+        return await in_thread(self._game.sense_actions), await in_thread(self._game.move_actions)
+
+    async def sense(self, square: Square | None) -> Sequence[tuple[Square, Piece | None]]:
+        return [tuple(cell) for cell in await in_thread(self._game.sense, square)]
+
+    async def move(self, requested: Move | None) -> MoveResult:
+        if requested == Move.null():
+            raise ValueError("reconchess allows no null move; here it is a pass")
+        asked, taken, captured = await in_thread(self._game.move, requested)
+        await in_thread(self._game.end_turn)
+        self._turn = not self._turn
+        return asked, taken, captured
+
+    async def resign(self) -> None:
+        await in_thread(self._game._post, "resign", {})
+
+    async def result(self) -> tuple[Color | None, str] | None:
+        # As its client has it, which asks until it is its turn.
+        if not await in_thread(self._game.is_over):
+            return None
+        return await in_thread(self._game.get_winner_color), (await in_thread(self._game.get_win_reason)).name
+
+    async def history(self) -> str:
+        history = await in_thread(self._game.get_game_history)
+        assert (history.get_white_player_name(), history.get_black_player_name()) == ("white-bot", "black-bot")
+        history.store_players(None, None)
+        return GameHistoryEncoder().encode(history)
+
+
+@pytest.mark.proof
+async def test_remote_game_behaves_as_local_game_does() -> None:
+    async with rbc_table() as table:
+        for seed in range(proof_size(2, 300)):
+            rng = random.Random(seed)
+            start = Start(max_turns=15) if seed == 0 else drawn_start(rng)
+            await play_side_by_side(start, RandomPlayers(rng), RemoteSide(table))
+
+
+async def test_two_bots_of_reconchess_play_a_game_and_agree_on_its_end() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game(max_turns=25)
+        ends: list[End] = []
+
+        async def play(player: Any, bot: type) -> None:
+            ends.append(await in_thread(play_remote_game, url_of(table.daemon), game_id, player.auth, bot()))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(play, table.white, RandomBot)
+            nursery.start_soon(play, table.black, AttackerBot)
+        assert ends[0] == ends[1]
+        assert not ends[0][2].is_empty()
+
+
+async def play_on_tcp(client: Client, game_id: int, **actor: Any) -> str:
+    """Play one seat at random, as a bot with nothing but a socket does; how the game ended."""
+    rng = random.Random(1)
+    while True:
+        reply = await client.ask("wait", game_id=game_id, actions=True, **actor)
+        assert reply["error"] is None, reply
+        state: dict[str, Any] = reply["state"]
+        if state["phase"] == "over":
+            return str(state["termination"])
+        if state["phase"] == "sense":
+            await client.ask("sense", game_id=game_id, square=rng.choice(reply["sense_actions"]), **actor)
+        elif state["phase"] == "move":
+            await client.ask("move", game_id=game_id, move=rng.choice(reply["move_actions"]), **actor)
+
+
+async def test_a_bot_of_reconchess_plays_a_bot_on_tcp() -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game(max_turns=25)
+        client = Client(await trio.open_tcp_stream("127.0.0.1", table.daemon.port))
+        await client.ask("hello")
+        name, key = table.black.auth
+        ends: list[End] = []
+
+        async def play() -> None:
+            ends.append(await in_thread(play_remote_game, url_of(table.daemon), game_id, table.white.auth, RandomBot()))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(play)
+            termination = await play_on_tcp(client, game_id, player=table.black.id, key=key)
+        (winner, reason, history), *_ = ends
+        assert history.get_black_player_name() == name
+        words = {"KING_CAPTURE": "victory", "TURN_LIMIT": "draw_turn_limit", "MOVE_LIMIT": "draw_fifty_moves"}
+        assert termination.startswith(words[reason.name])
+        assert termination.endswith(
+            {True: "_white", False: "_black", None: "s" if "fifty" in termination else "limit"}[winner]
+        )
+        await client.aclose()
+
+
+class Knight(Player):
+    """Moves a knight out and back, and looks at its square; at some of its choices something happens to the server."""
+
+    def __init__(self, happen: Callable[[], None], *choices: int) -> None:
+        self._happen = happen
+        self._choices = choices
+        self._chosen = 0
+        self.told: tuple[Color | None, WinReason, GameHistory] | None = None
+
+    def handle_game_start(self, color: Color, board: chess.Board, opponent_name: str) -> None:
+        out = Move.from_uci("g1f3" if color else "g8f6")
+        self._moves = [out, Move(out.to_square, out.from_square)]
+
+    def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
+        self._choose()
+        return self._moves[0].to_square
+
+    def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move:
+        self._choose()
+        self._moves.reverse()
+        return self._moves[1]
+
+    def handle_game_end(self, winner: Color | None, reason: WinReason, history: GameHistory) -> None:
+        self.told = winner, reason, history
+
+    def _choose(self) -> None:
+        self._chosen += 1
+        if self._chosen in self._choices:
+            self._happen()
+
+
+TURNS = 6
+
+
+def test_a_game_outlives_its_server_which_is_killed_again_and_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trio.run(play_through_kills, tmp_path)
+    capsys.readouterr()  # its client prints what it could not reach
+
+
+async def play_through_kills(data: Path) -> None:
+    """Two bots play while the server is killed, and begun again, when one of them has chosen."""
+    arguments = ("--data", str(data), "--http", "--http-port", str(free_port()), "--port", str(free_port()))
+    url = f"http://127.0.0.1:{arguments[4]}"
+    (kill, killed), (over, overs) = trio.open_memory_channel[None](0), trio.open_memory_channel[GameHistory](0)
+
+    async def play(player: Json, game_id: int, bot: Player) -> None:
+        *_, history = await in_thread(play_remote_game, url, game_id, (player["name"], player["key"]), bot)
+        await over.send(history)
+
+    def happen() -> None:
+        trio.from_thread.run(kill.send, None)
+
+    bots = Knight(happen, 3, 8), Knight(happen, 7)  # a sense and two moves
+    async with trio.open_nursery() as nursery:
+        with served(*arguments) as daemon:
+            players, game_id = await begin(daemon)
+            for player, bot in zip(players, bots, strict=True):
+                nursery.start_soon(play, player, game_id, bot)
+            await killed.receive()
+        for _ in range(2):
+            with served(*arguments):
+                await killed.receive()
+        with served(*arguments):
+            histories = [await overs.receive() for _ in bots]
+    assert [bot.told for bot in bots] == [(None, WinReason.TURN_LIMIT, history) for history in histories]
+    taken = [str(histories[0].taken_move(turn)) for turn in histories[0].turns()]
+    assert taken == ["g1f3", "g8f6", "f3g1", "f6g8"] * (TURNS // 2)
+
+
+async def begin(daemon: Served) -> tuple[list[Json], int]:
+    """Two players and a game of theirs."""
+    client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+    await client.ask("hello")
+    players = [await client.ask("register", name=name) for name in ("white-bot", "black-bot")]
+    white, black = ({"player": player["player"], "key": player["key"]} for player in players)
+    seats = {"player_white": white["player"], "player_black": black["player"]}
+    reply = await client.ask("new_game", variant="rbc", max_turns=TURNS, **seats, **white)
+    assert (await client.ask("join", game_id=reply["game_id"], **black))["error"] is None
+    await client.aclose()
+    return players, reply["game_id"]
+
+
+def free_port() -> int:
+    """A port that was free a moment ago, for a daemon that is to come back to it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

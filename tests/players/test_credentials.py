@@ -1,0 +1,133 @@
+"""Names and secrets that come with every request are verified once, and no longer than they are true."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from gm_protocol.errors import TooMany, Unauthorized
+from gmd.players.account import Account
+from gmd.players.credentials import Credentials
+from gmd.players.gate import Gate
+from gmd.players.memory import MemoryPlayers
+from gmd.players.passwords import Passwords
+from gmd.players.registry import Registry
+
+PEER = "192.0.2.1:4711"
+PASSWORD = "correct horse"
+
+
+@asynccontextmanager
+async def players(max_failures: int = 3) -> AsyncIterator[tuple[Gate, Account, str]]:
+    """A gate with one player, and that player's key."""
+    registry = Registry(MemoryPlayers(), 10)
+    with closing(Gate(registry, max_failures, 10, Passwords(passes=1, memory_kib=64))) as gate:
+        account, key = await registry.register("Bot", await gate.passwords.hash(PASSWORD), None)
+        assert key is not None
+        yield gate, account, key
+
+
+async def refused(credentials: Credentials, name: str, secret: str) -> str:
+    """Why a pair is refused."""
+    with pytest.raises(Unauthorized) as refusal:
+        await credentials.admit(name, secret, PEER)
+    return str(refusal.value)
+
+
+async def test_a_password_is_verified_once_whatever_the_case_of_the_name() -> None:
+    async with players() as (gate, account, _):
+        credentials = Credentials(gate)
+        for name in ("Bot", "bot", "BOT"):
+            assert await credentials.admit(name, PASSWORD, PEER) == account
+        assert gate.passwords.verified == 1
+
+
+async def test_many_who_come_at_once_with_the_same_pair_cost_one_verification_and_no_attempt() -> None:
+    async with players(max_failures=1) as (gate, account, _):
+        credentials = Credentials(gate)
+        admitted: list[Account] = []
+
+        async def admit() -> None:
+            admitted.append(await credentials.admit("Bot", PASSWORD, PEER))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(20):
+                nursery.start_soon(admit)
+        assert admitted == [account] * 20
+        assert gate.passwords.verified == 1
+
+
+async def test_a_key_is_a_secret_too_and_costs_no_verification() -> None:
+    async with players() as (gate, account, key):
+        assert await Credentials(gate).admit("Bot", key, PEER) == account
+        assert gate.passwords.verified == 0
+
+
+async def test_what_is_wrong_is_refused_in_the_same_words_and_is_not_remembered() -> None:
+    async with players(max_failures=30) as (gate, _, key):
+        credentials = Credentials(gate)
+        await credentials.admit("Bot", PASSWORD, PEER)
+        wrong = ["", "Correct horse", PASSWORD + " ", key[:-1]]
+        assert [await refused(credentials, "Bot", secret) for secret in wrong] == [
+            "name: 'Bot' acts with its key or its password alone"
+        ] * len(wrong)
+        assert (
+            await refused(credentials, "Nobody", PASSWORD) == "name: 'Nobody' acts with its key or its password alone"
+        )
+        assert await refused(credentials, f"Bot\0{PASSWORD}", "") != ""
+        assert len(credentials) == 1
+
+
+async def test_wrong_attempts_are_few_and_shut_out_nobody_who_is_known() -> None:
+    async with players(max_failures=2) as (gate, account, key):
+        credentials = Credentials(gate)
+        await credentials.admit("Bot", PASSWORD, PEER)
+        for _ in range(2):
+            await refused(credentials, "Bot", "wrong")
+        with pytest.raises(TooMany):
+            await credentials.admit("Bot", "wrong", PEER)
+        assert await credentials.admit("Bot", PASSWORD, PEER) == account
+        assert await credentials.admit("Bot", key, PEER) == account
+        assert await credentials.admit("Bot", PASSWORD, "192.0.2.2:1") == account
+
+
+async def test_a_password_is_verified_again_after_a_while(autojump_clock: MockClock) -> None:
+    async with players() as (gate, _, key):
+        credentials = Credentials(gate, seconds=600)
+        await credentials.admit("Bot", key, PEER)  # a password would take a thread, which this clock does not wait for
+        assert len(credentials) == 1
+        await trio.sleep(599)
+        assert credentials._remembered(credentials._digest("Bot", key), "Bot") is not None
+        await trio.sleep(2)
+        assert credentials._remembered(credentials._digest("Bot", key), "Bot") is None
+        assert len(credentials) == 0
+
+
+async def test_a_new_key_or_a_revocation_is_effective_at_once() -> None:
+    async with players() as (gate, account, key):
+        credentials = Credentials(gate)
+        await credentials.admit("Bot", key, PEER)
+        await credentials.admit("Bot", PASSWORD, PEER)
+        _, new_key = await gate.registry.rekey(account.player, None)
+        assert new_key is not None
+        await refused(credentials, "Bot", key)
+        assert (await credentials.admit("Bot", PASSWORD, PEER)).player == account.player
+        assert gate.passwords.verified == 3  # the first time, the old key that might have been one, and once more
+        await gate.registry.revoke(account.player)
+        for secret in (key, new_key, PASSWORD):
+            with pytest.raises((Unauthorized, TooMany)):
+                await credentials.admit("Bot", secret, PEER)
+
+
+async def test_only_so_many_are_remembered() -> None:
+    async with players() as (gate, _, key):
+        credentials = Credentials(gate, size=1)
+        await credentials.admit("Bot", PASSWORD, PEER)
+        await credentials.admit("Bot", key, PEER)
+        assert len(credentials) == 1
+        await credentials.admit("Bot", PASSWORD, PEER)
+        assert gate.passwords.verified == 2
