@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.arena.playing import untimed
 from tests.serving import served
 from tests.tools import require_tool
 
@@ -100,7 +101,7 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
 
 
 def test_bots_that_are_written_already_play(outputs: list[str]) -> None:
-    lines = printed(outputs, "gmd connect").splitlines()
+    lines = untimed(printed(outputs, "gmd connect")).splitlines()
     assert sum(" plays on " in line for line in lines) == 3
     ends = [line for line in lines if re.match(r"game \d+: (won|lost|drawn) as ", line)]
     assert len(ends) == 2 * 2 + 2  # each side of two games, and of a third

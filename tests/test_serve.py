@@ -18,6 +18,7 @@ import trio
 from gmd import __version__
 from gmd.config import SERVED
 from gmd.daemon import HttpAddressError
+from tests.cli.commands import gmd
 from tests.helpers import Client, running_daemon
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
 
@@ -73,6 +74,13 @@ def test_what_it_says_to_try_works_where_players_must_register(tmp_path: Path) -
         assert '"name":"my-bot","key":' in run_first_command(daemon)
     with served("--require-registration", "--max-registrations-per-hour", "0", "--data", str(tmp_path)) as daemon:
         assert re.fullmatch(r"[\w-]{43}\n", run_first_command(daemon))
+
+
+def test_a_daemon_that_nobody_could_play_on_does_not_start() -> None:
+    """Only the operator may register players, and the operator's socket is in the data directory that there is not."""
+    ran = gmd("serve", "--require-registration", "--max-registrations-per-hour", 0, "--data", ":memory:", "--port", 0)
+    assert (ran.status, ran.out) == (2, "")
+    assert "max_registrations_per_hour: with 0 the operator registers" in " ".join(ran.err.split())
 
 
 @pytest.mark.parametrize("number", SIGNALS)

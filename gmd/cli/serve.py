@@ -63,6 +63,7 @@ def serve(file: Path | None, **settings: Any) -> None:
     A flag wins over its GMD_ variable, that over the file, that over the default.
     """
     config = read_settings(settings, file)
+    _check(config)
     configure_logs(config.log_format, config.log_level)
     try:
         trio.run(_serve, config, inherited_sockets(os.environ))
@@ -76,6 +77,15 @@ def serve(file: Path | None, **settings: Any) -> None:
             f"cannot listen on {config.host}:{config.port}: {reason}. "
             "Name another port with --port (0 takes a free one), or an address of this machine with --host"
         ) from None
+
+
+def _check(config: Config) -> None:
+    """:raises click.UsageError: nobody could ever play."""
+    if config.require_registration and config.max_registrations_per_hour == 0 and config.data == IN_MEMORY:
+        raise click.UsageError(
+            "max_registrations_per_hour: with 0 the operator registers the players, by a socket in the data directory; "
+            "data is :memory:, which has none, and require_registration lets nobody else play: name a directory"
+        )
 
 
 async def _serve(config: Config, inherited: Inherited) -> None:
@@ -134,7 +144,7 @@ def _announce(daemon: Daemon, config: Config) -> None:
 
 def _first_command(daemon: Daemon, config: Config) -> str:
     """What may be tried first: a game, or what has to be done before there can be one."""
-    if config.require_registration and config.max_registrations_per_hour == 0 and config.data != IN_MEMORY:
+    if config.require_registration and config.max_registrations_per_hour == 0:
         return f"{_command('gmd')} register my-bot --data {shlex.quote(config.data)}"
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
     tls = "" if daemon.certificate is None else " --tls --host NAME"

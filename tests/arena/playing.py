@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,15 @@ BOTS = Path(__file__).parent / "bots"
 #: Seconds after which games of these tests are taken to hang.
 PATIENCE = 60
 
+#: What a line of ``gmd connect`` begins with.
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
+
+
+def untimed(lines: str) -> str:
+    """Lines without their times. Those that a traceback goes on with have none, nor has a command's last ``Error:``."""
+    return "".join(TIME.sub("", line, count=1) for line in lines.splitlines(keepends=True))
+
+
 Plan = Callable[[Bridge], Awaitable[None]]
 
 
@@ -30,6 +40,7 @@ class Witness:
         self.begun: list[Place] = []
         self.played: list[Played] = []
         self.left: list[tuple[int, str]] = []
+        self.waiting: list[tuple[int, int, float | None]] = []
 
     def begins(self, place: Place) -> None:
         self.begun.append(place)
@@ -39,6 +50,9 @@ class Witness:
 
     def leaves_alone(self, game_id: int, reason: str) -> None:
         self.left.append((game_id, reason))
+
+    def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
+        self.waiting.append((game_id, at_once, start_seconds))
 
     @property
     def ends_by_game(self) -> dict[int, str]:

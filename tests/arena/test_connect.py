@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from threading import Timer
 import pytest
 
 from gm_client import Client, connect
-from tests.arena.playing import BOTS, PATIENCE
+from tests.arena.playing import BOTS, PATIENCE, TIME, untimed
 from tests.cli.commands import gmd
 from tests.serving import Served, environment, served
 from tests.tls import Certificates
@@ -37,7 +38,10 @@ class Connected:
     def line(self, pattern: str) -> re.Match[str]:
         """The next line that it says, which is to match."""
         assert self.process.stdout is not None
-        line = self.process.stdout.readline().rstrip("\n")
+        assert self.process.stderr is not None
+        timed = self.process.stdout.readline().rstrip("\n")
+        line = TIME.sub("", timed, count=1)
+        assert line != timed, (timed, self.process.stderr.read() if self.process.poll() is not None else "")
         self.said.append(line)
         match = re.fullmatch(pattern, line)
         assert match, (line, pattern, self.process.stderr.read() if self.process.poll() is not None else "")
@@ -48,7 +52,7 @@ class Connected:
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         out, err = self.process.stdout.read(), self.process.stderr.read()
-        return self.process.wait(), out, err
+        return self.process.wait(), untimed(out), untimed(err)
 
 
 def command(port: int, bot: str, *arguments: object) -> list[str]:
@@ -80,7 +84,7 @@ def run(port: int, bot: str, *arguments: object, env: Mapping[str, str] | None =
     done = subprocess.run(
         command(port, bot, *arguments), env=environment(env), capture_output=True, text=True, timeout=PATIENCE
     )
-    return done.returncode, done.stdout, done.stderr
+    return done.returncode, untimed(done.stdout), untimed(done.stderr)
 
 
 @pytest.fixture
@@ -134,7 +138,7 @@ def test_ctrl_c_finishes_the_games_in_hand_and_takes_no_new_one(daemon_process: 
         client.wait(first, player=OTHER)
         os.killpg(bot.process.pid, signal.SIGINT)
         assert bot.process.stderr is not None
-        assert bot.process.stderr.readline() == "finishing the game in hand; Ctrl-C again leaves at once\n"
+        assert untimed(bot.process.stderr.readline()) == "finishing the game in hand; Ctrl-C again leaves at once\n"
         second = client.new_game(ME + 1, OTHER, variant="standard")["game_id"]
         client.move(first, "e5", player=OTHER, seat="black")
         status, out, err = bot.end()
@@ -156,7 +160,7 @@ def test_a_second_ctrl_c_leaves_at_once(daemon_process: Served, client: Client, 
         assert all(is_alive(process) for process in processes)
         os.killpg(bot.process.pid, signal.SIGINT)
         assert bot.process.stderr is not None
-        assert bot.process.stderr.readline().startswith("finishing the game in hand")
+        assert untimed(bot.process.stderr.readline()).startswith("finishing the game in hand")
         os.killpg(bot.process.pid, signal.SIGINT)
         status, out, err = bot.end()
     assert (status, out, err) == (130, "", "")
@@ -313,3 +317,41 @@ def test_it_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:
         status, out, err = run(daemon.port, AT_RANDOM, *arguments)
         assert status == 1
         assert "certificate verify failed" in err
+
+
+def test_a_bridge_that_is_killed_leaves_no_bot_behind(daemon_process: Served, client: Client) -> None:
+    """Nor what the bot has started, although it thinks on and does not see that nobody is there any more."""
+    client.new_game(ME + 8, OTHER, variant="rbc")
+    endless = f"reconchess:{BOTS / 'endless.py'}"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(PATIENCE)
+        env = {"ALIVE": str(server.getsockname()[1])}
+        with connecting(daemon_process.port, endless, player=ME + 8, env=env) as bot:
+            alive, _ = server.accept()
+            with alive:
+                alive.settimeout(PATIENCE)
+                assert alive.recv(1) == b"!"
+                bot.process.kill()
+                assert alive.recv(1) == b"", "the last who holds it has ended"
+
+
+def test_a_game_that_there_is_no_room_for_is_told_of(daemon_process: Served, client: Client) -> None:
+    """It may have a clock, and is lost if it waits too long. One that ends meanwhile is not played."""
+    player = ME + 9
+    first = client.new_game(player, OTHER)["game_id"]
+    with connecting(daemon_process.port, AT_RANDOM, "--concurrency", 1, "--games", 2, player=player) as bot:
+        assert bot.process.stderr is not None
+        bot.line(".* plays .*")
+        bot.line(rf"game {first}: white .*")
+        timed = client.new_game(player, OTHER, clock={"initial": 60, "increment": 0})["game_id"]
+        assert untimed(bot.process.stderr.readline()) == (
+            f"game {timed} waits for the game in hand to end (--concurrency), and is lost if that takes more than "
+            "300 s from its start\n"
+        )
+        client.end_game(timed, "resignation_black", player=OTHER)
+        client.end_game(first, "resignation_black", player=OTHER)
+        bot.line(rf"game {first}: won .*")
+        last = client.new_game(player, OTHER)["game_id"]
+        bot.line(rf"game {last}: white .*")
+        client.end_game(last, "resignation_black", player=OTHER)
+        assert bot.end()[2] == ""

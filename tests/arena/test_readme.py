@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.arena.playing import untimed
 from tests.clients.other_languages import ROOT, examples_of
 from tests.serving import Served
 from tests.tools import require_tool
@@ -25,7 +26,7 @@ def run(commands: str, port: int) -> list[str]:
         env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.splitlines()
+    return untimed(done.stdout).splitlines()
 
 
 def test_its_commands_run(daemon_process: Served) -> None:

@@ -240,6 +240,21 @@ def test_an_invitation_that_is_declined_holds_up_no_other_game(clients: Clients,
         assert yours.state(each)["state"]["phase"] == "open"
 
 
+def test_more_invitations_than_can_be_left_standing_are_declined(clients: Clients, house: House) -> None:
+    """Else strangers could keep a bot from its turns by inviting it, and have it ask without end."""
+    me = registered(house)
+    mine, theirs = clients.connect(house.port, player=me.id, key=me.key), clients.connect(house.port, player=7)
+    refused = [theirs.new_game(7, me.id, brief=True)["game_id"] for _ in range(102)]
+    game_id = mine.new_game(me.id, 7)["game_id"]
+    asked: list[int] = []
+    assert turns_of(mine, random.Random(1), 1, invited=lambda state: asked.append(state["game_id"])) == [
+        (game_id, "white")
+    ]
+    assert asked == refused
+    ends = [theirs.state(each, brief=True)["state"]["termination"] for each in refused]
+    assert ends == ["available_move"] * 100 + ["declined"] * 2
+
+
 def test_a_player_is_challenged_by_name_and_answers(clients: Clients, house: House) -> None:
     ann, bob = registered(house), registered(house)
     inviter = clients.connect(house.port, player=ann.id, key=ann.key)

@@ -367,6 +367,15 @@ async def test_registrations_are_limited_by_address() -> None:
             await client.aclose()
 
 
+async def test_a_registration_that_comes_to_nothing_is_not_counted() -> None:
+    async with running_daemon(max_players=1, max_registrations_per_hour=2) as daemon:
+        client = await connect(daemon.port, "127.0.0.1")
+        await register(client)
+        for _ in range(3):
+            assert (await client.ask("register", name="other"))["error"].startswith("max_players: there are 1")
+        await client.aclose()
+
+
 async def test_where_there_is_no_room_no_password_is_hashed() -> None:
     """It would be work that anybody could ask for without end, as the attempt is given back."""
     async with house(max_players=1) as (daemon, _operator, client):

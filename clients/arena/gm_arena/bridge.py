@@ -63,6 +63,13 @@ class Reporter(Protocol):
     def leaves_alone(self, game_id: int, reason: str) -> None:
         """A game is not played, or not any more."""
 
+    def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
+        """A game is due, and there is no room for it.
+
+        :param at_once: how many are being played, which is as many as may be.
+        :param start_seconds: after its start it is lost if it is still not played; None where it has no clock.
+        """
+
 
 class Bridge:
     """The games in hand. Each has bots of its own, and none holds up another."""
@@ -70,7 +77,7 @@ class Bridge:
     def __init__(self, server: Server, bots: Bots, reporter: Reporter, *, at_once: int) -> None:
         """:param at_once: how many games are played at a time, at most."""
         self._server, self._bots, self._reporter = server, bots, reporter
-        self._room = trio.Semaphore(at_once)
+        self._room, self._at_once = trio.Semaphore(at_once), at_once
         self._in_hand: dict[int, list[Place]] = {}
         self._left_alone: dict[int, None] = {}
         self._draining = False
@@ -158,15 +165,24 @@ class Bridge:
         """
         async with self._server.client() as client:
             await client.open()
-            while count is None or count > 0:
-                if not await self._has_room():
-                    return
+            while not self._draining and (count is None or count > 0):
                 state = await self._next_due(client)
-                if state is None:
-                    self._room.release()
-                    continue
-                self._take(self._places_in(state, client.player))
-                count = None if count is None else count - 1
+                if state is not None and await self._has_room_for(state, client):
+                    self._take(self._places_in(state, client.player))
+                    count = None if count is None else count - 1
+
+    async def _has_room_for(self, state: GameState, client: Client) -> bool:
+        """Wait until there is room for a game, and take it. False if it is not to be played any more by then."""
+        if self._room.value > 0:
+            return await self._has_room()
+        start_seconds = None if state["clock"] is None else float(client.limits["start_seconds"])
+        self._reporter.waits(state["game_id"], self._at_once, start_seconds)
+        if not await self._has_room():
+            return False
+        if (await _seen_by_all(client, state["game_id"]))["phase"] != "over":
+            return True
+        self._room.release()
+        return False
 
     async def _has_room(self) -> bool:
         """Wait until there is room for another game, and take it. False if there are to be no more."""
@@ -184,6 +200,10 @@ class Bridge:
     async def _next_due(self, client: Client) -> GameState | None:
         """A game that waits for the player, as it is shown to everybody."""
         excepted, most = [*self._in_hand, *self._left_alone], int(client.limits["max_wait_games"])
+        if len(excepted) > most and self._room.value == 0:  # one of those in hand will be out of the way soon
+            if await self._has_room():
+                self._room.release()
+            return None
         if len(excepted) > most:
             raise BridgeError(f"{len(self._left_alone)} games are left alone, and the server excepts {most} at most")
         due: GameState | None = None

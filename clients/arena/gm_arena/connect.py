@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import os
 import signal
 import ssl
@@ -19,7 +18,7 @@ from gm_client.blocking import DEFAULT_PORT, PATIENCE_SECONDS, VERSION, BadReply
 
 from .bot import BotFailed, Bots, BotUnusable
 from .bridge import Bridge, BridgeError, Server
-from .report import Lines
+from .report import Lines, log_to_standard_error
 from .specs import bots_of
 
 #: Where a key may stand that is not to be seen among the arguments of running programs; gmcat reads it too.
@@ -124,7 +123,7 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
     then 1.
     """
     _check(given)
-    logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
+    log_to_standard_error()
     try:
         bots = bots_of(
             bot, options=_options(given), seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"]

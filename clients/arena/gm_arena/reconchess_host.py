@@ -13,6 +13,8 @@ streams. What the bot prints goes to standard error.
     {"end": GameHistory}                            {"done": true}
 
 In place of each of the host's there may be ``{"failed": traceback}``, and then it ends.
+
+It ends with its parent, too, however that ends and whatever the bot is doing then.
 """
 
 from __future__ import annotations
@@ -20,9 +22,12 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 import sys
 import time
 import traceback
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import chess
@@ -33,17 +38,36 @@ from gm_client.rbc import read_move, read_sense, read_square
 
 Json = dict[str, Any]
 
+#: Seconds that a bot goes on after its parent has closed the pipe. A parent that is there ends it sooner itself.
+ORPHAN_SECONDS = 5.0
+
 
 class Channel:
     """Lines to and from the parent."""
 
     def __init__(self) -> None:
         """Take over the standard streams, before the bot finds them."""
-        self._from_parent = os.fdopen(os.dup(0), encoding="utf-8")
+        self._from_parent = os.dup(0)
+        self._heard: SimpleQueue[bytes | None] = SimpleQueue()
         self._to_parent = os.fdopen(os.dup(1), "w", encoding="utf-8")
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.dup2(2, 1)
+        # A thread listens, since a bot that thinks does not: else one would think on for ever that nobody waits for.
+        Thread(target=self._listen, name="gm_arena parent", daemon=True).start()
+
+    def _listen(self) -> None:
+        """Take lines from the parent while there is one; after that, end the bot and what it has started."""
+        rest = b""
+        while chunk := os.read(self._from_parent, 1 << 16):  # no file object: its lock would be held as Python ends
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                self._heard.put(line)
+        self._heard.put(None)
+        time.sleep(ORPHAN_SECONDS)
+        if os.getpgrp() == os.getpid():  # as BotProcess starts it
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)
 
     def tell(self, **message: Any) -> None:
         """Say one thing."""
@@ -52,8 +76,8 @@ class Channel:
 
     def hear(self) -> Json:
         """:raises EOFError: the parent is done with the bot."""
-        line = self._from_parent.readline()
-        if not line:
+        line = self._heard.get()
+        if line is None:
             raise EOFError
         message: Json = json.loads(line)
         return message

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+import time
 from collections import Counter
+from datetime import UTC, datetime
 
 import click
 
@@ -14,6 +18,19 @@ from .seat import Played
 
 #: A side's part of a result, as it is told.
 _OUTCOMES = {"1-0": {"white": "won", "black": "lost"}, "0-1": {"white": "lost", "black": "won"}}
+
+
+#: Every line has its time, in UTC: what plays for weeks is read afterwards. It is as in the log of ``gmd serve``.
+TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def log_to_standard_error() -> None:
+    """What is logged, and what bots write there, in lines like those below."""
+    formatter = logging.Formatter("%(asctime)s %(message)s", TIME_FORMAT)
+    formatter.converter = time.gmtime
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
 class Lines:
@@ -33,13 +50,11 @@ class Lines:
         """The bot runs, and looks for games."""
         host = f"[{server.host}]" if ":" in server.host else server.host
         who = server.hello.get("name", server.hello.get("player"))
-        click.echo(
-            f"{self._bots.name} plays on {host}:{server.port} as player {who}; Ctrl-C finishes its games and leaves"
-        )
+        _say(f"{self._bots.name} plays on {host}:{server.port} as player {who}; Ctrl-C finishes its games and leaves")
 
     def begins(self, place: Place) -> None:
         opponent = "whoever joins" if place.opponent is None else f"player {place.opponent}"
-        click.echo(f"game {place.game_id}: {place.color} against {opponent}, {place.variant}")
+        _say(f"game {place.game_id}: {place.color} against {opponent}, {place.variant}")
 
     def ends(self, played: Played) -> None:
         place, state = played.place, played.state
@@ -47,27 +62,38 @@ class Lines:
         self._counts[outcome] += 1
         self._failed += played.failed
         plies, failed = state["ply_index"], "; the bot failed" if played.failed else ""
-        click.echo(
+        _say(
             f"game {place.game_id}: {outcome} as {place.color}, {state['result']} {state['termination']}, "
             f"{plies} {'ply' if plies == 1 else 'plies'}, {played.seconds:.1f} s{failed}"
         )
 
     def leaves_alone(self, game_id: int, reason: str) -> None:
         self._left_alone += 1
-        click.echo(f"game {game_id} {reason}: left alone")
+        _say(f"game {game_id} {reason}: left alone")
+
+    def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
+        games = "the game" if at_once == 1 else f"one of the {at_once} games"
+        message = f"game {game_id} waits for {games} in hand to end (--concurrency)"
+        if start_seconds is not None:
+            message += f", and is lost if that takes more than {start_seconds:g} s from its start"
+        _say(message, err=True)
 
     def drains(self, in_hand: int) -> None:
         """The first Ctrl-C."""
         if in_hand:
             games = "the game" if in_hand == 1 else f"the {in_hand} games"
-            click.echo(f"finishing {games} in hand; Ctrl-C again leaves at once", err=True)
+            _say(f"finishing {games} in hand; Ctrl-C again leaves at once", err=True)
 
     def sums_up(self) -> None:
         """The last line."""
         failed = f"; failed {self._failed}" if self._failed else ""
-        click.echo(", ".join(f"{what} {count}" for what, count in self._counts.items()) + failed)
+        _say(", ".join(f"{what} {count}" for what, count in self._counts.items()) + failed)
 
 
 def _outcome(result: str, color: Color) -> str:
     """What a game came to for a side; one that somebody called off before it began has no result."""
     return "called off" if result == "*" else _OUTCOMES.get(result, {}).get(color, "drawn")
+
+
+def _say(text: str, *, err: bool = False) -> None:
+    click.echo(f"{datetime.now(UTC):{TIME_FORMAT}} {text}", err=err)

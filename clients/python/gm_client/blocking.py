@@ -51,7 +51,7 @@ READING = {
 ACTING = {"move", "sense", "end_game"}
 #: Kinds that may be sent again thanks to a "token", which they get here unless they have one.
 MAKING = {"new_game", "game_from_pgn", "challenge", "seek", "register", "rekey"}
-#: Invitations declined that a loop can leave out: as many as the server takes in the field "except".
+#: Unwanted invitations that a loop can leave out: as many as the server takes in the field "except".
 MAX_DECLINED = 100
 #: Codes that say, in answer to a join, that there is no invitation any more.
 GIVEN_UP = {"game_over", "no_such_game", "not_available"}
@@ -645,11 +645,14 @@ class Following:
     ) -> None:
         self.game_id = game_id
         self.seat: dict[str, Any] = dict(fields)
+        self.player: dict[str, Any] = {name: fields[name] for name in ("player", "key") if name in fields}
         which = {"any": True} if game_id is None else {"game_id": game_id}
         self._wait: dict[str, Any] = {**which, **fields, "actions": True}
         self._over, self._invited = over, invited
         self._ended: set[int] = set()
-        self._declined: deque[int] = deque(maxlen=MAX_DECLINED)
+        self._declined: list[int] = []
+        #: The invitation that the server is to be told is declined: there is no room to leave out more that stand.
+        self.unwanted: int | None = None
 
     @property
     def wait(self) -> dict[str, Any]:
@@ -665,7 +668,10 @@ class Following:
             return None
         if self._invited is None or self._invited(state):
             return state["game_id"]
-        self._declined.append(state["game_id"])
+        if len(self._declined) == MAX_DECLINED:
+            self.unwanted = state["game_id"]
+        else:
+            self._declined.append(state["game_id"])
         return None
 
     def see(self, state: GameState | None) -> None:
@@ -1089,7 +1095,8 @@ class Client(Session):
 
         :param over: called with the last state of each game that has ended, once.
         :param invited: without ``game_id``, called with the state of each game the player is invited to, which it joins
-            if the answer is true. Without this it joins all. Up to a hundred invitations that stand may be declined.
+            if the answer is true. Without this it joins all. The first hundred that it does not join stand, and may be
+            joined later; those beyond are declined, which ends them.
         """
         return Turns(self, Following(game_id, over, invited, fields))
 
@@ -1115,6 +1122,8 @@ class Turns(Iterator["Turn"]):
                 self._ended = True
             elif (invitation := self._following.takes_up(reply)) is not None:
                 self._join(invitation)
+            elif self._following.unwanted is not None:
+                self._decline(self._following.unwanted)
             elif reply["state"] is not None and reply.get("move_actions") is not None:
                 return Turn(self, reply)
         raise StopIteration
@@ -1122,6 +1131,14 @@ class Turns(Iterator["Turn"]):
     def _join(self, game_id: int) -> None:
         try:
             self._client.join(game_id, **self._following.seat)
+        except GmError as error:
+            if error.code not in GIVEN_UP:
+                raise
+
+    def _decline(self, game_id: int) -> None:
+        self._following.unwanted = None
+        try:
+            self._client.decline(game_id, **self._following.player)
         except GmError as error:
             if error.code not in GIVEN_UP:
                 raise

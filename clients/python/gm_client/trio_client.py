@@ -260,6 +260,8 @@ class Turns(AsyncIterator["Turn"]):
                 await self.aclose()
             elif (invitation := self._following.takes_up(reply)) is not None:
                 await self._join(invitation)
+            elif self._following.unwanted is not None:
+                await self._decline(self._following.unwanted)
             elif reply["state"] is not None and reply.get("move_actions") is not None:
                 return Turn(self, reply)
         raise StopAsyncIteration
@@ -272,6 +274,14 @@ class Turns(AsyncIterator["Turn"]):
     async def _join(self, game_id: int) -> None:
         try:
             await self._client.join(game_id, **self._following.seat)
+        except GmError as error:
+            if error.code not in GIVEN_UP:
+                raise
+
+    async def _decline(self, game_id: int) -> None:
+        self._following.unwanted = None
+        try:
+            await self._client.decline(game_id, **self._following.player)
         except GmError as error:
             if error.code not in GIVEN_UP:
                 raise
