@@ -197,6 +197,24 @@ def test_it_plays_whoever_joins(daemon_process: Served, client: Client) -> None:
         assert bot.end()[0] == 0
 
 
+def test_it_challenges_a_registered_player_by_name(daemon_process: Served, client: Client) -> None:
+    ann, ben = (client.register(name) for name in ("connect-ann", "connect-ben"))
+    with connect(port=daemon_process.port, player=ben["player"], key=ben["key"]) as here:
+        here.invitations()
+        with connecting(
+            daemon_process.port, AT_RANDOM, "--opponent", "connect-ben", "--color", "black", "--max-moves", 1,
+            player="connect-ann", env={"GM_KEY": ann["key"]},
+        ) as bot:  # fmt: skip
+            bot.line(".* plays .*")
+            game_id = int(bot.line(rf"game (\d+): black against player {ben['player']}, chess960")[1])
+            here.accept(game_id)
+            moves = here.actions(game_id)["move_actions"]
+            assert moves is not None
+            here.move(game_id, moves[0])
+            bot.line(rf"game {game_id}: drawn as black, 1/2-1/2 draw_move_limit, 2 plies, \d+\.\d s")
+            assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
+
+
 def test_new_games_are_made_as_asked(daemon_process: Served, client: Client) -> None:
     who = ["--player", ME + 5, "--opponent", ME + 5]
     wanted = ["--games", 2, "--variant", "chess960", "--position", 17, "--clock", "60+1.5", "--max-moves", 3]
@@ -281,7 +299,7 @@ def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
         ): "uci:no-such does not start: 'no-such' cannot be started as a UCI engine: No such file",
         (1, AT_RANDOM, *me): "cannot connect to localhost:1: ",
         (port, AT_RANDOM, *me, "--game", 999_999): "game_id: there is no game 999999",
-        (port, AT_RANDOM, *me, "--opponent", "me"): "--opponent: 'me' is neither a player's id nor 'anyone'",
+        (port, AT_RANDOM, *me, "--opponent", "me"): f"player: {ME} is an open id; invitations are between",
     }.items():
         status, out, err = run(*arguments)
         assert status == 1

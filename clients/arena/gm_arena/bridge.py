@@ -19,6 +19,7 @@ from gm_client.blocking import (
     GameState,
     GmError,
     HistoryReply,
+    NewGameReply,
 )
 from gm_client.trio_client import Client, Turn
 
@@ -139,9 +140,11 @@ class Bridge:
         await self._room.acquire()
         self._take(places)
 
-    async def play_new(self, opponent: int | None, colors: Iterable[Color], options: Mapping[str, Any]) -> None:
+    async def play_new(self, opponent: int | str | None, colors: Iterable[Color], options: Mapping[str, Any]) -> None:
         """Make games against a player, or, where that is None, whoever joins; and play them.
 
+        :param opponent: an id, which makes a game that waits for that player; or the name of a registered player who
+            is here, and is challenged.
         :param colors: the bot's, one for each game.
         :param options: fields of ``new_game``, in place of those that the bots have by default.
         """
@@ -153,8 +156,7 @@ class Bridge:
             for color in colors:
                 if not await self._has_room():
                     return
-                white, black = (client.player, opponent) if color == "white" else (opponent, client.player)
-                game = await client.new_game(white, black, brief=True, **fields)
+                game = await _made(client, opponent, color, fields)
                 state = await _seen_by_all(client, game["game_id"])
                 self._take(self._places_in(state, client.player))
 
@@ -306,6 +308,14 @@ class Stillborn(Bot):
 
     async def aclose(self) -> None:
         """There is nothing to close."""
+
+
+async def _made(client: Client, opponent: int | str | None, color: Color, fields: Mapping[str, Any]) -> NewGameReply:
+    """Make a game in which the client's player has a colour."""
+    if isinstance(opponent, str):
+        return await client.challenge(opponent, color=color, brief=True, **fields)
+    white, black = (client.player, opponent) if color == "white" else (opponent, client.player)
+    return await client.new_game(white, black, brief=True, **fields)
 
 
 async def _seen_by_all(client: Client, game_id: int) -> GameState:

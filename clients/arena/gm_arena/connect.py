@@ -79,7 +79,9 @@ def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
 )
 @click.option("--game", type=int, help="Play this game, and leave.")
 @click.option(
-    "--opponent", metavar="ID|anyone", help="Make a new game against a player, or whoever joins, and leave after it."
+    "--opponent",
+    metavar="ID|NAME|anyone",
+    help="Make a new game against a player, or whoever joins, and leave after it. One with a name must be here.",
 )
 @click.option(
     "--color",
@@ -222,12 +224,10 @@ def _player(player: str, key: str | None) -> dict[str, Any]:
     return {**who, "key": key} if key else who
 
 
-def _opponent(text: str) -> int | None:
+def _opponent(text: str) -> int | str | None:
     if text == "anyone":
         return None
-    if not text.removeprefix("-").isdecimal():
-        raise BridgeError(f"--opponent: {text!r} is neither a player's id nor 'anyone'")
-    return int(text)
+    return int(text) if text.removeprefix("-").isdecimal() else text
 
 
 def _colors(color: Color | None) -> Iterator[Color]:
