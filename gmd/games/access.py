@@ -97,6 +97,21 @@ _PAWNS = (_pawn_moves(BLACK), _pawn_moves(WHITE))  # indexed by colour
 _RANK = 8 * 64
 
 
+class _KingSteps(dict[Bitboard, Lanes]):
+    """The lanes of a king's steps, by the squares they lead to: each king has few, and takes them again and again."""
+
+    def __init__(self, king: Square) -> None:
+        super().__init__()
+        self._king = king
+
+    def __missing__(self, targets: Bitboard) -> Lanes:
+        lanes = self[targets] = _first_bits(targets) << self._king
+        return lanes
+
+
+_KING_STEPS = [_KingSteps(square) for square in chess.SQUARES]
+
+
 class Access(Struct, frozen=True, gc=False):
     """What the lanes of a position say."""
 
@@ -199,7 +214,7 @@ def _legal(board: Board, color: Color, lanes: Lanes, seen_by_other: Bitboard) ->
         checkers = board.attackers_mask(not color, king)
         lanes &= _lanes_of(_remedies(king, checkers))
         steps &= ~_seen_through(board, king, checkers)
-    return lanes | _first_bits(steps) << king if steps else lanes
+    return lanes | _KING_STEPS[king][steps]
 
 
 def _taking(board: Board, color: Color, king: Bitboard) -> Lanes:
