@@ -555,8 +555,8 @@ export interface TurnsFields {
   /** Called with the last state of each game that has ended, once. */
   over?: (state: GameState) => void;
   /**
-   * Without `game_id`: whether to join a game that the player is invited to. By default it joins all. Up to a hundred
-   * invitations that stand may be declined.
+   * Without `game_id`: whether to join a game that the player is invited to. By default it joins all. The first hundred
+   * that it does not join stand, and may be joined later; those beyond are declined, which ends them.
    */
   invited?: (state: GameState) => boolean | Promise<boolean>;
 }

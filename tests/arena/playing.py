@@ -40,7 +40,9 @@ class Witness:
         self.begun: list[Place] = []
         self.played: list[Played] = []
         self.left: list[tuple[int, str]] = []
+        self.declined: list[tuple[int, str]] = []
         self.waiting: list[tuple[int, int, float | None]] = []
+        self._leaves = trio.Event()
 
     def begins(self, place: Place) -> None:
         self.begun.append(place)
@@ -50,6 +52,16 @@ class Witness:
 
     def leaves_alone(self, game_id: int, reason: str) -> None:
         self.left.append((game_id, reason))
+        self._leaves.set()
+        self._leaves = trio.Event()
+
+    async def until_left(self, count: int) -> None:
+        """Wait until so many games have been left alone."""
+        while len(self.left) < count:
+            await self._leaves.wait()
+
+    def declines(self, game_id: int, reason: str) -> None:
+        self.declined.append((game_id, reason))
 
     def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
         self.waiting.append((game_id, at_once, start_seconds))

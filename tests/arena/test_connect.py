@@ -108,7 +108,7 @@ def test_it_says_what_it_plays_and_how_that_ends(daemon_process: Served, client:
 
 
 def test_it_plays_all_games_of_its_player_several_at_once(daemon_process: Served, client: Client) -> None:
-    """Also those it is invited to; what it cannot play it leaves alone."""
+    """Also those it is invited to; of those it declines what it cannot play."""
     port = daemon_process.port
     me = client.register("connect-all")
     chess = client.new_game(OTHER, me["player"])["game_id"]
@@ -118,9 +118,9 @@ def test_it_plays_all_games_of_its_player_several_at_once(daemon_process: Served
         begun = [bot.line(r"game (\d+).*") for _ in range(4)]
         assert sorted(match.string for match in begun) == sorted(
             [f"game {game_id}: black against player {OTHER}, rbc" for game_id in others]
-            + [f"game {chess} is standard, and RandomBot plays rbc: left alone"]
+            + [f"game {chess} is standard, and RandomBot plays rbc: declined"]
         )
-        assert client.state(chess)["state"]["phase"] == "open"
+        assert client.state(chess)["state"]["termination"] == "declined"
         for game_id in reversed(others):
             for turn in client.turns(game_id, player=OTHER):
                 turn.sense(None)

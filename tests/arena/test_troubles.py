@@ -13,13 +13,15 @@ import trio
 
 from gm_arena import seat
 from gm_arena.bot import BotFailed
-from gm_arena.bridge import Bridge, BridgeError
+from gm_arena.bridge import Bridge, BridgeError, Server
 from gm_arena.reconchess_bot import ReconchessBots
 from gm_client.trio_client import connect
-from tests.arena.playing import BOTS, bridged, new_games, recon_bot
+from tests.arena.playing import BOTS, PATIENCE, Witness, bridged, new_games, recon_bot
 from tests.serving import Served, served
 
 ME, OTHER = 72_001, 72_002
+
+AT_RANDOM = ReconchessBots("reconchess.bots.random_bot")
 
 #: What befalls a bot, and what its log is to say.
 TROUBLES = {
@@ -92,9 +94,48 @@ async def test_more_games_of_others_than_can_be_told_apart_end_it(daemon_process
     async with await connect(port=daemon_process.port, player=player) as client:
         for _ in range(101):
             await client.new_game(player, OTHER, brief=True)
-    bots = ReconchessBots("reconchess.bots.random_bot")
     with pytest.raises(BridgeError, match="101 games are left alone, and the server excepts 100 at most"):
-        await bridged(daemon_process.port, player, bots, lambda bridge: bridge.play_all())
+        await bridged(daemon_process.port, player, AT_RANDOM, lambda bridge: bridge.play_all())
+
+
+async def test_invitations_that_it_cannot_play_are_declined_and_end_nothing(daemon_process: Served) -> None:
+    """Else a stranger could: by a hundred and one of them."""
+    port, witness = daemon_process.port, Witness()
+    async with await connect(port=port, player=OTHER) as stranger, await connect(port=port) as client:
+        account = await client.register("connect-invited")
+        me, key = account["player"], account["key"]
+        chess = [(await stranger.new_game(OTHER, me, brief=True))["game_id"] for _ in range(101)]
+        blind = (await client.new_game(me, me, variant="rbc", max_turns=1, player=me, key=key))["game_id"]
+        with trio.fail_after(PATIENCE):
+            await Bridge(Server(port=port, hello={"player": me, "key": key}), AT_RANDOM, witness, at_once=4).run(
+                lambda bridge: bridge.play_all(1)
+            )
+        ends = [(await stranger.state(game_id, brief=True))["state"]["termination"] for game_id in chess]
+    assert witness.declined == [(game_id, "is standard, and RandomBot plays rbc") for game_id in chess]
+    assert (witness.left, witness.ends_by_game) == ([], {blind: "draw_turn_limit"})
+    assert ends == ["declined"] * 101
+
+
+async def test_games_left_alone_that_are_over_do_not_count(daemon_process: Served) -> None:
+    """Else those of months would end it."""
+    port, player, witness = daemon_process.port, ME + 30, Witness()
+    async with await connect(port=port, player=OTHER) as other:
+        games = [(await other.new_game(player, OTHER, brief=True))["game_id"] for _ in range(100)]
+
+        async def plan(bridge: Bridge) -> None:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(bridge.play_all, 1)
+                await witness.until_left(100)
+                for game_id in games:
+                    await other.end_game(game_id, "resignation_black")
+                games.append((await other.new_game(player, OTHER, brief=True))["game_id"])
+                await witness.until_left(101)
+                games.append((await other.new_game(player, player, variant="rbc", max_turns=1))["game_id"])
+
+        with trio.fail_after(PATIENCE):
+            await Bridge(Server(port=port, hello={"player": player}), AT_RANDOM, witness, at_once=4).run(plan)
+    assert [game_id for game_id, _ in witness.left] == games[:101]
+    assert witness.ends_by_game == {games[101]: "draw_turn_limit"}
 
 
 class Gates:

@@ -183,11 +183,12 @@ try {
 
 
 async def test_a_loop_of_turns_in_node_takes_up_invitations_and_goes_on_with_a_new_key(daemon_process: Served) -> None:
-    """Of two that stand, the later one; it gets itself another key in the middle of the game."""
+    """It wants the last of many; a hundred others stand. It gets itself another key in the middle of the game."""
     port = daemon_process.port
     one = await register(port, "invited-in-node")
     async with client_of(port) as client:
-        await client.ask("new_game", player_white=401, player_black=one.player)
+        unwanted = {"player_white": 401, "player_black": one.player, "brief": True}
+        others = [(await client.ask("new_game", **unwanted))["game_id"] for _ in range(102)]
         reply = await client.ask("new_game", player_white=402, player_black=one.player, max_moves=5)
         game_id = reply["game_id"]
         node = [require_tool("node"), "--input-type=module", "--eval", INVITED, str(port), str(one.player), "402"]
@@ -195,7 +196,9 @@ async def test_a_loop_of_turns_in_node_takes_up_invitations_and_goes_on_with_a_n
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(move_at_once, client, game_id)
                 ended = await trio.run_process(node, cwd=ROOT, env=one.environment, capture_stdout=True)
+        ends = [(await client.ask("state", game_id=other, brief=True))["state"]["termination"] for other in others]
     assert json.loads(ended.stdout) == [game_id, "1/2-1/2", [game_id]]
+    assert ends == ["available_move"] * 100 + ["declined"] * 2
     async with client_of(port) as client:
         assert (await client.ask("hello", **one.hello))["code"] == "unauthorized"
 

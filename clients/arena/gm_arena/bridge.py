@@ -27,6 +27,8 @@ from .bot import Bot, BotFailed, Bots, Place
 from .seat import Played, play_seat
 
 COLORS: tuple[Color, Color] = ("white", "black")
+#: Codes that say of a game that it asks nothing of the player any more.
+GONE = {"game_over", "no_such_game"}
 
 
 class BridgeError(Exception):
@@ -63,6 +65,9 @@ class Reporter(Protocol):
 
     def leaves_alone(self, game_id: int, reason: str) -> None:
         """A game is not played, or not any more."""
+
+    def declines(self, game_id: int, reason: str) -> None:
+        """A game that the player was invited to is not to be played, and is called off."""
 
     def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
         """A game is due, and there is no room for it.
@@ -163,6 +168,9 @@ class Bridge:
     async def play_all(self, count: int | None = None) -> None:
         """Play the games of the player's that are due, those it is invited to among them, until :meth:`drain`.
 
+        Of those that the bots cannot play, the ones that the player is only invited to are declined, so that nobody
+        keeps it from playing by inviting it. Those that it has a seat in are left alone.
+
         :param count: how many games at most.
         """
         async with self._server.client() as client:
@@ -201,7 +209,10 @@ class Bridge:
 
     async def _next_due(self, client: Client) -> GameState | None:
         """A game that waits for the player, as it is shown to everybody."""
-        excepted, most = [*self._in_hand, *self._left_alone], int(client.limits["max_wait_games"])
+        most = int(client.limits["max_wait_games"])
+        if len(self._excepted) > most:
+            await self._forget_what_is_over(client)
+        excepted = self._excepted
         if len(excepted) > most and self._room.value == 0:  # one of those in hand will be out of the way soon
             if await self._has_room():
                 self._room.release()
@@ -214,10 +225,35 @@ class Bridge:
         if due is None or due["phase"] == "over":
             return None
         state = await _seen_by_all(client, due["game_id"])
-        if (reason := self._unplayable(state)) is not None:
-            self._leave_alone(state["game_id"], reason)
-            return None
-        return state
+        if (reason := self._unplayable(state)) is None:
+            return state
+        if due["phase"] == "open":  # which tells a player only that it is invited
+            await self._decline(client, due["game_id"], reason)
+        else:
+            self._leave_alone(due["game_id"], reason)
+        return None
+
+    @property
+    def _excepted(self) -> list[int]:
+        return [*self._in_hand, *self._left_alone]
+
+    async def _forget_what_is_over(self, client: Client) -> None:
+        """Of the games left alone, which are asked for one by one: when there is no room for more, and not before."""
+        for game_id in list(self._left_alone):
+            if (await _seen_by_all(client, game_id))["phase"] == "over":
+                del self._left_alone[game_id]
+
+    async def _decline(self, client: Client, game_id: int, reason: str) -> None:
+        """Call a game off that the player is invited to. Where its seat has been taken meanwhile, leave it alone."""
+        try:
+            await client.decline(game_id, brief=True)
+        except GmError as error:
+            if error.code == "not_available":
+                self._leave_alone(game_id, reason)
+            elif error.code not in GONE:
+                raise
+        else:
+            self._reporter.declines(game_id, reason)
 
     def _unplayable(self, state: GameState) -> str | None:
         """Why the bots cannot play a game, if so."""

@@ -71,6 +71,9 @@ class Lines:
         self._left_alone += 1
         _say(f"game {game_id} {reason}: left alone")
 
+    def declines(self, game_id: int, reason: str) -> None:
+        _say(f"game {game_id} {reason}: declined")
+
     def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
         games = "the game" if at_once == 1 else f"one of the {at_once} games"
         message = f"game {game_id} waits for {games} in hand to end (--concurrency)"

@@ -1,9 +1,9 @@
 import { GmError } from "./errors.js";
 
-/** Declined invitations that a loop leaves out: as many as a server takes in "except". */
-const MAX_DECLINED = 100;
+/** Unwanted invitations that a loop leaves out: as many as a server takes in "except". */
+const MAX_STANDING = 100;
 
-/** Codes that say, in answer to a join, that there is no invitation any more. */
+/** Codes that say, in answer to a join or a decline, that there is no invitation any more. */
 const WITHDRAWN = new Set(["game_over", "no_such_game", "not_available"]);
 
 /** A player's turns, one after the other, by a client that has nothing else to do. */
@@ -18,26 +18,34 @@ export async function* turns(client, { game_id, over, invited = () => true, ...f
     over?.(state);
   };
   const asked = { ...(game_id === undefined ? { any: true } : { game_id }), ...fields, actions: true };
-  const declined = [];
-  table.wait = () => table.client.wait(declined.length > 0 ? { ...asked, except: declined } : asked);
+  const standing = []; // unwanted invitations
+  table.wait = () => table.client.wait(standing.length > 0 ? { ...asked, except: standing } : asked);
   for (;;) {
     const reply = await (table.next ?? table.wait());
     table.next = null;
     table.see(reply.state);
     if (reply.state?.phase === "over" && game_id !== undefined) return;
-    // An invitation is due at every wait until it is taken up: one that is not is left out of those that follow.
-    if (reply.state?.phase === "open" && game_id === undefined && !declined.includes(reply.state.game_id)) {
+    // An invitation is due at every wait until it is answered: one that is left standing is left out of those that
+    // follow. One for which there is no room there would be told of without end, and keep the bot from its turns.
+    if (reply.state?.phase === "open" && game_id === undefined && !standing.includes(reply.state.game_id)) {
       if (await invited(reply.state)) await takeUp(client, reply.state.game_id, fields);
-      else if (declined.push(reply.state.game_id) > MAX_DECLINED) declined.shift();
+      else if (standing.length < MAX_STANDING) standing.push(reply.state.game_id);
+      else await turnDown(client, reply.state.game_id, fields);
     }
     if (reply.state && reply.move_actions) yield new Turn(table, reply);
   }
 }
 
 async function takeUp(client, game_id, fields) {
-  await client.join({ game_id, ...fields }).catch((error) => {
-    if (!(error instanceof GmError && WITHDRAWN.has(error.code))) throw error;
-  });
+  await client.join({ game_id, ...fields }).catch(unlessWithdrawn);
+}
+
+async function turnDown(client, game_id, { player, key }) {
+  await client.decline({ game_id, player, key }).catch(unlessWithdrawn);
+}
+
+function unlessWithdrawn(error) {
+  if (!(error instanceof GmError && WITHDRAWN.has(error.code))) throw error;
 }
 
 /** One turn of one player: what can be seen and done, and the ways to do it. */

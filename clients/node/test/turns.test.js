@@ -171,20 +171,32 @@ test("invitations are taken up, also when they are withdrawn meanwhile", async (
   }
 });
 
-test("an invitation that is declined is left out of the waits that follow, a hundred of them at most", async (t) => {
-  const others = Array.from({ length: 101 }, (_, index) => index + 10);
+test("an unwanted invitation is left out of the waits that follow, and declined if a hundred stand", async (t) => {
+  const others = Array.from({ length: 103 }, (_, index) => index + 10);
+  const except = others.slice(0, 100);
+  const key = "k";
   const client = await looping(t, async (peer) => {
-    const declined = [];
-    for (const game_id of others) {
-      await expect(peer, declined.length === 0 ? ALL : { ...ALL, except: [...declined] });
+    for (const [index, game_id] of except.entries()) {
+      await expect(peer, { ...ALL, key, brief: true, ...(index > 0 && { except: except.slice(0, index) }) });
       peer.write(invitation(game_id));
-      declined.push(game_id);
     }
-    await expect(peer, { ...ALL, except: declined.slice(1) });
+    const answers = [
+      [110, { state: state(0, { game_id: 110, phase: "over", termination: "declined" }), error: null }],
+      [111, { error: "game 111 is over: white_timeout", code: "game_over" }],
+      [112, { error: "game 112 has begun: it can be resigned, and not called off", code: "not_available" }],
+    ];
+    for (const [game_id, answer] of answers) {
+      await expect(peer, { ...ALL, key, brief: true, except });
+      peer.write(invitation(game_id));
+      await expect(peer, { kind: "decline", game_id, key });
+      peer.write(answer);
+    }
+    await expect(peer, { ...ALL, key, brief: true, except });
     peer.write(due(0));
   });
   const asked = [];
-  for await (const turn of client.turns({ invited: async ({ game_id }) => asked.push(game_id) > 1000 })) {
+  const invited = async ({ game_id }) => asked.push(game_id) > 1000;
+  for await (const turn of client.turns({ invited, key, brief: true })) {
     assert.equal(turn.game_id, 4);
     break;
   }
