@@ -25,6 +25,7 @@ from gmd.log.interface import EventLog, LogFailed
 from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
+from gmd.parts import Parts
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
 from gmd.players.registry import Registry
@@ -70,26 +71,22 @@ class Daemon:
 
     def __init__(
         self,
-        arbiter: Arbiter,
-        gate: Gate,
-        lobby: Lobby,
+        parts: Parts,
         doorkeeper: Doorkeeper,
         certificate: Certificate | None,
-        metrics: Metrics,
         listeners: Sequence[trio.SocketListener],
         http: HttpService | None,
-        spectators: Spectators,
         local: LocalDoor,
     ) -> None:
-        self.arbiter = arbiter
-        self.gate = gate
-        self.lobby = lobby
+        self.arbiter = parts.arbiter
+        self.gate = parts.gate
+        self.lobby = parts.lobby
+        self.metrics = parts.metrics
+        self.spectators = parts.spectators
         self.doorkeeper = doorkeeper
         self.certificate = certificate
-        self.metrics = metrics
         self.http = http
         self.http_addresses = [] if http is None else http.addresses
-        self.spectators = spectators
         self.local = local
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
@@ -165,43 +162,20 @@ async def open_daemon(
         lobby = lobby_of(config, arbiter, gate)
         await _start(arbiter, gate.registry, lobby, config.data)
         async with listening(config.host, config.port, sockets) as listeners:
-            limits = limits_of(config)
-            spectators = spectators_of(config, local=all(map(is_local, listeners)))
-            doorkeeper = Doorkeeper(
-                arbiter,
-                limits,
-                gate,
-                metrics,
-                spectators,
-                certificate,
-                lobby=lobby,
-                registered_only=config.require_registration,
-            )
-            local = LocalDoor(
-                arbiter,
-                limits,
-                gate,
-                metrics,
-                spectators,
-                lobby=lobby,
-                registered_only=config.require_registration,
-            )
+            parts = parts_of(config, arbiter, gate, lobby, metrics, local=all(map(is_local, listeners)))
+            doorkeeper, local = Doorkeeper(parts, certificate), LocalDoor(parts)
             doors: list[Door] = [(doorkeeper, listeners)]
             operators = None
             if operator is not None:
-                operators = Doorkeeper(
-                    arbiter, limits, gate, metrics, spectators, lobby=lobby, authority=Authority.OPERATOR
-                )
+                operators = Doorkeeper(parts, authority=Authority.OPERATOR)
                 doors.append((operators, [operator]))
             async with (
-                _http(config, http_sockets, arbiter, metrics, doorkeeper, operators, local, gate, lobby) as http,
+                _http(config, http_sockets, parts, doorkeeper, operators, local) as http,
                 _writing(log),
-                _serving(arbiter, gate.registry, lobby, doors, local, http, config),
+                _serving(parts, doors, local, http, config),
             ):
                 with carried:
-                    yield Daemon(
-                        arbiter, gate, lobby, doorkeeper, certificate, metrics, listeners, http, spectators, local
-                    )
+                    yield Daemon(parts, doorkeeper, certificate, listeners, http, local)
     if carried.error is not None:
         raise carried.error
 
@@ -240,13 +214,10 @@ async def _write(log: EventLog) -> None:
 async def _http(
     config: Config,
     sockets: Sequence[socket.socket],
-    arbiter: Arbiter,
-    metrics: Metrics,
+    parts: Parts,
     doorkeeper: Doorkeeper,
     operators: Doorkeeper | None,
     local: LocalDoor,
-    gate: Gate,
-    lobby: Lobby,
 ) -> AsyncIterator[HttpService | None]:
     """HTTP's address, listened on, if it is on.
 
@@ -266,15 +237,12 @@ async def _http(
                 f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
                 "Name another port with --http-port (0 takes a free one), or do without: --no-http"
             ) from error
-        limits = limits_of(config)
-        yield HttpService(config, listeners, limits, arbiter, metrics, doorkeeper, operators, local, gate, lobby)
+        yield HttpService(config, listeners, parts, doorkeeper, operators, local)
 
 
 @asynccontextmanager
 async def _serving(
-    arbiter: Arbiter,
-    registry: Registry,
-    lobby: Lobby,
+    parts: Parts,
     doors: Sequence[Door],
     local: LocalDoor,
     http: HttpService | None,
@@ -285,13 +253,13 @@ async def _serving(
         if http is not None:
             sessions.start_soon(http.run, sessions)  # it says how the daemon is also while that stops
         async with trio.open_nursery() as services:
-            services.start_soon(arbiter.run)
-            services.start_soon(registry.run)
-            services.start_soon(lobby.run)
+            services.start_soon(parts.arbiter.run)
+            services.start_soon(parts.gate.registry.run)
+            services.start_soon(parts.lobby.run)
             for doorkeeper, listeners in doors:
                 services.start_soon(doorkeeper.run, listeners, sessions)
             if config.keep_finished is not None:
-                services.start_soon(prune_finished, arbiter, config.keep_finished)
+                services.start_soon(prune_finished, parts.arbiter, config.keep_finished)
             try:
                 yield
             finally:
@@ -329,6 +297,15 @@ def lobby_of(config: Config, arbiter: Arbiter, gate: Gate) -> Lobby:
     out, per_minute = config.max_invitations, config.max_invitations_per_minute
     limits = LobbyLimits(seconds=config.invitation_timeout, out=out, per_minute=per_minute)
     return Lobby(arbiter, gate.registry, gate.presence, limits)
+
+
+def parts_of(config: Config, arbiter: Arbiter, gate: Gate, lobby: Lobby, metrics: Metrics, *, local: bool) -> Parts:
+    """What all ways in share.
+
+    :param local: whether nobody but this machine's own users can reach the daemon.
+    """
+    spectators, limits = spectators_of(config, local=local), limits_of(config)
+    return Parts(arbiter, gate, lobby, limits, metrics, spectators, config.require_registration)
 
 
 def spectators_of(config: Config, *, local: bool) -> Spectators:

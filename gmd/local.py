@@ -12,14 +12,11 @@ import trio
 
 from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
 from gm_protocol.errors import GmError, ShuttingDown
-from gm_protocol.messages import AnyRequest, Limits
-from gmd.arbiter import Arbiter
+from gm_protocol.messages import AnyRequest
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
-from gmd.lobby.lobby import Lobby
-from gmd.metrics import Metrics
-from gmd.players.gate import Gate, Proof
-from gmd.spectators import Spectators
+from gmd.parts import Parts
+from gmd.players.gate import Proof
 from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
@@ -65,28 +62,8 @@ class Sender:
 class LocalDoor:
     """Answers requests of this process as a session does, and lets the daemon stop when they are answered."""
 
-    def __init__(
-        self,
-        arbiter: Arbiter,
-        limits: Limits,
-        gate: Gate,
-        metrics: Metrics,
-        spectators: Spectators,
-        *,
-        lobby: Lobby,
-        registered_only: bool = False,
-    ) -> None:
-        """:param gate: who the registered players are.
-        :param lobby: where they invite each other.
-        :param registered_only: whether open ids are refused.
-        """
-        self._arbiter = arbiter
-        self._gate = gate
-        self._lobby = lobby
-        self._registered_only = registered_only
-        self._limits = limits
-        self._metrics = metrics
-        self._spectators = spectators
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
         self._in_hand: set[trio.CancelScope] = set()
         self._stopping = False
         self._empty = trio.Event()
@@ -113,7 +90,7 @@ class LocalDoor:
     async def stop(self, patience: float) -> None:
         """Let every request in hand be answered, for ``patience`` seconds at most; then break them off."""
         self._stopping = True
-        self._arbiter.watchers.stop()
+        self._parts.arbiter.watchers.stop()
         if not self._in_hand:
             return
         with trio.move_on_after(patience):
@@ -130,22 +107,16 @@ class LocalDoor:
     def _call(self, authority: Authority, sender: Sender | None) -> Call:
         sender = sender or Sender(None, "", trio.current_time())
         return Call(
-            arbiter=self._arbiter,
-            limits=self._limits,
+            parts=self._parts,
             player=None if sender.proof is None else sender.proof.player,
             strict=True,
             arrived=sender.arrived,
             attending=_alone,
-            metrics=self._metrics,
-            gate=self._gate,
-            lobby=self._lobby,
             peer=sender.peer,
             proof=sender.proof,
             hears=sender.hears,
-            ends=EndsShown(self._arbiter.turns, lambda: 0),
-            registered_only=self._registered_only,
+            ends=EndsShown(self._parts.arbiter.turns, lambda: 0),
             authority=authority,
-            spectators=self._spectators,
         )
 
     async def _answer(self, call: Call, body: bytes) -> Json:
@@ -154,7 +125,7 @@ class LocalDoor:
         except InvalidRequest as invalid:
             raise Refused(_read(dispatch.invalid(invalid, call))) from None
         encoded, code = await self._durably(request, call)
-        self._metrics.latency.observe(trio.current_time() - call.arrived, 1)
+        self._parts.metrics.latency.observe(trio.current_time() - call.arrived, 1)
         reply = _read(encoded)
         if code is not None:
             raise Refused(reply)

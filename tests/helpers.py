@@ -15,16 +15,16 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, gate_of, limits_of, lobby_of, open_daemon, spectators_of
+from gmd.daemon import Daemon, gate_of, lobby_of, open_daemon, parts_of
 from gmd.games.events import AnyEvent
-from gmd.lobby.lobby import Lobby
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
 from gmd.log.memory import MemoryLog
 from gmd.log.migrations import migrate
 from gmd.log.sqlite import BUSY_SECONDS, SqliteStore, open_engine
 from gmd.log.store import GameAppend, Store, Told
-from gmd.players.gate import Gate
+from gmd.metrics import Metrics
+from gmd.parts import Parts
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.tls import certificate_of
 
@@ -128,12 +128,11 @@ async def connected(daemon: Daemon, *, hello: bool = True, player: int | None = 
 class MemoryDaemon:
     """A daemon without sockets: the same sessions on streams in memory."""
 
-    def __init__(
-        self, arbiter: Arbiter, gate: Gate, lobby: Lobby, doorkeeper: Doorkeeper, nursery: trio.Nursery
-    ) -> None:
-        self.arbiter = arbiter
-        self.gate = gate
-        self.lobby = lobby
+    def __init__(self, parts: Parts, doorkeeper: Doorkeeper, nursery: trio.Nursery) -> None:
+        self.parts = parts
+        self.arbiter = parts.arbiter
+        self.gate = parts.gate
+        self.lobby = parts.lobby
         self.doorkeeper = doorkeeper
         self._nursery = nursery
 
@@ -168,18 +167,10 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
             lobby = lobby_of(config, arbiter, gate)
             await lobby.start()
             nursery.start_soon(lobby.run)
-            certificate = certificate_of(config.tls_cert, config.tls_key)
-            doorkeeper = Doorkeeper(
-                arbiter,
-                limits_of(config),
-                gate,
-                spectators=spectators_of(config, local=True),
-                certificate=certificate,
-                lobby=lobby,
-                registered_only=config.require_registration,
-            )
+            parts = parts_of(config, arbiter, gate, lobby, Metrics(), local=True)
+            doorkeeper = Doorkeeper(parts, certificate_of(config.tls_cert, config.tls_key))
             try:
-                yield MemoryDaemon(arbiter, gate, lobby, doorkeeper, nursery)
+                yield MemoryDaemon(parts, doorkeeper, nursery)
             finally:  # a test that fails must end too, and the log writes on until it is stopped
                 nursery.cancel_scope.cancel()
                 log.stop()

@@ -14,17 +14,14 @@ from msgspec import UNSET, Struct, UnsetType
 
 from gm_protocol.codec import kind_of
 from gm_protocol.errors import BadRequest, Unauthorized
-from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Limits, Reply, Request
-from gmd.arbiter import Arbiter
+from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Reply, Request
 from gmd.games.views import Viewer
-from gmd.lobby.lobby import Lobby
 from gmd.log.interface import Commit
-from gmd.metrics import Metrics
+from gmd.parts import Parts
 from gmd.players.account import Account
-from gmd.players.gate import Gate, Proof
+from gmd.players.gate import Proof
 from gmd.players.presence import Visit
 from gmd.shelf import Table
-from gmd.spectators import Spectators
 from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
@@ -42,8 +39,7 @@ class Authority(Enum):
 class Call:
     """One session's side of a request, whatever way it came in."""
 
-    arbiter: Arbiter
-    limits: Limits
+    parts: Parts
     #: The player of requests that name none; ``hello`` sets it.
     player: int | None
     #: Whether the session is of version 2, where a misspelt game option is refused.
@@ -52,19 +48,12 @@ class Call:
     arrived: float
     #: While it is entered, interrupts the bell when the client sends something more.
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]
-    #: Where requests are counted, and how many of the session's were refused.
-    metrics: Metrics
-    #: Who the registered players are, and who is taken for one.
-    gate: Gate
-    #: Where they invite each other.
-    lobby: Lobby
     #: Where the session comes from, as host:port; empty where that is nowhere.
     peer: str
     #: The ends of games that it has shown.
     ends: EndsShown
+    #: How many of the session's requests were refused.
     refusals: int = 0
-    #: Whether open ids are refused.
-    registered_only: bool = False
     #: What the session's ``hello`` has shown of its player.
     proof: Proof | None = None
     #: What makes that player be here for as long as the session lasts; None where there is no session.
@@ -72,7 +61,6 @@ class Call:
     #: The key that came with the request under way.
     key: str | UnsetType | None = field(default=None, repr=False)
     authority: Authority = Authority.CLIENT
-    spectators: Spectators = field(default_factory=Spectators)
     #: Whether the session sees everything where it names no player; ``hello`` sets it.
     oversees: bool = False
     #: Whether the request counts as its player's being there, which starts clocks; HTTP has looks that do not.
@@ -83,7 +71,7 @@ class Call:
     viewer: Viewer = Viewer.NOBODY
 
     def __post_init__(self) -> None:
-        self.oversees = self.is_operator or self.spectators.unasked
+        self.oversees = self.is_operator or self.parts.spectators.unasked
 
     @property
     def is_operator(self) -> bool:
@@ -94,11 +82,11 @@ class Call:
         """Be a session of nobody's."""
         self.player = self.proof = None
         self.leave()
-        self.oversees = self.is_operator or self.spectators.unasked
+        self.oversees = self.is_operator or self.parts.spectators.unasked
 
     def prove(self, account: Account) -> None:
         """Be a session of this player's, who has shown who it is."""
-        self.proof = self.gate.proof(account)
+        self.proof = self.parts.gate.proof(account)
         if self.visit is not None:
             self.visit.enter(self.proof)
 
@@ -168,10 +156,10 @@ def authorise(player: int | None, call: Call) -> None:
         return
     if FIRST_REGISTERED <= player <= LAST_REGISTERED:
         if not call.is_operator:
-            call.gate.admit(player, call.key or None, call.proof, call.peer)
+            call.parts.gate.admit(player, call.key or None, call.proof, call.peer)
             if call.visit is None or call.visit.player != player:
-                call.gate.presence.seen(player)
-    elif call.registered_only and not call.is_operator:
+                call.parts.gate.presence.seen(player)
+    elif call.parts.registered_only and not call.is_operator:
         raise Unauthorized(f"player: {player} is an open id, and this server takes registered players alone")
 
 

@@ -19,5 +19,5 @@ async def challenge(request: Challenge, call: Call) -> Answer:
         return seat_answer(request, table, player, call)
     authorise(player, call)  # its key may have been taken away meanwhile
     take_attempt(call)
-    table = await call.lobby.invite(player, request.opponent, request.color, terms_of(request), token=token)
+    table = await call.parts.lobby.invite(player, request.opponent, request.color, terms_of(request), token=token)
     return seat_answer(request, table, player, call)

@@ -38,7 +38,7 @@ async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None, st
 def count(request: Request, code: str | None, call: Call) -> None:
     """Count a request that was answered, or refused with a code."""
     if code is None:
-        call.metrics.answered[type(request)] += 1
+        call.parts.metrics.answered[type(request)] += 1
     else:
         _note_refusal(kind_of(request), code, getattr(request, "game_id", None), call)
 
@@ -65,7 +65,7 @@ def _note_refusal(kind: str | None, code: str, game_id: int | None, call: Call) 
     """Count a refusal and log it: kind, code and two numbers, and never a text of the client's, which may be a key."""
     kind = kind or NO_KIND
     call.refusals += 1
-    call.metrics.refused[kind, code] += 1
+    call.parts.metrics.refused[kind, code] += 1
     logger.debug("request refused", kind=kind, code=code, game_id=game_id, player=call.player)
 
 

@@ -14,12 +14,12 @@ async def invitations(request: ListInvitations, call: Call) -> Answer:
     """A page of each, the oldest first: those that come next are shown when these are answered."""
     player = actor_of(request, call)
     authorise(player, call)
-    book, page = call.lobby.book, call.limits.max_games_page
+    book, page = call.parts.lobby.book, call.parts.limits.max_games_page
     reply = InvitationsReply(
         id=echo_id(request),
         received=[_row(each, player, call, invited=True) for each in book.received(player)[:page]],
         sent=[_row(each, player, call, invited=False) for each in book.sent(player)[:page]],
-        seeking=call.lobby.seeks(player),
+        seeking=call.parts.lobby.seeks(player),
     )
     return Answer(reply)
 
@@ -27,7 +27,7 @@ async def invitations(request: ListInvitations, call: Call) -> Answer:
 def _row(invitation: Invitation, player: int, call: Call, *, invited: bool) -> InvitationRow:
     mine = [color for color in invitation.colors_of(player) if (color in invitation.taken) is not invited]
     opponent = invitation.player_of("black" if mine[0] == "white" else "white")
-    account = None if opponent is None else call.gate.registry.get(opponent)
+    account = None if opponent is None else call.parts.gate.registry.get(opponent)
     return InvitationRow(
         game_id=invitation.game_id,
         opponent=opponent,

@@ -17,11 +17,11 @@ async def join(request: Join, call: Call) -> Answer:
     """Take it; or show the game again to whoever has it."""
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
-    outcome = call.arbiter.join(table, game.Join(player, request.seat), call.arrived)
+    outcome = call.parts.arbiter.join(table, game.Join(player, request.seat), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
     if call.hears:
-        call.lobby.ready(table, player, call.arrived)
+        call.parts.lobby.ready(table, player, call.arrived)
     call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.WHITE)
     reply = JoinReply(
         id=echo_id(request),

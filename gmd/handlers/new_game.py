@@ -41,7 +41,7 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     """Start a game; or show the one that the same request started before."""
     player = player_of(request, call)
     authorise(player, call)
-    if player is None and call.registered_only and not call.is_operator:
+    if player is None and call.parts.registered_only and not call.is_operator:
         raise Unauthorized("player: missing; on this server a registered player makes a new game")
     token = token_use(request, player)
     if token is not None and (table := await made_before(token, request.token, call)) is not None:
@@ -50,7 +50,7 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     game, events = await _build(request, player, call)
     if token is not None and request.pgn and (table := await made_before(token, request.token, call)) is not None:
         return _answer(request, table, player, call)  # made while this one was being loaded
-    return _answer(request, call.arbiter.open(game, events, token), player, call)
+    return _answer(request, call.parts.arbiter.open(game, events, token), player, call)
 
 
 def _answer(request: NewGame, table: Table, player: int | None, call: Call) -> Answer:
@@ -75,10 +75,10 @@ def _check_named(request: NewGame, call: Call) -> None:
         if player is None:
             continue
         if is_registered(player):
-            account = call.gate.registry.get(player)
+            account = call.parts.gate.registry.get(player)
             if account is None or account.key is None:
                 raise NotAvailable(f"{field}: {player} is in the range of registered players, and nobody has that id")
-        elif call.registered_only:
+        elif call.parts.registered_only:
             raise NotAvailable(f"{field}: {player} is an open id, and this server takes registered players alone")
 
 

@@ -15,7 +15,7 @@ from .call import Answer, Call, handles, operator_only
 async def players(request: ListPlayers, call: Call) -> Answer:
     """For the operator's eyes: others would learn whom to try keys for."""
     operator_only(request, call)
-    found = list(islice(call.gate.registry.newest_first(request.before), request.limit + 1))
+    found = list(islice(call.parts.gate.registry.newest_first(request.before), request.limit + 1))
     rows = [_row(account) for account in found[: request.limit]]
     more = len(found) > request.limit
     return Answer(PlayersReply(id=echo_id(request), players=rows, before=rows[-1].player if more else None))

@@ -20,20 +20,20 @@ async def register(request: Register, call: Call) -> Answer:
     """Make a player and show its key, once; or again, to whoever repeats the request because the reply was lost."""
     check_token(request.token)
     _check_password(request.password)
-    registry, peer = call.gate.registry, "" if call.is_operator else call.peer
+    registry, peer = call.parts.gate.registry, "" if call.is_operator else call.peer
     made = _find(request, peer, call)
     if made is not None:
         await _check_same_password(made, request.password, peer, call)
         return _answer(request, made, registry.key_of_registration(made, request.token or ""))
-    if not call.is_operator and call.limits.max_registrations_per_hour == 0:
+    if not call.is_operator and call.parts.limits.max_registrations_per_hour == 0:
         raise Unauthorized("kind: on this server the operator registers the players")
-    call.gate.registrations.take(peer)
+    call.parts.gate.registrations.take(peer)
     try:
         registry.check_room()  # before the work that a password makes
-        password = None if request.password is None else await call.gate.passwords.hash(request.password)
+        password = None if request.password is None else await call.parts.gate.passwords.hash(request.password)
         account, key = await registry.register(request.name, password, request.token)
     except Exception:
-        call.gate.registrations.give_back(peer)
+        call.parts.gate.registrations.give_back(peer)
         raise
     return _answer(request, account, key)
 
@@ -45,10 +45,10 @@ def _find(request: Register, peer: str, call: Call) -> Account | None:
     :raises TooMany: that was so too often, with tokens that may have been guesses.
     """
     try:
-        return call.gate.registry.registered_under(request.name, request.token)
+        return call.parts.gate.registry.registered_under(request.name, request.token)
     except NotAvailable:
         if request.token is not None:
-            call.gate.failures.take(peer)
+            call.parts.gate.failures.take(peer)
         raise
 
 
@@ -74,10 +74,10 @@ async def _check_same_password(account: Account, password: str | None, peer: str
     """
     if password is None and account.password is None:
         return
-    call.gate.failures.take(peer)
-    if password is None or not await call.gate.passwords.verify(account.password, password):
+    call.parts.gate.failures.take(peer)
+    if password is None or not await call.parts.gate.passwords.verify(account.password, password):
         raise BadRequest("token: it was used for a registration with another password")
-    call.gate.failures.give_back(peer)
+    call.parts.gate.failures.give_back(peer)
 
 
 def _answer(request: Register, account: Account, key: str | None) -> Answer:

@@ -20,7 +20,7 @@ async def rekey(request: Rekey, call: Call) -> Answer:
     """Show the new key, once; or again, to whoever repeats the request because the reply was lost."""
     check_token(request.token)
     player = _as_operator(request, call) if call.is_operator else _as_player(request, call)
-    account, key = await call.gate.registry.rekey(player, request.token)
+    account, key = await call.parts.gate.registry.rekey(player, request.token)
     if call.proof is not None and call.proof.player == player:
         call.prove(account)
     return Answer(KeyReply(id=echo_id(request), player=player, name=account.name, key=key))
@@ -38,5 +38,5 @@ def _as_player(request: Rekey, call: Call) -> int:
     player = actor_of(request, call)
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no key; register makes a player that has one")
-    call.gate.admit_again(player, call.key or None, request.token, call.proof, call.peer)
+    call.parts.gate.admit_again(player, call.key or None, request.token, call.proof, call.peer)
     return player

@@ -26,14 +26,14 @@ def take_attempt(call: Call) -> None:
 
     :raises TooMany: there have been too many from where it comes.
     """
-    call.lobby.attempts.take("" if call.is_operator else call.peer)
+    call.parts.lobby.attempts.take("" if call.is_operator else call.peer)
 
 
 def seat_answer(request: GameRequest, table: Table, player: int, call: Call) -> Answer:
     """The reply that shows the player its game; where the request counts as such, it has been heard from in it."""
     call.table = table
     if call.hears:
-        call.lobby.ready(table, player, call.arrived)
+        call.parts.lobby.ready(table, player, call.arrived)
     game = table.game
     call.viewer = viewer_of(game, player, None, call, both=Viewer.WHITE)
     reply = SeatReply(

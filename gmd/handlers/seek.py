@@ -22,7 +22,7 @@ async def seek(request: Seek, call: Call) -> Answer:
         return seat_answer(request, table, player, call)
     authorise(player, call)  # its key may have been taken away meanwhile
     take_attempt(call)
-    found = await call.lobby.seek(player, request.color, terms_of(request), _is_here(player, call), token)
+    found = await call.parts.lobby.seek(player, request.color, terms_of(request), _is_here(player, call), token)
     if found is not None:
         return seat_answer(request, found, player, call)
     return Answer(SeatReply(id=echo_id(request), game_id=None, seat=None, state=None, options=None))
@@ -30,7 +30,7 @@ async def seek(request: Seek, call: Call) -> Answer:
 
 def _is_here(player: int, call: Call) -> Callable[[], bool]:
     """Whether the session is still that player's; where the player has none, whether it has asked something lately."""
-    visit, presence = call.visit, call.lobby.presence
+    visit, presence = call.visit, call.parts.lobby.presence
     if visit is None or visit.player != player:
         return lambda: presence.is_here(player)
     return lambda: visit.player == player and presence.is_here(player)

@@ -20,6 +20,6 @@ async def settings(request: Settings, call: Call) -> Answer:
     authorise(player, call)
     account = find_account(player, None, call)
     if request.max_games is not None:
-        account = await call.gate.registry.set_max_games(player, request.max_games)
-        call.lobby.look_again(player)
+        account = await call.parts.gate.registry.set_max_games(player, request.max_games)
+        call.parts.lobby.look_again(player)
     return Answer(SettingsReply(id=echo_id(request), player=player, name=account.name, max_games=account.max_games))

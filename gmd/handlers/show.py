@@ -21,12 +21,12 @@ async def find(game_id: int, player: int | None, call: Call) -> Table:
     :raises NoSuchGame: there is none.
     :raises Unauthorized: the player may not be acted for.
     """
-    table = call.table = call.arbiter.at_hand(game_id) or await call.arbiter.table(game_id)
+    table = call.table = call.parts.arbiter.at_hand(game_id) or await call.parts.arbiter.table(game_id)
     authorise(player, call)
     if table.game.clock is not None:
-        call.arbiter.look(table, call.arrived)
+        call.parts.arbiter.look(table, call.arrived)
         if player is not None and call.hears:
-            call.arbiter.hear(table, player, call.arrived)
+            call.parts.arbiter.hear(table, player, call.arrived)
     return table
 
 
@@ -54,7 +54,7 @@ def state_of(table: Table, player: int | None, call: Call, *, brief: bool, shown
         shown = game.now
         if game.over and player is not None:
             call.ends.show(player, table)
-    return views.game_state(game, shown, call.arbiter.thought(table, call.arrived), call.viewer, brief=brief)
+    return views.game_state(game, shown, call.parts.arbiter.thought(table, call.arrived), call.viewer, brief=brief)
 
 
 def state_answer(

@@ -38,7 +38,7 @@ async def made_before(token: TokenUse, name: str | None, call: Call) -> Table | 
     :param name: the token, as the client sent it.
     :raises BadRequest: it was another request.
     """
-    made = await call.arbiter.log.made_under(token.player, token.token)
+    made = await call.parts.arbiter.log.made_under(token.player, token.token)
     if made is None:
         return None
     game_id, content = made
@@ -46,6 +46,6 @@ async def made_before(token: TokenUse, name: str | None, call: Call) -> Table | 
         message = f"token: {quote(name)} was used for another game ({game_id}), asked for with other fields"
         raise BadRequest(message)
     try:
-        return await call.arbiter.table(game_id)
+        return await call.parts.arbiter.table(game_id)
     except NoSuchGame:
         return None  # pruned in this very moment, and its token with it

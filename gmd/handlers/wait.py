@@ -43,12 +43,12 @@ async def wait(request: Wait, call: Call) -> Answer:
         return answer
     if request.game_id is None:
         return Answer(StateReply(id=echo_id(request), state=None))
-    return _show(request, await call.arbiter.table(request.game_id), player, call)
+    return _show(request, await call.parts.arbiter.table(request.game_id), player, call)
 
 
 async def _patiently(look: Look, watching: AbstractContextManager[Bell], request: Wait, call: Call) -> Answer | None:
     """Look whenever the bell rings, until there is an answer, time is up, or the client or the server interrupts."""
-    longest = call.limits.max_wait_seconds
+    longest = call.parts.limits.max_wait_seconds
     seconds = longest if request.timeout is None else min(request.timeout, longest)
     answer = None
     if seconds > 0:
@@ -68,11 +68,11 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
     given = [request.game_id is not None, request.game_ids is not None, request.any]
     if given.count(True) != 1:
         raise BadRequest("game_id: wait takes exactly one of game_id, game_ids and any")
-    if request.game_ids is not None and not 1 <= len(request.game_ids) <= call.limits.max_wait_games:
-        message = f"game_ids: {len(request.game_ids)} games are not between 1 and {call.limits.max_wait_games}"
+    if request.game_ids is not None and not 1 <= len(request.game_ids) <= call.parts.limits.max_wait_games:
+        message = f"game_ids: {len(request.game_ids)} games are not between 1 and {call.parts.limits.max_wait_games}"
         raise BadRequest(message)
-    if len(request.except_) > call.limits.max_wait_games:
-        raise BadRequest(f"except: {len(request.except_)} games are more than {call.limits.max_wait_games}")
+    if len(request.except_) > call.parts.limits.max_wait_games:
+        raise BadRequest(f"except: {len(request.except_)} games are more than {call.parts.limits.max_wait_games}")
     if request.seat is not None and request.any:
         raise BadRequest(f"seat: {request.seat!r} goes with game_id or game_ids, not with any")
     if player is None and (request.game_id is None or request.ply is None):
@@ -92,7 +92,7 @@ async def _as_player(
 ) -> tuple[Look, AbstractContextManager[Bell]]:
     """Due is the first game where the player is to act, or that is over."""
     for game_id in game_ids:  # all of them first: a refused request starts no clock
-        table = await call.arbiter.table(game_id)
+        table = await call.parts.arbiter.table(game_id)
         authorise(player, call)
         _seats(request, table.game, player)
     for game_id in game_ids:
@@ -100,12 +100,12 @@ async def _as_player(
 
     async def look() -> Answer | None:
         for game_id in game_ids:
-            table = await call.arbiter.table(game_id)
+            table = await call.parts.arbiter.table(game_id)
             if table.game.over or any(map(table.game.may_act, _seats(request, table.game, player))):
                 return _show(request, table, player, call)
         return None
 
-    return look, call.arbiter.watchers.watching_games(game_ids)
+    return look, call.parts.arbiter.watchers.watching_games(game_ids)
 
 
 def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
@@ -123,25 +123,25 @@ async def _as_spectator(request: Wait, game_id: int, call: Call) -> tuple[Look, 
     await find(game_id, None, call)
 
     async def look() -> Answer | None:
-        table = await call.arbiter.table(game_id)
+        table = await call.parts.arbiter.table(game_id)
         if table.game.over or (request.ply is not None and table.game.now.ply > request.ply):
             return _show(request, table, None, call)
         return None
 
-    return look, call.arbiter.watchers.watching_games([game_id])
+    return look, call.parts.arbiter.watchers.watching_games([game_id])
 
 
 def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
     """Due is the game that has waited longest for the player, but those it excepts, and ends that it has been told."""
     authorise(player, call)
-    excepted = frozenset(request.except_)
+    excepted, arbiter = frozenset(request.except_), call.parts.arbiter
 
     async def look() -> Answer | None:
-        while (game_id := await call.arbiter.turns.longest_due(player, excepted | call.ends.to(player))) is not None:
+        while (game_id := await arbiter.turns.longest_due(player, excepted | call.ends.to(player))) is not None:
             try:
                 return _show(request, await find(game_id, player, call), player, call)
             except NoSuchGame:  # it was pruned while it was being looked for
-                call.arbiter.turns.forget(game_id, [player])
+                arbiter.turns.forget(game_id, [player])
         return None
 
-    return look, call.arbiter.watchers.watching_player(player)
+    return look, arbiter.watchers.watching_player(player)

@@ -8,13 +8,9 @@ from typing import Protocol
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
-from gm_protocol.messages import Limits
-from gmd.arbiter import Arbiter
-from gmd.lobby.lobby import Lobby
 from gmd.local import LocalDoor
-from gmd.metrics import Metrics
+from gmd.parts import Parts
 from gmd.players.credentials import Credentials
-from gmd.players.registry import Registry
 
 from .peers import Proxies
 
@@ -47,17 +43,13 @@ class GamePort(Port, Protocol):
 class Backend:
     """The daemon, as a route sees it."""
 
-    arbiter: Arbiter
-    limits: Limits
-    metrics: Metrics
+    parts: Parts
     game_port: GamePort
     #: The operator's socket, where there is one.
     operator_port: GamePort | None
     http_port: Port
     #: Where requests go, whatever route they have come by.
     door: LocalDoor
-    lobby: Lobby
-    registry: Registry
     #: Who is let in, and from where.
     credentials: Credentials
     proxies: Proxies

@@ -42,7 +42,7 @@ class DaemonCollector(Collector):
         yield _histogram(
             "gmd_event_loop_lag_seconds",
             "How late the event loop woke a task that slept, looked at once a second.",
-            self._backend.metrics.loop_lag,
+            self._backend.parts.metrics.loop_lag,
         )
         yield InfoMetricFamily(
             "gmd_build",
@@ -51,7 +51,7 @@ class DaemonCollector(Collector):
         )
 
     def _requests(self) -> Iterator[Metric]:
-        counts = self._backend.metrics
+        counts = self._backend.parts.metrics
         requests = CounterMetricFamily(
             "gmd_requests",
             'Requests by kind and code; the code is "ok" where there was no error.',
@@ -69,7 +69,7 @@ class DaemonCollector(Collector):
         )
 
     def _connections(self) -> Iterator[Metric]:
-        counts = self._backend.metrics
+        counts = self._backend.parts.metrics
         connections = GaugeMetricFamily(
             "gmd_connections", "Connections open, those about to be closed among them.", labels=("port",)
         )
@@ -95,13 +95,13 @@ class DaemonCollector(Collector):
         yield CounterMetricFamily("gmd_sent_bytes", "Bytes sent by game sessions.", counts.bytes_out)
 
     def _games(self) -> Iterator[Metric]:
-        arbiter = self._backend.arbiter
+        arbiter = self._backend.parts.arbiter
         yield GaugeMetricFamily("gmd_games_live", "Games that are not over.", arbiter.live_games)
         yield GaugeMetricFamily("gmd_games_in_memory", "Games held in memory.", arbiter.games_in_memory)
 
     def _event_log(self) -> Iterator[Metric]:
-        counts = self._backend.metrics
-        writable = self._backend.arbiter.log.failure is None
+        counts = self._backend.parts.metrics
+        writable = self._backend.parts.arbiter.log.failure is None
         yield GaugeMetricFamily("gmd_log_writable", "Whether the event log can be written: 1 or 0.", int(writable))
         yield _histogram("gmd_log_commit_games", "Games in each commit to the event log.", counts.commit_games)
         yield _histogram("gmd_log_commit_duration_seconds", "How long each commit took.", counts.commit_seconds)

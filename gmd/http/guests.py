@@ -70,7 +70,7 @@ async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
     serving(connection, handler)
     name, secret = _basic(connection.headers.get("authorization"))
     account = await backend.credentials.admit(name, secret, _peer(connection, backend))
-    backend.lobby.presence.seen(account.player)
+    backend.parts.lobby.presence.seen(account.player)
     connection.scope["user"] = account
 
 

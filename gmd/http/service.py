@@ -8,16 +8,12 @@ from typing import cast
 import trio
 from hypercorn.typing import ASGIFramework
 
-from gm_protocol.messages import Limits
-from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.listening import is_local
-from gmd.lobby.lobby import Lobby
 from gmd.local import LocalDoor
 from gmd.logger import get_logger
-from gmd.metrics import Metrics
+from gmd.parts import Parts
 from gmd.players.credentials import Credentials
-from gmd.players.gate import Gate
 
 from .app import make_app
 from .backend import Backend, GamePort
@@ -38,14 +34,10 @@ class HttpService:
         self,
         config: Config,
         listeners: Sequence[trio.SocketListener],
-        limits: Limits,
-        arbiter: Arbiter,
-        metrics: Metrics,
+        parts: Parts,
         game_port: GamePort,
         operator_port: GamePort | None,
         door: LocalDoor,
-        gate: Gate,
-        lobby: Lobby,
     ) -> None:
         """:param door: where requests of the protocol's go that routes make of HTTP's.
         :raises ConfigError: the proxies to be trusted cannot be read.
@@ -58,19 +50,15 @@ class HttpService:
             )
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
-        self._lag = metrics.loop_lag
-        self._server = HttpServer(limits, config.http_max_connections)
+        self._lag = parts.metrics.loop_lag
+        self._server = HttpServer(parts.limits, config.http_max_connections)
         backend = Backend(
-            arbiter=arbiter,
-            limits=limits,
-            metrics=metrics,
+            parts=parts,
             game_port=game_port,
             operator_port=operator_port,
             http_port=self._server,
             door=door,
-            lobby=lobby,
-            registry=gate.registry,
-            credentials=Credentials(gate),
+            credentials=Credentials(parts.gate),
             proxies=Proxies.parse(config.trusted_proxies),
             metrics_token=config.metrics_token,
         )

@@ -11,14 +11,9 @@ import trio
 from gm_protocol.codec import encode, error_reply
 from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
-from gm_protocol.messages import Limits
-from gmd.arbiter import Arbiter
 from gmd.handlers.call import Authority
-from gmd.lobby.lobby import Lobby
 from gmd.logger import get_logger
-from gmd.metrics import Metrics
-from gmd.players.gate import Gate
-from gmd.spectators import Spectators
+from gmd.parts import Parts
 
 from .farewell import Farewells
 from .session import ANSWERED, Session
@@ -46,33 +41,14 @@ class Doorkeeper:
     """Runs a session for every connection, up to the limit."""
 
     def __init__(
-        self,
-        arbiter: Arbiter,
-        limits: Limits,
-        gate: Gate,
-        metrics: Metrics | None = None,
-        spectators: Spectators | None = None,
-        certificate: Certificate | None = None,
-        authority: Authority = Authority.CLIENT,
-        *,
-        lobby: Lobby,
-        registered_only: bool = False,
+        self, parts: Parts, certificate: Certificate | None = None, authority: Authority = Authority.CLIENT
     ) -> None:
-        """:param gate: who the registered players are.
-        :param spectators: who may watch live games in full; nobody, if it is not said.
-        :param certificate: puts TLS on every connection.
+        """:param certificate: puts TLS on every connection.
         :param authority: what every session gets.
-        :param lobby: where registered players invite each other.
-        :param registered_only: whether open ids are refused.
         """
-        self._arbiter = arbiter
-        self._limits = limits
-        self._gate = gate
-        self._lobby = lobby
-        self._registered_only = registered_only
-        self._metrics = metrics or Metrics()
+        self._parts = parts
+        self._limits = parts.limits
         self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
-        self._spectators = spectators or Spectators()
         self._certificate = certificate
         self._authority = authority
         self._sessions: set[Session] = set()
@@ -85,7 +61,7 @@ class Doorkeeper:
         self.turned_away = 0
         self._empty = trio.Event()
         if authority is Authority.CLIENT:
-            gate.registry.when_revoked(self._end_sessions)
+            parts.gate.registry.when_revoked(self._end_sessions)
 
     def _end_sessions(self, player: int) -> None:
         """End the sessions of a player who is none any more; each answers what it has received."""
@@ -147,18 +123,7 @@ class Doorkeeper:
             await stream.aclose()
 
     async def _converse(self, stream: trio.abc.Stream, peer: str) -> None:
-        session = Session(
-            stream,
-            self._arbiter,
-            self._limits,
-            self._gate,
-            self._metrics,
-            self._spectators,
-            self._authority,
-            peer=peer,
-            lobby=self._lobby,
-            registered_only=self._registered_only,
-        )
+        session = Session(stream, self._parts, self._authority, peer=peer)
         self._sessions.add(session)
         try:
             if self.stopping:
@@ -208,7 +173,7 @@ class Doorkeeper:
     async def stop(self, patience: float) -> None:
         """Let every session finish what it has in hand, for ``patience`` seconds at most."""
         self.stopping = True
-        self._arbiter.watchers.stop()
+        self._parts.arbiter.watchers.stop()
         for session in self._sessions:
             session.stop()
         for handshake in self._handshakes | self._refusals:
@@ -247,7 +212,7 @@ class Doorkeeper:
 
     def _note_end(self, session: Session, peer: str) -> None:
         """Count and log the end of a session. A version 1 session is one request, and told of where those are."""
-        self._metrics.sessions[session.version, session.ended_by] += 1
+        self._parts.metrics.sessions[session.version, session.ended_by] += 1
         if session.ended_by != ANSWERED:
             log = logger.info
         elif self._says_all:

@@ -156,7 +156,7 @@ class Outbox:
             free += map(encode_frame, lot.replies)
             if lot.arrived is not None:
                 self.replies += len(lot.replies)
-                self._call.metrics.latency.observe(now - lot.arrived, len(lot.replies))
+                self._call.parts.metrics.latency.observe(now - lot.arrived, len(lot.replies))
         self._unsent += free
         if not self._sending:
             self._send_now()
@@ -178,4 +178,4 @@ class Outbox:
 
     def _note_sent(self, count: int) -> None:
         self.bytes_out += count
-        self._call.metrics.bytes_out += count
+        self._call.parts.metrics.bytes_out += count

@@ -12,15 +12,11 @@ import trio
 from gm_protocol.codec import InvalidRequest, decode_request
 from gm_protocol.errors import BadFrame, GmError, ShuttingDown
 from gm_protocol.framing import FrameDecoder
-from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
-from gmd.arbiter import Arbiter
+from gm_protocol.messages import AnyRequest, Hello, Wait
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
-from gmd.lobby.lobby import Lobby
-from gmd.metrics import Metrics
-from gmd.players.gate import Gate
+from gmd.parts import Parts
 from gmd.players.presence import Visit
-from gmd.spectators import Spectators
 from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
@@ -50,37 +46,25 @@ class Session:
     def __init__(
         self,
         stream: trio.abc.Stream,
-        arbiter: Arbiter,
-        limits: Limits,
-        gate: Gate,
-        metrics: Metrics,
-        spectators: Spectators,
+        parts: Parts,
         authority: Authority = Authority.CLIENT,
         *,
-        lobby: Lobby,
         peer: str = "",
-        registered_only: bool = False,
     ) -> None:
         self._stream = stream
-        self._limits = limits
-        self._decoder = FrameDecoder(limits.max_message)
-        self._metrics = metrics
+        self._limits = parts.limits
+        self._decoder = FrameDecoder(parts.limits.max_message)
+        self._metrics = parts.metrics
         self._call = Call(
-            arbiter=arbiter,
-            limits=limits,
+            parts=parts,
             player=None,
             strict=False,
             arrived=0.0,
             attending=self._attending,
-            metrics=metrics,
-            gate=gate,
-            lobby=lobby,
-            visit=None if authority is Authority.OPERATOR else Visit(gate.presence),
+            visit=None if authority is Authority.OPERATOR else Visit(parts.gate.presence),
             peer=peer,
-            ends=EndsShown(arbiter.turns, lambda: self._outbox.lots),
-            registered_only=registered_only,
+            ends=EndsShown(parts.arbiter.turns, lambda: self._outbox.lots),
             authority=authority,
-            spectators=spectators,
         )
         self.bytes_in = 0
         self.version = 0
@@ -89,7 +73,7 @@ class Session:
         self._stopping = ""  # why it is to end, once it is
         self._receiving: trio.CancelScope | None = None
         self._bell: Bell | None = None  # of the wait under way
-        self._outbox = Outbox(stream, limits.frame_seconds, self._interrupt, self._call)
+        self._outbox = Outbox(stream, parts.limits.frame_seconds, self._interrupt, self._call)
         self.opened = self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 

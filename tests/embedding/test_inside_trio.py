@@ -9,12 +9,9 @@ import trio
 import trio.testing
 
 import gmd
-from gmd.daemon import limits_of
 from gmd.handlers.call import Authority
 from gmd.local import Json, LocalDoor
 from gmd.log.opening import open_log
-from gmd.metrics import Metrics
-from gmd.spectators import Spectators
 from gmd.tcp.operator import SOCKET_NAME
 from tests.helpers import connected, durable_daemon, store_in
 
@@ -132,9 +129,7 @@ async def test_a_request_that_hangs_is_broken_off_and_told_so(tmp_path: Path) ->
 
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon, trio.open_nursery() as nursery:
-            door = LocalDoor(
-                daemon.arbiter, limits_of(gmd.EMBEDDED), daemon.gate, Metrics(), Spectators(), lobby=daemon.lobby
-            )
+            door = LocalDoor(daemon.parts)
             with store.held():
                 nursery.start_soon(ask)
                 while not store.batches:

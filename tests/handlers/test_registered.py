@@ -16,8 +16,6 @@ import trio.testing
 from rich.pretty import pretty_repr
 from trio.testing import MockClock
 
-from gmd.config import Config
-from gmd.daemon import limits_of
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority
 from gmd.players.account import FIRST_PLAYER
@@ -40,9 +38,7 @@ class House(NamedTuple):
 async def house(**settings: Any) -> AsyncIterator[House]:
     async with memory_daemon(**settings) as daemon, trio.open_nursery() as nursery:
         daemon.gate.passwords = Passwords(passes=1, memory_kib=64)
-        door = Doorkeeper(
-            daemon.arbiter, limits_of(Config()), daemon.gate, lobby=daemon.lobby, authority=Authority.OPERATOR
-        )
+        door = Doorkeeper(daemon.parts, authority=Authority.OPERATOR)
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(door.handle, theirs)
         operator = Client(ours)

@@ -230,5 +230,5 @@ def _at_the_end(seat: Seat) -> list[Move]:
 def _name(player: int | None, backend: Backend) -> str:
     if player is None:
         return "?"
-    account = backend.registry.get(player)
+    account = backend.parts.gate.registry.get(player)
     return str(player) if account is None else account.name

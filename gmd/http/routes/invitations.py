@@ -54,7 +54,7 @@ SENT = documented_with_body(
 @get("/", summary="The invitations to you", responses=ANYBODY)
 async def listed(guest: FromGuest, backend: FromDaemon) -> Invitations:
     """Those not accepted, and those accepted by somebody who may not know it: until ``ready``, or ``finish``."""
-    found = await backend.lobby.listed(guest.player.player)
+    found = await backend.parts.lobby.listed(guest.player.player)
     return Invitations([invitation.game_id for invitation in found])
 
 
@@ -82,7 +82,7 @@ async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
     """It is listed no more. The game goes on, if it has not ended."""
     try:
         check_id(invitation_id)
-        await backend.lobby.finish(invitation_id, guest.player.player, guest.arrived)
+        await backend.parts.lobby.finish(invitation_id, guest.player.player, guest.arrived)
     except NoSuchGame as refusal:
         raise _of_invitation(refusal) from None
     return Done()

@@ -108,7 +108,7 @@ SETTER = documented_with_body(unauthorized=UNAUTHORIZED, bad_request="Malformed 
 @get("/", summary="Who is active", responses=ANYBODY)
 async def active(guest: FromGuest, backend: FromDaemon) -> Usernames:
     """Registered players with a session on the game port, or whose last request by HTTP is not long ago."""
-    return Usernames([account.name for account in backend.lobby.presence.here()])
+    return Usernames([account.name for account in backend.parts.lobby.presence.here()])
 
 
 @post("/me", status_code=HTTP_200_OK, summary="Say that you are active", responses=ANYBODY)
@@ -128,7 +128,7 @@ async def max_games(data: JSONBody[MaxGames], guest: FromGuest) -> UserGames:
 @post("/me/ranked", status_code=HTTP_200_OK, summary="Set whether you play ranked games", responses=SETTER)
 async def ranked(data: JSONBody[Ranked], guest: FromGuest, backend: FromDaemon) -> UserRanked:
     """Games that have begun go on."""
-    account = await backend.registry.set_ranked(guest.player.player, ranked=data.ranked)
+    account = await backend.parts.gate.registry.set_ranked(guest.player.player, ranked=data.ranked)
     return UserRanked(account.player, account.name, account.ranked)
 
 
@@ -142,5 +142,5 @@ async def bot_version(guest: FromGuest) -> UserVersion:
 @post("/me/version", status_code=HTTP_200_OK, summary="Begin a new version of your bot", responses=ANYBODY)
 async def next_version(guest: FromGuest, backend: FromDaemon) -> UserVersion:
     """The one after the last. It has no rating yet."""
-    account = await backend.registry.next_version(guest.player.player)
+    account = await backend.parts.gate.registry.next_version(guest.player.player)
     return UserVersion(account.player, account.name, account.version)

@@ -1,0 +1,30 @@
+"""What every way in needs of the daemon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gm_protocol.messages import Limits
+from gmd.arbiter import Arbiter
+from gmd.lobby.lobby import Lobby
+from gmd.metrics import Metrics
+from gmd.players.gate import Gate
+from gmd.spectators import Spectators
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of one daemon that requests have to do with, whatever way they come in."""
+
+    arbiter: Arbiter
+    #: Who the registered players are, and who is taken for one.
+    gate: Gate
+    #: Where they invite each other.
+    lobby: Lobby
+    limits: Limits
+    #: Where requests are counted.
+    metrics: Metrics
+    #: Who may watch live games in full.
+    spectators: Spectators
+    #: Whether open ids are refused.
+    registered_only: bool = False
