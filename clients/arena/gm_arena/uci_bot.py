@@ -15,7 +15,7 @@ from gm_client.blocking import GameState
 from gm_client.trio_client import Turn
 
 from .boards import BoardBot
-from .bot import Bot, BotFailed, Bots, BotUnusable, Place
+from .bot import BotFailed, Bots, BotUnusable, Place
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class UciBots(Bots):
         self.variants = frozenset({"standard", "chess960", "crazyhouse"})
         self._options, self._limits = dict(options or {}), limits or Limits()
 
-    async def start(self, nursery: trio.Nursery) -> Bot:
+    async def start(self, nursery: trio.Nursery) -> UciBot:
         engine = await trio.to_thread.run_sync(self._start, limiter=_THREADS)  # python-chess gives it ten seconds
         return UciBot(engine, self._limits)
 
@@ -89,26 +89,42 @@ class UciBots(Bots):
 
 
 class UciBot(BoardBot):
-    """An engine in one game."""
+    """An engine in one game.
+
+    :ivar last_info: what the engine said of its last move: ``depth``, ``nodes``, ``pv``, and as ``score`` a
+        ``chess.engine.PovScore``; of these what it said at all.
+    """
 
     def __init__(self, engine: chess.engine.SimpleEngine, limits: Limits) -> None:
         self._engine, self._limits = engine, limits
         self._place: Place
+        self.last_info: chess.engine.InfoDict = {}
 
     async def begin(self, place: Place) -> None:
         await super().begin(place)
         self._place = place
 
     async def choose(self, turn: Turn, board: chess.Board) -> None:
-        limit = self._limits.of(turn.state, self._place.options)
-        try:
-            result = await _in_thread(lambda: self._engine.play(board, limit, game=self._place.game_id))
-        except (chess.engine.EngineError, TimeoutError) as error:
-            raise BotFailed(f"the engine failed in {board.fen()}: {_reason(error)}") from None
+        result = await self.think(turn.state, board)
         if result.resigned:
             await turn.resign()
         else:
             await self.move(turn, result.move, offer_draw=result.draw_offered)
+
+    async def think(self, state: GameState, board: chess.Board) -> chess.engine.PlayResult:
+        """What the engine would do on a board, in the time that a game leaves it.
+
+        :raises BotFailed: it fails.
+        """
+        limit = self._limits.of(state, self._place.options)
+        try:
+            result = await _in_thread(
+                lambda: self._engine.play(board, limit, game=self._place.game_id, info=chess.engine.INFO_ALL)
+            )
+        except (chess.engine.EngineError, TimeoutError) as error:
+            raise BotFailed(f"the engine failed in {board.fen()}: {_reason(error)}") from None
+        self.last_info = result.info
+        return result
 
     async def aclose(self) -> None:
         try:

@@ -76,7 +76,7 @@ def search(
     :param board: with its moves, which repetitions count from. It is not changed.
     :param stopped: asked every few milliseconds, whether to end at once.
     :param found: told of each iteration.
-    :raises ValueError: a side has not just one king, or castles as in Chess960 only.
+    :raises ValueError: the board is none that :class:`Position` takes.
     """
     return _Deepening(Position(board), limit, options or Options(), stopped).run(found)
 

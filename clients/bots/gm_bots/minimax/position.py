@@ -89,7 +89,7 @@ class Position:
     def __init__(self, board: chess.Board) -> None:
         """A board, with as much of what came before as can still be repeated.
 
-        :raises ValueError: a side has not just one king, or castles as in Chess960 only.
+        :raises ValueError: a side has not just one king, or one that could be taken, or castles as in Chess960 only.
         """
         missed = _reversible(board)
         start = board.copy(stack=len(missed))
@@ -102,6 +102,8 @@ class Position:
     def _set_up(self, board: chess.Board) -> None:
         if any(chess.popcount(board.kings & board.occupied_co[color]) != 1 for color in chess.COLORS):
             raise ValueError(f"{board.fen()!r}: each side needs one king")
+        if board.was_into_check():
+            raise ValueError(f"{board.fen()!r}: the side to move could take the king")
         if board.has_chess960_castling_rights():
             raise ValueError(f"{board.fen()!r}: castling as in Chess960 only is not played")
         self.squares, self.bitboards = [0] * 64, [0] * 13
