@@ -81,8 +81,9 @@ def test_perft_with_everything_checked(fen: str) -> None:
 def test_perft_to_depth_four_with_everything_checked(fen: str) -> None:
     depth = proof_size(2, 4, share=3)
     jobs = [(fen, move.uci(), depth - 1) for move in chess.Board(fen).legal_moves]
-    assert sum(in_processes(checked_after, jobs) if depth > 2 else (checked_after(*job) for job in jobs)) == (
-        PERFT[fen][depth - 1]
+    assert (
+        sum(in_processes(checked_after, jobs) if depth > 2 else (checked_after(*job) for job in jobs))
+        == (PERFT[fen][depth - 1])
     )
 
 
