@@ -38,15 +38,15 @@ def compare(fen: str, plies: int) -> None:
     for until in range(1, plies + 1):
         expected = minimax_of(Position(chess.Board(fen)), until)
         for name, features in WAYS.items():
-            if until < 3 or name != "minimax":  # which is what the expected score was computed by, a second time
+            if until < 2 or name != "minimax":  # which is the same as what is expected, and as slow
                 assert depth(until, fen, Options(features=features)).score == expected, (fen, until, name)
 
 
 @pytest.mark.proof
 def test_the_score_is_plain_minimax_s_whatever_is_left_out() -> None:
-    boards = random_boards(proof_size(10, 200), seed=2)
+    boards = random_boards(proof_size(4, 200), seed=2)
     jobs = [(board.fen(), proof_size(2, 3, share=2)) for board in boards]
-    assert len(list(in_processes(compare, jobs) if len(jobs) > 10 else [compare(*job) for job in jobs])) == len(boards)
+    assert len(list(in_processes(compare, jobs) if len(jobs) > 4 else [compare(*job) for job in jobs])) == len(boards)
 
 
 @pytest.mark.proof

@@ -112,7 +112,7 @@ class Game:
         return sans
 
     def taken(self, color: chess.Color) -> list[chess.Piece]:
-        """The pieces that a colour has lost, the most valuable first; a promoted pawn counts as one."""
+        """The pieces that a colour has lost, the most valuable first; one that a pawn had become counts as that."""
         board, lost = self.board.root(), Counter[chess.PieceType]()
         for move in self.board.move_stack:
             if board.turn != color and board.is_capture(move):
