@@ -22,6 +22,7 @@ PACKAGES = {
     "gm_protocol": ROOT / "protocol",
     "gm_client": ROOT / "clients" / "python",
     "gm_arena": ROOT / "clients" / "arena",
+    "gm_bots": ROOT / "clients" / "bots",
 }
 
 #: Lines of a module that is still one concept.
@@ -119,6 +120,8 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_client.tracker", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
         ("import gm_arena", {"gm_arena"}),
         ("import gm_arena.codingame", {"gm_arena", "chess"}),
+        ("import gm_bots.minimax", {"gm_bots"}),
+        ("import gm_bots.minimax.uci", {"gm_bots", "chess"}),
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),

@@ -77,7 +77,7 @@ def _from_squares(text: str, uci: str, board: chess.Board) -> chess.Move:
     except ValueError:
         raise NotUnderstood(f"{text}: a pawn becomes a q, r, b or n.") from None
     queening = chess.Move(move.from_square, move.to_square, chess.QUEEN)
-    for candidate in (move, queening):
+    for candidate in [move] if move.promotion else [move, queening]:
         if board.is_legal(candidate):
             return candidate
     raise NotUnderstood(f"{text} is not legal here{_why(board)}.")
