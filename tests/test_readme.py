@@ -102,11 +102,16 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
 
 
 def test_bots_that_are_written_already_play(outputs: list[str]) -> None:
-    lines = untimed(printed(outputs, "gmd connect")).splitlines()
+    lines = untimed(printed(outputs, "gmd connect reconchess:")).splitlines()
     assert sum(" plays on " in line for line in lines) == 3
     ends = [line for line in lines if re.match(r"game \d+: (won|lost|drawn) as ", line)]
     assert len(ends) == 2 * 2 + 2  # each side of two games, and of a third
     assert not any("failed" in line for line in lines)
+
+
+def test_the_bots_that_come_with_gmd_play(outputs: list[str]) -> None:
+    lines = untimed(printed(outputs, "gmd connect minimax:")).splitlines()
+    assert [line for line in lines if line.startswith("won ")].count("won 2, lost 0, drawn 0") == 1
 
 
 def test_a_registered_player_waits_for_another(outputs: list[str]) -> None:
