@@ -75,6 +75,16 @@ async def test_every_route_of_reconchess_s_manual_is_described() -> None:
         assert schema.keys() == {"$ref"}
 
 
+async def test_it_is_the_same_document_every_time() -> None:
+    """litestar would make examples up, at random."""
+    documents = []
+    for _ in range(2):
+        async with http_daemon() as (_, client):
+            documents.append((await client.get("/schema")).text)
+    assert documents[0] == documents[1]
+    assert "examples" not in documents[0]
+
+
 @pytest.mark.proof
 async def test_nothing_a_fuzzer_sends_is_a_fault_of_ours_or_answered_otherwise_than_described(tmp_path: Path) -> None:
     async with rbc_table(max_failures_per_minute=10**6, max_registrations_per_hour=10**6) as table:
