@@ -11,6 +11,7 @@ import pytest
 import trio
 
 from tests.helpers_proof import proof_size
+from tests.http.contract import DOCUMENTED, OPEN
 from tests.http.helpers import http_daemon
 from tests.http.rbc import rbc_table
 
@@ -18,43 +19,6 @@ from tests.http.rbc import rbc_table
 EXAMPLES = (3, 200, 20)
 #: Games with small numbers, which the fuzzer finds.
 GAMES = 12
-
-#: The routes of chapter 5.11 of reconchess's manual, and the three that its client uses and the manual leaves out.
-RECONCHESS = {
-    ("GET", "/api/users"),
-    ("POST", "/api/users/me"),
-    ("POST", "/api/users/me/max_games"),
-    ("POST", "/api/users/me/ranked"),
-    ("POST", "/api/users/me/version"),
-    ("GET", "/api/invitations"),
-    ("POST", "/api/invitations"),
-    ("POST", "/api/invitations/{invitation_id}"),
-    ("POST", "/api/invitations/{invitation_id}/finish"),
-    ("GET", "/api/games/{game_id}/color"),
-    ("GET", "/api/games/{game_id}/starting_board"),
-    ("GET", "/api/games/{game_id}/opponent_name"),
-    ("POST", "/api/games/{game_id}/ready"),
-    ("GET", "/api/games/{game_id}/sense_actions"),
-    ("GET", "/api/games/{game_id}/move_actions"),
-    ("GET", "/api/games/{game_id}/seconds_left"),
-    ("GET", "/api/games/{game_id}/opponent_move_results"),
-    ("POST", "/api/games/{game_id}/sense"),
-    ("POST", "/api/games/{game_id}/move"),
-    ("POST", "/api/games/{game_id}/end_turn"),
-    ("GET", "/api/games/{game_id}/is_over"),
-    ("POST", "/api/games/{game_id}/resign"),
-    ("POST", "/api/games/{game_id}/error_resign"),
-    ("GET", "/api/games/{game_id}/is_my_turn"),
-    ("GET", "/api/games/{game_id}/game_status"),
-    ("GET", "/api/games/{game_id}/winner_color"),
-    ("GET", "/api/games/{game_id}/win_reason"),
-    ("GET", "/api/games/{game_id}/game_history"),
-    ("GET", "/api/version"),
-    ("GET", "/api/users/me/version"),
-    ("POST", "/api/users"),
-}
-#: Those that anybody may ask.
-OPEN = {("GET", "/api/version"), ("POST", "/api/users")}
 
 
 async def test_every_route_of_reconchess_s_manual_is_described() -> None:
@@ -65,9 +29,9 @@ async def test_every_route_of_reconchess_s_manual_is_described() -> None:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     }
-    assert {route for route in operations if route[1].startswith("/api")} == RECONCHESS
+    assert {route for route in operations if route[1].startswith("/api")} == DOCUMENTED.keys()
     assert document["components"]["securitySchemes"]["basic"]["scheme"] == "basic"
-    for route in RECONCHESS:
+    for route in DOCUMENTED:
         assert operations[route].get("security") == (None if route in OPEN else [{"basic": []}])
         assert {"200", "503"} <= operations[route]["responses"].keys()
         assert ("401" in operations[route]["responses"]) is (route not in OPEN)

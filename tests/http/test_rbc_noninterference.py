@@ -83,7 +83,7 @@ async def refused_by_position(lobby: Lobby, game_id: int, player: int, at: float
 
 def room_by_position(lobby: Lobby, player: int) -> int:
     """Who has enough games takes another."""
-    return _room(lobby, player) or any(hash_of(game) % 4 == 1 for game in games_at_hand(lobby._arbiter))
+    return _room(lobby, player) or any(hash_of(game) % 2 for game in games_at_hand(lobby._arbiter))
 
 
 #: Those of the daemon's possible faults that a route would pass on.
