@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from math import inf
 from typing import ClassVar, NamedTuple
 
 import chess
 from chess import BLACK, WHITE
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
 from gm_protocol.messages import VoluntaryTermination
@@ -81,7 +82,13 @@ class CallOff(Struct, frozen=True, gc=False):
     player: int | None
 
 
-Command = Sense | Play | End | Join | Hear | Flag | Absent | CallOff
+class RunOut(Struct, frozen=True, gc=False):
+    """A seat gives up all the time it has, whoever's turn it is: what reconchess's client does where a bot fails."""
+
+    seat: chess.Color
+
+
+Command = Sense | Play | End | Join | Hear | Flag | Absent | CallOff | RunOut
 
 
 class Snapshot(Struct, frozen=True, gc=False):
@@ -350,6 +357,26 @@ class Game(ABC):
         loser = self.turn if not self.heard[self.turn] else not self.turn
         return Outcome([timeout(loser, 0.0)])
 
+    def run_out(self, command: RunOut, thought: float) -> Outcome:
+        """Decide :class:`RunOut`."""
+        if self.over:
+            return Outcome(refusal=self._is_over(self.now.termination))
+        if flagged := self.flag(thought):
+            return Outcome(flagged, refusal=self._is_over(flagged[0].termination))
+        if self.clock is None:
+            return Outcome(refusal=NotAvailable(f"game {self.id} has no clock: nobody's time runs out"))
+        if not self.begun:
+            return Outcome(refusal=self.not_begun())
+        lost = timeout(command.seat, thought)
+        return Outcome([structs.replace(lost, seat=seat_name(command.seat), asked=lost.termination)])
+
+    def charge_ended(self, event: Ended) -> None:
+        """Charge what an end does: the side to move's last thought; and all that is left to who gave that up."""
+        if self.clock is not None:
+            self.clock.charge(self.turn, event.seconds)
+            if event.seat is not None and event.termination.startswith("timeout"):
+                self.clock.charge(event.seat == "white", inf)
+
     def refuse(self, command: Sense | Play | End, thought: float) -> Outcome | None:
         """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""
         if self.over:
@@ -378,5 +405,5 @@ class Game(ABC):
 
 
 def timeout(loser: chess.Color, seconds: float) -> Ended:
-    """The event of a side's time running out, charged the ``seconds`` it had left."""
+    """The event of a side's time running out. ``seconds`` are charged to the side to move."""
     return Ended("timeout_white" if loser else "timeout_black", seconds)

@@ -235,6 +235,20 @@ async def test_who_fails_loses_whoever_is_to_move() -> None:
         for player in (table.black, table.black, table.white):
             assert answered(await player.post(game_id, "error_resign")) == {}
         assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": True}
+        assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "TIMEOUT"
+        assert await turns_seconds(table.black, game_id) == 0  # which is what reconchess's manual says
+        assert await turns_seconds(table.white, game_id) > 0
+
+
+async def test_who_fails_where_no_time_can_run_out_resigns() -> None:
+    async with rbc_table() as table:
+        untimed = await table.new_game(clock=None)
+        unanswered = await table.new_game(player_black=table.other.id)  # who is invited, and has not come
+        for game_id in (untimed, unanswered):
+            for _ in range(2):
+                assert answered(await table.white.post(game_id, "error_resign")) == {}
+            assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": False}
+            assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "RESIGN"
 
 
 async def test_a_key_is_as_good_as_a_password_and_a_bot_on_tcp_as_good_as_one_on_http() -> None:
