@@ -5,6 +5,7 @@ Events hold seconds charged, never instants; ``created`` is a wall time for peop
 
 from __future__ import annotations
 
+import chess
 from msgspec import Struct
 
 from gm_protocol.messages import GameOptions
@@ -84,6 +85,17 @@ class Ended(Event, tag="ended"):
     seat: Color | None = None
     asked: str | None = None
     offer_draw: bool = False
+
+
+def timeout(loser: chess.Color, seconds: float, *, given_up: bool = False) -> Ended:
+    """The event of a side's time running out.
+
+    :param seconds: charged to the side to move.
+    :param given_up: whether the side itself has asked for that.
+    """
+    color: Color = "white" if loser else "black"
+    termination: Termination = "timeout_white" if loser else "timeout_black"
+    return Ended(termination, seconds, color, termination) if given_up else Ended(termination, seconds)
 
 
 AnyEvent = Created | Loaded | Joined | Heard | Sensed | Moved | Ended

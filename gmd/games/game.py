@@ -14,14 +14,14 @@ from typing import ClassVar, NamedTuple
 
 import chess
 from chess import BLACK, WHITE
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
 from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import CALLED_OFF, Color, Termination
 
 from .clock import Clock
-from .events import AnyEvent, Created, Ended, Heard, Joined
+from .events import AnyEvent, Created, Ended, Heard, Joined, timeout
 from .position import Position
 
 
@@ -86,6 +86,7 @@ class RunOut(Struct, frozen=True, gc=False):
     """A seat gives up all the time it has, whoever's turn it is: what reconchess's client does where a bot fails."""
 
     seat: chess.Color
+    ply: None = None
 
 
 Command = Sense | Play | End | Join | Hear | Flag | Absent | CallOff | RunOut
@@ -359,16 +360,11 @@ class Game(ABC):
 
     def run_out(self, command: RunOut, thought: float) -> Outcome:
         """Decide :class:`RunOut`."""
-        if self.over:
-            return Outcome(refusal=self._is_over(self.now.termination))
-        if flagged := self.flag(thought):
-            return Outcome(flagged, refusal=self._is_over(flagged[0].termination))
+        if (refused := self.refuse(command, thought)) is not None:
+            return refused
         if self.clock is None:
             return Outcome(refusal=NotAvailable(f"game {self.id} has no clock: nobody's time runs out"))
-        if not self.begun:
-            return Outcome(refusal=self.not_begun())
-        lost = timeout(command.seat, thought)
-        return Outcome([structs.replace(lost, seat=seat_name(command.seat), asked=lost.termination)])
+        return Outcome([timeout(command.seat, thought, given_up=True)])
 
     def charge_ended(self, event: Ended) -> None:
         """Charge what an end does: the side to move's last thought; and all that is left to who gave that up."""
@@ -377,7 +373,7 @@ class Game(ABC):
             if event.seat is not None and event.termination.startswith("timeout"):
                 self.clock.charge(event.seat == "white", inf)
 
-    def refuse(self, command: Sense | Play | End, thought: float) -> Outcome | None:
+    def refuse(self, command: Sense | Play | End | RunOut, thought: float) -> Outcome | None:
         """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""
         if self.over:
             return Outcome(refusal=self._is_over(self.now.termination))
@@ -402,8 +398,3 @@ class Game(ABC):
         if self.clock is not None and self.ticking and self.clock.fallen(self.turn, thought):
             return [timeout(self.turn, self.clock.left(self.turn))]
         return []
-
-
-def timeout(loser: chess.Color, seconds: float) -> Ended:
-    """The event of a side's time running out. ``seconds`` are charged to the side to move."""
-    return Ended("timeout_white" if loser else "timeout_black", seconds)
