@@ -13,10 +13,13 @@ import trio
 from tests.helpers_proof import proof_size
 from tests.http.contract import DOCUMENTED, OPEN
 from tests.http.helpers import http_daemon
+from tests.http.questions import routes_of
 from tests.http.rbc import rbc_table
 
 #: Requests of the fuzzer's for each route.
 EXAMPLES = (3, 200, 20)
+#: The routes of the document itself, which it does not describe.
+OF_THE_DOCUMENT = {("GET", path) for path in ("/schema", "/schema/openapi.json", "/schema/{path}")}
 #: Games with small numbers, which the fuzzer finds.
 GAMES = 12
 
@@ -69,6 +72,7 @@ async def test_nothing_a_fuzzer_sends_is_a_fault_of_ours_or_answered_otherwise_t
         assert done.returncode == 0, output
         tested = re.search(r"Tested: (\d+)", output)
         assert tested is not None, output
+        assert int(tested[1]) == len(routes_of(table.daemon) - OF_THE_DOCUMENT)
 
 
 #: What of every response is looked at.
