@@ -213,6 +213,9 @@ def test_registered_players_take_their_seats() -> None:
             registered = client.register(name)
             client.hello(player=registered["player"], key=registered["key"])
         play_beside(Beside(Start(max_turns=5), one, other), RandomPlayers(random.Random(3)))
+        game_id = one.new_game(one.player, other.player, variant="rbc", max_turns=5)["game_id"]
+        ends = play_seats((one, other), game_id, (Noting(), Noting()))  # to which the other one is invited only
+        assert ends[0] == ends[1]
 
 
 def test_who_is_nobody_holds_no_seat(pair: tuple[Client, Client], daemon_process: Served) -> None:

@@ -57,11 +57,11 @@ class ServerSeat(Game):  # type: ignore[misc]
 
     def get_starting_board(self) -> Board:
         """The position that the game began from."""
-        return Board(self._look()["start_fen"])
+        return Board(_seen_by_nobody(self._client, self.game_id)["start_fen"])
 
     def get_opponent_name(self) -> str:
         """The opponent's id: the server tells nobody the names of ids."""
-        state = self._look()
+        state = _seen_by_nobody(self._client, self.game_id)
         return str(state["player_black"] if self._color else state["player_white"])
 
     # --- The turn -------------------------------------------------------------------------------------------------
@@ -345,12 +345,17 @@ def _color_of(client: Client, game_id: int) -> chess.Color:
 
     :raises ValueError: it holds none, or both.
     """
-    state = client.state(game_id, brief=True, player=None)["state"]
+    state = _seen_by_nobody(client, game_id)
     held = [color for color in chess.COLORS if state[f"player_{_COLORS[color]}"] == client.player]  # type: ignore[literal-required]
     if len(held) != 1 or client.player is None:
         count = "both seats" if len(held) == 2 else "no seat"
         raise ValueError(f"color: player {client.player} has {count} in game {game_id}")
     return held[0]
+
+
+def _seen_by_nobody(client: Client, game_id: int) -> GameState:
+    """What is known to all: to look as a player would start its clock, and the seat may not be taken yet."""
+    return client.state(game_id, brief=True, player=None)["state"]
 
 
 def _not_among_actions(move: Move | None) -> ValueError:
