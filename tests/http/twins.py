@@ -57,6 +57,13 @@ class Twin:
         for player in (self.observer, self.opponent):
             answered(await player.post(self.game_id, "ready", {}))
 
+    async def invited(self) -> int:
+        """The game that the opponent invites the observer to."""
+        body = {"opponent": self.observer.auth[0], "color": False}
+        sent = await self.table.client.post("/api/invitations/", json=body, auth=self.opponent.auth)
+        game_id: int = answered(sent)["game_id"]
+        return game_id
+
 
 class Pair:
     """Both, asked the same.
@@ -95,25 +102,20 @@ class Pair:
             raise Told(f"{question}\n{one}\n{other}")
 
     async def invite(self) -> None:
-        """Invitations both ways, from one that is sent to one that is done with."""
+        """Invitations both ways, and one of them from its beginning to its end; the observer gives up both games."""
         mine, theirs = "/api/invitations", "/api/invitations/{invitation_id}"
-        opponent, observer = (twin_player.auth[0] for twin_player in (self.twins[0].opponent, self.twins[0].observer))
-        await self.put(Question("POST", mine, {"opponent": opponent, "color": True}))
-        ids = []
+        games = [twin.game_id for twin in self.twins]
+        await self.put(Question("POST", mine, {"opponent": self.twins[0].opponent.auth[0], "color": True}))
         for twin in self.twins:
-            body = {"opponent": observer, "color": False}
-            sent = await twin.table.client.post(f"{mine}/", json=body, auth=twin.opponent.auth)
-            ids.append((twin.game_id, answered(sent)["game_id"]))
+            twin.game_id = await twin.invited()
         await self.put(Question("GET", mine))
-        for twin, (_, invited) in zip(self.twins, ids, strict=True):
-            twin.game_id = invited
         for question in (theirs, theirs, f"{theirs}/finish"):
             await self.put(Question("POST", question))
             await self.put(Question("GET", mine))
         await self.ask("POST", "error_resign", {})
-        for twin, (game_id, invited) in zip(self.twins, ids, strict=True):
+        for twin, game_id in zip(self.twins, games, strict=True):
+            answered(await twin.observer.post(twin.game_id - 1, "error_resign"))  # which nobody has joined
             twin.game_id = game_id
-            answered(await twin.observer.post(invited - 1, "error_resign"))  # its own, which nobody answers
 
     async def look_outside(self, *, at_everything: bool) -> None:
         """At what is not the game."""
