@@ -22,7 +22,7 @@ import chess
 from chess import Board, Move, Piece, Square
 from reconchess import Game, GameHistory, GameHistoryDecoder, Player, WinReason, play_turn
 
-from gm_client.blocking import Client, Color, GameState, GmError
+from gm_client.blocking import Client, Color, GameState, GmError, StateActionsReply, WaitReply
 from gm_client.rbc import possible_moves, read_move, read_sense, read_square
 
 _COLORS: tuple[Color, Color] = ("black", "white")
@@ -45,6 +45,8 @@ class ServerSeat(Game):  # type: ignore[misc]
         self.game_id = game_id
         self._client = client
         self._state: GameState | None = None  # None where it may have changed since it was told
+        self._senses: list[str] = []  # what may be done in the turn that is on
+        self._moves: list[str] = []
         self._ended: GameHistory | None = None
         self._color = _color_of(client, game_id) if color is None else color
         self._seat: Color = _COLORS[self._color]
@@ -68,7 +70,7 @@ class ServerSeat(Game):  # type: ignore[misc]
 
     def start(self) -> None:
         """Take the seat, if that is to be done, and be there: a clock starts once both players are."""
-        self._state = self._client.join(self.game_id, seat=self._seat, brief=True)["state"]
+        self._client.join(self.game_id, seat=self._seat, brief=True)
 
     def is_my_turn(self) -> bool:
         """Whether the game waits for this seat."""
@@ -76,14 +78,16 @@ class ServerSeat(Game):  # type: ignore[misc]
 
     def sense_actions(self) -> list[Square]:
         """What may be sensed now."""
-        return [chess.parse_square(name) for name in self._actions("sense_actions")]
+        return [chess.parse_square(name) for name in self._senses] if self._turn()["phase"] == "sense" else []
 
     def move_actions(self) -> list[Move]:
         """What may be asked for in the turn that is on."""
-        return [Move.from_uci(uci) for uci in self._actions("move_actions")]
+        return [Move.from_uci(uci) for uci in self._moves] if self._turn()["phase"] in ("sense", "move") else []
 
     def get_seconds_left(self) -> float:
         """By the server's clock, at the time it answers; infinite in a game without one."""
+        if self._turn()["clock"] is None:
+            return math.inf
         clock = self._look()["clock"]
         seconds = None if clock is None else clock[self._seat]
         return math.inf if seconds is None else seconds
@@ -127,9 +131,10 @@ class ServerSeat(Game):  # type: ignore[misc]
 
     def is_over(self) -> bool:
         """Block until it is this seat's turn, or the game is over; whether it is over."""
-        while self._look()["phase"] not in ("sense", "move", "over"):
-            self._state = self._client.wait(self.game_id, seat=self._seat, brief=True)["state"]
-        return self.has_ended()
+        state = self._look()
+        while state["phase"] not in ("sense", "move", "over"):
+            state = self._learn(self._client.wait(self.game_id, seat=self._seat, brief=True, actions=True))
+        return state["phase"] == "over"
 
     def has_ended(self) -> bool:
         """Whether the game is over, without waiting for anything."""
@@ -151,7 +156,12 @@ class ServerSeat(Game):  # type: ignore[misc]
     # --- Asking ---------------------------------------------------------------------------------------------------
 
     def _look(self) -> GameState:
-        self._state = self._client.state(self.game_id, seat=self._seat, brief=True)["state"]
+        return self._learn(self._client.state(self.game_id, seat=self._seat, brief=True, actions=True))
+
+    def _learn(self, reply: StateActionsReply | WaitReply) -> GameState:
+        assert reply["state"] is not None  # it is only where several games are waited for
+        self._state = reply["state"]
+        self._senses, self._moves = reply.get("sense_actions") or [], reply.get("move_actions") or []
         return self._state
 
     def _turn(self) -> GameState:
@@ -159,10 +169,6 @@ class ServerSeat(Game):  # type: ignore[misc]
         if self._state is not None and self._state["phase"] in ("sense", "move", "over"):
             return self._state
         return self._look()
-
-    def _actions(self, which: str) -> list[str]:
-        reply: dict[str, Any] = {**self._client.actions(self.game_id, seat=self._seat)}
-        return reply[which] or []
 
     def _act(self, kind: str, **action: Any) -> dict[str, Any] | None:
         """Act in the turn that is on; None if the game has ended before that.
@@ -280,9 +286,11 @@ class ServerGame(Game):  # type: ignore[misc]
         """
         if self._is_finished:
             return None
-        if self._seats is None or self.is_over():
-            return possible_moves(self.board)
-        return self._seats[self.board.turn].move_actions()
+        if self._seats is not None:
+            moves = self._seats[self.board.turn].move_actions()
+            if moves or not self.is_over():
+                return moves
+        return possible_moves(self.board)
 
     def opponent_move_results(self) -> Square | None:
         return self._seat(self.turn).opponent_move_results()
@@ -305,7 +313,7 @@ class ServerGame(Game):  # type: ignore[misc]
     # --- The end --------------------------------------------------------------------------------------------------
 
     def is_over(self) -> bool:
-        return self._is_finished or (self._seats is not None and self._seats[chess.WHITE].has_ended())
+        return self._is_finished or (self._seats is not None and self._seats[self.board.turn].has_ended())
 
     def get_winner_color(self) -> chess.Color | None:
         return None if self._called_off or self._seats is None else self._seats[chess.WHITE].get_winner_color()
