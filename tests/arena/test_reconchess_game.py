@@ -110,7 +110,7 @@ def after_the_end(games: Beside) -> None:
 
 @pytest.mark.proof
 def test_random_games_are_those_of_local_game(pair: tuple[Client, Client]) -> None:
-    for seed in range(proof_size(8, 2_000)):
+    for seed in range(proof_size(8, 2_000, 60)):
         rng = random.Random(seed)
         try:
             play_beside(Beside(drawn_start(rng), *pair), RandomPlayers(rng))
@@ -121,7 +121,7 @@ def test_random_games_are_those_of_local_game(pair: tuple[Client, Client]) -> No
 
 @pytest.mark.proof
 def test_games_of_reconchess_s_bots_are_those_of_local_game(pair: tuple[Client, Client]) -> None:
-    for seed in range(proof_size(1, 200)):
+    for seed in range(proof_size(1, 200, 6)):
         white, black = (AttackerBot, RandomBot) if seed % 2 else (RandomBot, AttackerBot)
         play_beside(Beside(Start(), *pair), Bots(seed, white, black, Start()))
 
