@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 ARGS ?=
+# One test process a processor, four at the most: more wait for the longest tests. Who is out of tests takes from others.
+WORKERS := -n auto --maxprocesses 4 --dist worksteal
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,7 +31,7 @@ serve: $(VENV)/.installed
 	@$(BIN)/gmd serve $(ARGS)
 
 test: $(VENV)/.installed-test
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/pytest $(WORKERS) $(ARGS)
 
 lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check .
