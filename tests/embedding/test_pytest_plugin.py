@@ -37,6 +37,13 @@ def test_an_option_lets_it_last_longer(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stdout
 
 
+def test_processes_of_pytest_xdist_have_daemons_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
+    run = pytest_run(tmp_path, "-o", "gmd_scope=session", "-n", "2")
+    assert run.returncode == 0, run.stdout
+    assert run.stdout.splitlines()[-1].startswith("2 passed")
+
+
 def test_a_scope_that_is_none_is_said(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
     run = pytest_run(tmp_path, "-o", "gmd_scope=forever")
