@@ -40,10 +40,10 @@ lint: $(VENV)/.installed-lint
 	@$(BIN)/lint-imports
 
 proof: $(VENV)/.installed-test
-	@GMD_PROOF=full $(BIN)/pytest -m proof $(ARGS)
+	@GMD_PROOF=full $(BIN)/pytest $(WORKERS) -m proof $(ARGS)
 
 proof-share: $(VENV)/.installed-test
-	@GMD_PROOF=share $(BIN)/pytest -m proof $(ARGS)
+	@GMD_PROOF=share $(BIN)/pytest $(WORKERS) -m proof $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench $(ARGS)
