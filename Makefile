@@ -3,7 +3,8 @@
 
 PYTHON ?= python3
 ARGS ?=
-# One test process a processor, four at the most: more wait for the longest tests. Who is out of tests takes from others.
+# The tests' processes: one a processor and four at the most, since with more they wait for the longest tests, and a
+# container may have fewer processors than it shows. Who has no tests left takes some of another's.
 WORKERS := -n auto --maxprocesses 4 --dist worksteal
 
 VENV := .venv
