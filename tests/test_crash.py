@@ -159,7 +159,7 @@ def check_log(directory: Path, players: list[Player]) -> None:
 
 @pytest.mark.proof
 async def test_whatever_was_acknowledged_survives_every_kill(tmp_path: Path) -> None:
-    await crash(tmp_path, SIGKILL, -SIGKILL, proof_size(small=10, full=300))
+    await crash(tmp_path, SIGKILL, -SIGKILL, proof_size(small=30, full=300))
 
 
 @pytest.mark.proof
