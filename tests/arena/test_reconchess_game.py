@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from reconchess.bots.random_bot import RandomBot
 from gm_arena.reconchess_game import ServerGame, ServerSeat, play_seat
 from gm_client import Client, GmError, connect
 from tests.helpers_proof import proof_size
-from tests.serving import Served, served
+from tests.serving import Served, reserved_port, served
 from tests.side_by_side import POSITIONS, Bots, Chooser, RandomPlayers, Start, compare_histories, drawn_start
 
 #: No clocks: those of two games are never the same.
@@ -300,15 +300,22 @@ def test_a_seat_that_is_over_says_how(pair: tuple[Client, Client]) -> None:
 
 def test_a_game_outlives_its_server(tmp_path: Path) -> None:
     """Killed within the turns of both players, and begun again on the same port."""
-    with served("--data", str(tmp_path)) as daemon:
-        port = daemon.port
-        clients = [connect(port=port, player=player) for player in (1, 2)]
-        games = Beside(Start(), *clients)
-        games.act("start")
-        games.act("sense", chess.E7)
-    for steps in ([("move", Move.from_uci("e2e4")), ("end_turn",)], [("sense", chess.E4)], [("move", None)]):
-        with served("--data", str(tmp_path), "--port", str(port)):
-            for name, *arguments in steps:
-                games.act(name, *arguments)
+    turns: list[list[tuple[Any, ...]]] = [
+        [("start",), ("sense", chess.E7)],
+        [("move", Move.from_uci("e2e4")), ("end_turn",), ("sense", chess.E4)],
+        [("move", None)],
+    ]
+    with reserved_port() as port, Client(port=port, player=1) as white, Client(port=port, player=2) as black:
+        games: Beside | None = None
+        for steps in turns:
+            with served("--data", str(tmp_path), "--port", str(port)):
+                games = games or Beside(Start(), *opened(white, black))
+                for name, *arguments in steps:
+                    games.act(name, *arguments)
+
+
+def opened(*clients: Client) -> Sequence[Client]:
+    """Connected, so that they know who they are."""
     for client in clients:
-        client.close()
+        client.open()
+    return clients
