@@ -265,7 +265,7 @@ class Session:
     async def _take_bytes(self) -> None:
         self._took(await self._stream.receive_some(READ_SIZE))
 
-    def _took(self, data: bytes) -> None:
+    def _took(self, data: bytes | bytearray) -> None:
         self._call.arrived = self._read_at = trio.current_time()
         if data:
             if self._call.ends and self._begun is None:  # what begins here was sent behind the replies that have left
