@@ -35,8 +35,9 @@ CUT_OFF = "cut_off"
 #: would not fit into one commit any better, and each may be some hundred kilobytes.
 MAX_HELD = 4
 #: Requests in a row that came alone, each while no reply was held, after which the next ones are taken to do so too. A
-#: client that plays several games over its connection soon sends two within the time of a commit.
-SINGLES = 16
+#: client that plays several games over its connection soon sends two within the time of a commit; until then, what was
+#: taken wrongly costs no more than that time.
+SINGLES = 4
 
 
 class Session:
