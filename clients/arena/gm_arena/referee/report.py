@@ -72,12 +72,12 @@ def _notes(record: MatchRecord) -> str:
 
 
 def _verdict(record: MatchRecord) -> str:
-    first, second = map(points, record.score)
     failure, winner = record.failure, record.winner
     if failure is not None:
         where = f"game {failure.game}, ply {failure.ply}" if failure.game else "its configuration"
         loser = record.bots[failure.bot - 1].command
         return f"bot {winner} has won: bot {failure.bot} ({loser}) has failed in {where}: {failure.text}"
+    best, other = (points(score) for score in sorted(record.score, reverse=True))
     if winner is None:
-        return f"drawn {first} : {second}"
-    return f"bot {winner} ({record.bots[winner - 1].command}) has won: {first} : {second}"
+        return f"drawn {best} : {other}"
+    return f"bot {winner} ({record.bots[winner - 1].command}) has won: {best} : {other}"
