@@ -241,12 +241,9 @@ def screens(path: Path, keys: bytes) -> list[str]:
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        (b"\x1b[C\x1b[C\x1b[Dq", [0, 1, 2, 1]),
-        (b"\r n\x7fq", [0, 1, 2, 3, 2]),
-        (b"G\x1b[A\x1b[HgQq", [0, 13, 3, 0, 0, 0]),
-        (b"\x1b[B\x1b[B\x1b[D\x1b", [0, 10, 13, 12]),
-        (b"pp\x04", [0, 0, 0]),
-        (b"n\x03", [0, 1]),
+        (b"\x1b[C\x1b[C\x1b[D\r n\x7fpppp\x04", [0, 1, 2, 1, 2, 3, 4, 3, 2, 1, 0, 0]),
+        (b"\x1b[B\x1b[B\x1b[DG\x1b[A\x1b[Hg?jq", [0, 10, 13, 12, 13, 3, 0, 0, 0, 10]),
+        (b"\x03", [0]),
     ],
 )
 def test_keys_step_through_it(keys: bytes, expected: list[int], blind: Path) -> None:

@@ -128,11 +128,13 @@ def _sensed(turn: Observed, chosen: int | str | None) -> Choice:
 def _moved(turn: Observed, chosen: str | None) -> Choice:
     requested = turn.requested and turn.requested.uci()
     allowed = {move.uci() for move in turn.move_actions}
-    if chosen is not None and chosen not in allowed and f"{chosen}q" in allowed:
-        chosen += "q"  # it may stay unsaid that a pawn becomes a queen
-    known = chosen is None or chosen in allowed
+
+    def meant(text: str | None) -> str | None:
+        return f"{text}q" if f"{text}q" in allowed else text  # it may stay unsaid that a pawn becomes a queen
+
+    known = chosen is None or meant(chosen) in allowed
     text = (chosen or "nothing") if known else f"{chosen}, which it may not ask for"
-    same = chosen == (f"{requested}q" if f"{requested}q" in allowed else requested)
+    same = meant(chosen) == meant(requested)
     return Choice(turn.number, "move", text, requested or "nothing", turn.extent == "whole", same)
 
 

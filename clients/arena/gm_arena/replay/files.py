@@ -11,8 +11,6 @@ from pathlib import Path
 import chess.pgn
 
 from gm_protocol.state import RESULTS
-from gmd.archive.games import BadGame
-from gmd.archive.lines import read_line
 from gmd.games.chess import ChessGame
 from gmd.games.clock import Clock
 from gmd.games.events import AnyEvent, Created, Moved, Sensed
@@ -128,6 +126,9 @@ def line_game(text: str, where: str) -> Recorded:
 
     :raises BadRecord: it is none.
     """
+    from gmd.archive.games import BadGame
+    from gmd.archive.lines import read_line  # with which comes what databases need, a quarter of a second
+
     try:
         stored = read_line(text.encode())
     except BadGame as error:
