@@ -11,8 +11,10 @@ from typing import Any
 
 import chess
 import pytest
+from click.testing import CliRunner, Result
 from reconchess import LocalGame, play_local_game
 
+from gm_arena.playback.command import playback
 from gm_arena.playback.observed import turns_of
 from gm_arena.playback.play import Choice, play_back
 from gm_arena.replay.files import history_game, read_file
@@ -110,16 +112,27 @@ def parrot(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return says
 
 
-def playback(text: str, color: str, tmp_path: Path, bot: str = "parrot.py") -> subprocess.CompletedProcess[str]:
+def recorded(text: str, tmp_path: Path) -> str:
     path = tmp_path / "game.json"
     path.write_text(text)
-    command = [sys.executable, "-m", "gmd", "playback", str(path), f"reconchess:{BOTS / bot}", color]
+    return str(path)
+
+
+def run(text: str, color: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """The command as a shell runs it, with the parrot."""
+    bot = f"reconchess:{BOTS / 'parrot.py'}"
+    command = [sys.executable, "-m", "gmd", "playback", recorded(text, tmp_path), bot, color]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment())
+
+
+def invoked(text: str, tmp_path: Path, bot: str = "parrot.py") -> Result:
+    """The same in this process, for White."""
+    return CliRunner().invoke(playback, [recorded(text, tmp_path), f"reconchess:{BOTS / bot}", "white"])
 
 
 def test_the_same_choices_are_status_0(parrot: Callable[..., None], tmp_path: Path) -> None:
     parrot([chess.E7, "e2e4"], [None, "e4d5"], [chess.D7, None])
-    done = playback(history(*PLAYED), "white", tmp_path)
+    done = run(history(*PLAYED), "white", tmp_path)
     assert (done.returncode, done.stdout) == (0, "3 turns, chosen as recorded: senses 3 of 3, moves 3 of 3\n")
     said = [line.partition("parrot.py: ")[2] for line in done.stderr.splitlines()]
     assert said == ["begins True Bob", "ends True WinReason.RESIGN"]
@@ -127,8 +140,8 @@ def test_the_same_choices_are_status_0(parrot: Callable[..., None], tmp_path: Pa
 
 def test_other_choices_are_shown_and_change_nothing(parrot: Callable[..., None], tmp_path: Path) -> None:
     parrot([chess.E2, "e2e4"], [99, "e2e4"], [None, "a2a3"])
-    done = playback(history(*PLAYED), "white", tmp_path)
-    assert done.returncode == 1
+    done = invoked(history(*PLAYED), tmp_path)
+    assert done.exit_code == 1
     assert done.stdout.splitlines() == [
         "turn 1: sense e2, recorded e7",
         "turn 2: sense 99, which is no square, recorded nothing",
@@ -141,7 +154,7 @@ def test_other_choices_are_shown_and_change_nothing(parrot: Callable[..., None],
 
 def test_a_bot_that_raises_is_shown_where(parrot: Callable[..., None], tmp_path: Path) -> None:
     parrot([chess.E7, "e2e4"], [None, 5])
-    done = playback(history(*PLAYED), "white", tmp_path)
+    done = run(history(*PLAYED), "white", tmp_path)
     assert done.returncode == 1
     assert "Traceback (most recent call last)" in done.stderr
     assert "TypeError: object of type 'int' has no len()" in done.stderr
@@ -179,9 +192,9 @@ async def test_a_queen_need_not_be_named(parrot: Callable[..., None]) -> None:
 
 
 def test_what_is_no_blind_game_or_no_bot_is_status_2_or_1(tmp_path: Path) -> None:
-    done = playback(open_line(["e4"]), "white", tmp_path)
-    assert done.returncode == 2
-    assert "is no game of blind chess" in done.stderr
-    missing = playback(history(*PLAYED), "white", tmp_path, bot="no_such_bot.py")
-    assert missing.returncode == 1
+    done = invoked(open_line(["e4"]), tmp_path)
+    assert done.exit_code == 2
+    assert "is no game of blind chess" in done.output
+    missing = invoked(history(*PLAYED), tmp_path, "no_such_bot.py")
+    assert missing.exit_code == 1
     assert "no_such_bot" in missing.stderr

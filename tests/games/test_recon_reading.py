@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reconchess import GameHistory, LocalGame
 
-from gmd.games.recon import BadHistory, ReconGame, WinReason, read_json, read_pgn
+from gmd.games.recon import BadHistory, ReconGame, WinReason, read_json
 from gmd.games.recon.pgn import movetext
+from gmd.games.recon.pgn_reading import read_pgn
 
 BLACK_BEGINS = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R b KQkq - 3 9"
 
@@ -105,7 +106,10 @@ def changed(change: Any) -> str:
         (changed(lambda saved: saved["sense_results"]["false"].__setitem__(1, [])), "Black's turn 2: its sense_result"),
         (changed(lambda saved: saved["taken_moves"]["true"].pop()), "do not alternate"),
         (changed(lambda saved: saved.update(win_reason={"value": "BOREDOM"})), "BOREDOM"),
-        (changed(lambda saved: saved["fens_before_move"]["true"].__setitem__(0, "8/8 w - - 0 1")), "cannot be played again"),
+        (
+            changed(lambda saved: saved["fens_before_move"]["true"].__setitem__(0, "8/8 w - - 0 1")),
+            "cannot be played again",
+        ),
     ],
 )
 def test_what_could_not_have_happened_is_refused(text: str, reason: str) -> None:

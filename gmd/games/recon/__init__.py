@@ -25,7 +25,7 @@ act knows of it.
 from .board import ReconBoard
 from .game import GameOver, ReconGame, WrongPhase
 from .history import History, Replayed, Turn, WinReason
-from .reading import BadHistory, SavedGame, read_json, read_pgn
+from .reading import BadHistory, SavedGame, read_json
 from .tables import Cell
 
 __all__ = [
@@ -41,5 +41,4 @@ __all__ = [
     "SavedGame",
     "BadHistory",
     "read_json",
-    "read_pgn",
 ]

@@ -1,4 +1,4 @@
-"""``gmd playback``: the command line, and what it says."""
+"""``gmd playback``: give a bot a recorded game of blind chess once more, and compare."""
 
 from __future__ import annotations
 

@@ -101,14 +101,18 @@ def _told(turn: Observed) -> dict[str, Any]:
         "moves": [move.uci() for move in turn.move_actions],
         "seconds": turn.seconds,
         "sense_result": [_cell(cell) for cell in turn.sense_result],
-        "requested": turn.requested and turn.requested.uci(),
-        "taken": turn.taken and turn.taken.uci(),
+        "requested": _uci(turn.requested),
+        "taken": _uci(turn.taken),
         "captured_on": _name(turn.capture_square),
     }
 
 
 def _name(square: chess.Square | None) -> str | None:
     return None if square is None else chess.SQUARE_NAMES[square]
+
+
+def _uci(move: chess.Move | None) -> str | None:
+    return None if move is None else move.uci()
 
 
 def _cell(cell: Cell) -> tuple[str, str | None]:
@@ -126,7 +130,7 @@ def _sensed(turn: Observed, chosen: int | str | None) -> Choice:
 
 
 def _moved(turn: Observed, chosen: str | None) -> Choice:
-    requested = turn.requested and turn.requested.uci()
+    requested = _uci(turn.requested)
     allowed = {move.uci() for move in turn.move_actions}
 
     def meant(text: str | None) -> str | None:

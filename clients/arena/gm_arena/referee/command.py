@@ -1,4 +1,4 @@
-"""``gmd referee``: the command line of the match between two bots of CodinGame's."""
+"""``gmd referee``: play a match between two bots by the rules of CodinGame."""
 
 from __future__ import annotations
 

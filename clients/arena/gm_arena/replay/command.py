@@ -1,4 +1,4 @@
-"""``gmd replay``: the command line, the keys, and the way to games that a daemon has."""
+"""``gmd replay``: step through a recorded game in a terminal."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _list(title: str, frames: list[Frame]) -> None:
 def _step_through(title: str, frames: list[Frame]) -> None:
     """Show one frame at a time, as keys say."""
     at = 0
-    with _keyboard() as keys, Live(screen=True, auto_refresh=False) as live:
+    with suppress(KeyboardInterrupt), _keyboard() as keys, Live(screen=True, auto_refresh=False) as live:
         while True:
             place = Text(f"{at} of {len(frames) - 1}   {HELP}", "dim")
             live.update(Group(Text(title, "bold"), Text(), frame_text(frames[at]), Text(), place), refresh=True)
@@ -121,7 +121,7 @@ def _step_through(title: str, frames: list[Frame]) -> None:
 
 @contextmanager
 def _keyboard() -> Iterator[Iterator[str]]:
-    """Keys as they are pressed, none of which is lost while something is shown. Ctrl-C is the last."""
+    """Keys as they are pressed, none of which is lost while something is shown."""
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSADRAIN)
@@ -132,6 +132,6 @@ def _keyboard() -> Iterator[Iterator[str]]:
 
 
 def _keys(terminal: int) -> Iterator[str]:
-    with suppress(KeyboardInterrupt, OSError):
+    with suppress(OSError):  # the terminal is gone
         while pressed := os.read(terminal, 1024):  # several at once, where they come quickly
             yield from _KEY.findall(pressed.decode("utf-8", "replace"))

@@ -16,8 +16,9 @@ from gmd.games.clock import Clock
 from gmd.games.events import AnyEvent, Created, Moved, Sensed
 from gmd.games.pgn_file import split_pgn
 from gmd.games.rbc import RbcGame
-from gmd.games.recon import BadHistory, History, SavedGame, WinReason, read_json, read_pgn
+from gmd.games.recon import BadHistory, History, SavedGame, WinReason, read_json
 from gmd.games.recon.pgn import VARIANT
+from gmd.games.recon.pgn_reading import read_pgn
 from gmd.games.replay import replay
 from gmd.games.views import player_text
 
