@@ -42,7 +42,7 @@ def test_a_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
         "game 1 (1): White bot 1, Black bot 2, 0-1 victory_black, 4 plies",
         "game 2 (2): White bot 2, Black bot 1, 1-0 resignation_black, 1 ply",
         "bot 1",
-        "bot 2 asked for what is no input: clock",
+        "bot 2 asked for what is no input: 'clock'",
         "bot 2",
     ]
     assert re.fullmatch(r"bot 2 \(bash -c .*\) has won: 2 : 0", lines[6])
@@ -71,6 +71,7 @@ def test_what_cannot_be_started_is_status_2() -> None:
         (RANDOM, "'"): "No closing quotation",
         (RANDOM, RANDOM, "--server", "here:there"): "'here:there' is not HOST:PORT",
         (RANDOM, RANDOM, "--data", "/dev/null"): "--data: ",
+        (RANDOM, RANDOM, "--data", ".", "--server", ":7100"): "--data and --port are of a daemon of its own",
     }.items():
         done = referee(*arguments)
         assert done.returncode == 2, done

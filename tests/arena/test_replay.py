@@ -186,11 +186,22 @@ def test_a_game_that_is_not_there_is_said_so(blind: Path, tmp_path: Path) -> Non
         (str(path), "--game", "9"): "holds no game 9",
         (str(tmp_path / "none.pgn"),): "cannot be read: No such file or directory",
         ("12", "--server", "127.0.0.1:1"): "",
-        ("12", "--ca", "x"): "--ca goes with --tls",
     }.items():
         done = CliRunner().invoke(replay, arguments)
         assert done.exit_code == 1
         assert reason in done.output
+    for file, reason in {"x": "x: No such file or directory", str(path): "holds no certificate in PEM"}.items():
+        done = CliRunner().invoke(replay, ["12", "--tls", "--ca", file])
+        assert done.exit_code == 2
+        assert reason in done.output
+
+
+def test_what_a_file_says_is_no_order_to_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "game.pgn"
+    path.write_text('[White "\x1b[2JAnn"]\n[Black "Bob"]\n\n1. e4 {\x1b]0;mine\x07} *\n')
+    done = CliRunner().invoke(replay, [str(path)], color=True)
+    assert "\x1b" not in done.output
+    assert "�[2JAnn" in done.output
 
 
 def test_games_of_a_daemon_are_shown(daemon_process: Served) -> None:

@@ -6,6 +6,7 @@ import logging
 import secrets
 import shlex
 import signal
+import ssl
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,6 +25,7 @@ from ..bot import BotFailed
 from ..codingame import MAX_MOVES
 from ..process import BotProcess
 from ..report import log_to_standard_error
+from ..tls import read_tls
 from . import report
 from .contestant import Contestant, Limits
 from .game import NoVerdict, Rules
@@ -54,6 +56,7 @@ class Where:
     """
 
     server: tuple[str, int] | None
+    tls: bool | ssl.SSLContext
     data: str
     port: int
 
@@ -61,7 +64,7 @@ class Where:
     async def client(self) -> AsyncIterator[tuple[Client, str]]:
         """A connection, and the address for those who want to watch."""
         if self.server is not None:
-            async with Client(*self.server, client="gmd-referee") as client:
+            async with Client(*self.server, tls=self.tls, client="gmd-referee") as client:
                 await client.open()
                 yield client, "{}:{}".format(*self.server)
             return
@@ -110,10 +113,10 @@ def referee() -> None:
 @click.option(
     "--players", type=(int, int), default=(1, 2), show_default=True, help="The bots' ids on the daemon, open ones."
 )
-@click.option(
-    "--data", default=":memory:", show_default=True, help="Directory in which a daemon of its own keeps the games."
-)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of it, for spectators.  [default: any]")
+@click.option("--tls", is_flag=True, help="Speak TLS to it, and check that it is the one named.")
+@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@click.option("--data", metavar="DIRECTORY", help="Without --server: keep the games, as gmd serve does.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Without --server: where to watch the games.")
 def codingame(bot1: str, bot2: str, **given: Any) -> None:
     """Play a match between two commands, BOT1 and BOT2, by the rules of CodinGame's chess puzzle.
 
@@ -123,12 +126,15 @@ def codingame(bot1: str, bot2: str, **given: Any) -> None:
     The exit status is 0 if both games were played, whoever has won; 1 if a bot has lost by failing; 2 if the command
     line was wrong; 3 if the match could not be decided.
     """
+    if given["server"] is not None and (given["data"] or given["port"]) is not None:
+        raise click.UsageError("--data and --port are of a daemon of its own, and not of --server's")
+    where = Where(given["server"], read_tls(given["tls"], given["ca"]), given["data"] or ":memory:", given["port"] or 0)
     logging.getLogger("gmd").setLevel(logging.WARNING)
     log_to_standard_error()
     commands = (_command(bot1), _command(bot2))
     seed = secrets.randbelow(2**31 - 1) + 1 if given["seed"] is None else given["seed"]
     try:
-        outcome = trio.run(_referee, commands, seed, given)
+        outcome = trio.run(_referee, commands, where, seed, given)
     except BotFailed as failure:
         raise click.UsageError(str(failure)) from None
     except (NoVerdict, GmError, ConnectionLost, BadReply, OSError) as error:
@@ -160,7 +166,9 @@ def _write(record: MatchRecord, given: dict[str, Any]) -> None:
                 raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
 
 
-async def _referee(commands: tuple[list[str], list[str]], seed: int, given: dict[str, Any]) -> MatchRecord | int:
+async def _referee(
+    commands: tuple[list[str], list[str]], where: Where, seed: int, given: dict[str, Any]
+) -> MatchRecord | int:
     """The record; or the number of the signal that has ended it all.
 
     :raises BotFailed: a bot cannot be started.
@@ -169,7 +177,7 @@ async def _referee(commands: tuple[list[str], list[str]], seed: int, given: dict
     async with trio.open_nursery() as nursery:
         stopped: list[int] = await nursery.start(_stop_when_told, nursery.cancel_scope)
         try:
-            outcome = await _play(commands, seed, given)
+            outcome = await _play(commands, where, seed, given)
         except Exception as error:  # carried past the nursery, which would make a group of it
             outcome = error
         nursery.cancel_scope.cancel()
@@ -189,12 +197,12 @@ async def _stop_when_told(everything: trio.CancelScope, *, task_status: trio.Tas
             everything.cancel()
 
 
-async def _play(commands: tuple[list[str], list[str]], seed: int, given: dict[str, Any]) -> MatchRecord:
+async def _play(commands: tuple[list[str], list[str]], where: Where, seed: int, given: dict[str, Any]) -> MatchRecord:
     turn, first, margin = (given[name] / 1000 for name in ("turn_ms", "first_turn_ms", "margin_ms"))
     start = start_position(seed) if given["fen"] is None else given["fen"]
     rules = Rules(start, given["crazyhouse"], given["max_moves"], Limits(turn, first, margin))
     async with (
-        Where(given["server"], given["data"], given["port"]).client() as (client, address),
+        where.client() as (client, address),
         _processes(commands) as processes,
     ):
         report.starts(seed, start, address)

@@ -64,7 +64,7 @@ def _notes(record: MatchRecord) -> str:
     lines = []
     for number, bot in enumerate(record.bots, 1):
         if bot.unknown_inputs:
-            lines.append(f"bot {number} asked for what is no input: {' '.join(bot.unknown_inputs)}\n")
+            lines.append(f"bot {number} asked for what is no input: {', '.join(map(repr, bot.unknown_inputs))}\n")
         if bot.slowest_seconds is not None:
             limit = milliseconds(record.limits["turn"])
             lines.append(f"bot {number} needed {bot.slowest_seconds * 1000:.1f} ms of {limit} at most\n")

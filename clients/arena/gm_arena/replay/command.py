@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import ssl
 import sys
 import termios
 import tty
@@ -22,10 +21,11 @@ from rich.text import Text
 from gm_client.blocking import DEFAULT_PORT, BadReply, ConnectionLost, GmError, connect
 
 from ..address import read_address
+from ..tls import read_tls
 from .files import history_game, pgn_game, read_file
 from .frames import Frame, frames_of
 from .recorded import BadRecord, Recorded
-from .show import frame_text
+from .show import frame_text, printable
 
 #: Keys, as terminals send them, and the steps they take; ends of the game are far away.
 STEPS = {
@@ -69,7 +69,7 @@ def replay(game: str, wanted: int | None, **where: Any) -> None:
     except BadRecord as error:
         raise click.ClickException(str(error)) from None
     frames = frames_of(recorded)
-    title = f"{recorded.where}: {recorded.white} – {recorded.black}"
+    title = printable(f"{recorded.where}: {recorded.white} – {recorded.black}")
     if sys.stdout.isatty() and sys.stdin.isatty():
         _step_through(title, frames)
     else:
@@ -84,11 +84,8 @@ def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
     """
     if not game.isdecimal() or Path(game).exists():
         return read_file(Path(game), wanted)
-    if where["ca"] is not None and not where["tls"]:
-        raise BadRecord("--ca goes with --tls")
-    host, port = where["server"]
+    (host, port), tls = where["server"], read_tls(where["tls"], where["ca"])
     try:
-        tls = ssl.create_default_context(cafile=where["ca"]) if where["ca"] else where["tls"]
         with connect(host, port, path=where["path"], tls=tls, client="gmd-replay") as client:
             reply = client.history(int(game))
     except (ConnectionLost, GmError, BadReply, OSError) as error:

@@ -22,8 +22,15 @@ def frame_text(frame: Frame) -> Text:
     for rank in reversed(range(8)):
         lines.append(Text(GAP).join(_rank(view, rank) for view in frame.views))
     files = " " + "".join(f" {name} " for name in chess.FILE_NAMES)
-    lines += [Text(GAP.join([files] * len(frame.views)).rstrip()), Text(frame.caption, "bold")]
-    return Text("\n").join(lines)
+    lines += [Text(GAP.join([files] * len(frame.views)).rstrip()), Text(printable(frame.caption), "bold")]
+    text = Text("\n").join(lines)
+    text.no_wrap = True  # on a terminal that is too narrow, boards are cut off rather than broken
+    return text
+
+
+def printable(text: str) -> str:
+    """Text out of a file, without what would be orders to a terminal."""
+    return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def _rank(view: View, rank: int) -> Text:
