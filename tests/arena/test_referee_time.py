@@ -135,6 +135,24 @@ async def test_somebody_elses_move_is_no_verdict(autojump_clock: MockClock) -> N
             await between(disturbed, (Sleeper(0, 10), Sleeper(0, 10)), limits=STATED)
 
 
+async def test_why_a_bot_says_nothing_more_is_not_asked_for_long(autojump_clock: MockClock) -> None:
+    """The daemon's clock runs meanwhile, and is not to fall before the bot is given up."""
+
+    class Closed(Sleeper):
+        async def next_line(self) -> str | None:
+            return await super().next_line() if len(self._due) < 3 else None
+
+        async def why_silent(self) -> str:
+            await trio.sleep(60)  # as long as its process goes on without its output
+            return "ended"
+
+    record = await slept(Sleeper(0, 10), Closed(0, 10))
+    assert record.failure is not None
+    assert (record.failure.bot, record.failure.kind, record.failure.ply) == (2, "crash", 3)
+    assert record.failure.text == "no output: it closed its standard output"
+    assert terminations(record) == ["resignation_black"]
+
+
 # Processes, on a clock that stands still until the test sets it.
 
 
@@ -240,8 +258,7 @@ async def test_one_that_floods_fails() -> None:
     assert record.failure.text == f"no output: it wrote a line of more than {process.MAX_LINE} bytes"
 
 
-async def test_one_that_closes_its_output_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "PATIENCE_SECONDS", 0.05)
+async def test_one_that_closes_its_output_fails() -> None:
     record = await match(bash("echo fen; exec >&-; while read line; do :; done"), RANDOM)
     assert record.failure is not None
     assert (record.failure.bot, record.failure.kind, record.failure.text) == (

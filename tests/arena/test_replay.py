@@ -22,7 +22,8 @@ from gm_client.blocking import connect
 from gmd.games.recon import read_json
 from gmd.games.recon.pgn import VARIANT, movetext
 from tests.arena.recordings import blind_line, history, open_line
-from tests.serving import Served, environment
+from tests.serving import Served, environment, served
+from tests.tools import require_tool
 
 PATIENCE = 30
 
@@ -224,13 +225,28 @@ def test_games_of_a_daemon_are_shown(daemon_process: Served) -> None:
     ]
 
 
+def test_the_operator_sees_them_too(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)) as daemon:
+        with connect(port=daemon.port) as client:
+            game_id = client.new_game(1, 2)["game_id"]
+        assert captions(listed(str(game_id), "--socket", str(tmp_path / "operator.sock"))) == ["start position"]
+
+
 # In a terminal.
 
 
 def screens(path: Path, keys: bytes) -> list[str]:
     """What stood below the boards on each screen; the last key must leave."""
     ours, theirs = pty.openpty()
-    command = ["setsid", "--ctty", sys.executable, "-m", "gmd", "replay", str(path)]  # or Ctrl-C would be nobody's
+    command = [
+        str(require_tool("setsid")),
+        "--ctty",
+        sys.executable,
+        "-m",
+        "gmd",
+        "replay",
+        str(path),
+    ]  # or Ctrl-C would be nobody's
     env = {**environment(), "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
         os.close(theirs)
@@ -254,8 +270,11 @@ def screens(path: Path, keys: bytes) -> list[str]:
     [
         (b"\x1b[C\x1b[C\x1b[D\r n\x7fpppp\x04", [0, 1, 2, 1, 2, 3, 4, 3, 2, 1, 0, 0]),
         (b"\x1b[B\x1b[B\x1b[DG\x1b[A\x1b[Hg?jq", [0, 10, 13, 12, 13, 3, 0, 0, 0, 10]),
-        (b"\x03", [0]),
     ],
 )
 def test_keys_step_through_it(keys: bytes, expected: list[int], blind: Path) -> None:
     assert screens(blind, keys) == [f"{at} of 13" for at in expected]
+
+
+def test_ctrl_c_leaves_it(blind: Path) -> None:
+    assert set(screens(blind, b"\x03")) == {"0 of 13"}

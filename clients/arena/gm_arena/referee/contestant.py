@@ -11,6 +11,9 @@ from ..bot import BotFailed
 from ..codingame import INPUTS, constants
 from .record import BotRecord, FailureKind
 
+#: Seconds in which a process that has ended is known to have. The daemon's clock runs meanwhile, for a second at least.
+REASON_SECONDS = 0.25
+
 
 class Defeat(Exception):
     """A bot has done what loses the match."""
@@ -108,8 +111,13 @@ class Contestant:
         if limit.cancelled_caught:
             raise Defeat("timeout", f"no output in {milliseconds(seconds + margin)}")
         if line is None:
-            raise Defeat("crash", f"no output: it {await self._line.why_silent()}")
+            raise Defeat("crash", f"no output: it {await self._why_silent()}")
         return Heard(line, taken)
+
+    async def _why_silent(self) -> str:
+        with trio.move_on_after(REASON_SECONDS):
+            return await self._line.why_silent()
+        return "closed its standard output"
 
 
 def milliseconds(seconds: float) -> str:
