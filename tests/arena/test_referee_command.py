@@ -12,7 +12,10 @@ import sys
 from pathlib import Path
 
 import chess.pgn
+import pytest
 
+from gm_arena.referee.record import BotRecord, MatchRecord
+from gm_arena.referee.report import points, sums_up
 from gm_client.blocking import connect
 from tests.serving import Served, environment
 
@@ -125,3 +128,18 @@ def test_a_signal_ends_it_with_its_bots(tmp_path: Path) -> None:
         assert process.wait(PATIENCE) == 128 + signal.SIGTERM
     if pid.exists() and pid.read_text().strip():  # it may have been ended before it came to that
         assert not os.path.exists(f"/proc/{pid.read_text().strip()}")
+
+
+def test_points_are_written_as_people_do() -> None:
+    assert [points(half_points) for half_points in range(5)] == ["0", "½", "1", "1½", "2"]
+
+
+def test_a_referee_that_was_late_itself_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    limits = {"turn": 0.05, "first_turn": 1.0, "margin": 0.01}
+    bots = [BotRecord("one", slowest_seconds=0.0594), BotRecord("two", slowest_seconds=0.0701)]
+    sums_up(MatchRecord("gmd", 1, 518, False, 125, limits, bots, score=[2, 2]))
+    assert capsys.readouterr().out.splitlines() == [
+        "bot 1 needed 59.4 ms of 60 ms at most",
+        "bot 2 needed 70.1 ms of 60 ms at most; the referee itself was late in looking",
+        "drawn 1 : 1",
+    ]

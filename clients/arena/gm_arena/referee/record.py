@@ -45,7 +45,7 @@ class TurnRecord:
     :ivar action: ``move``, ``random``, ``draw`` or ``resign``.
     :ivar move: UCI as CodinGame writes it, castling as the king's move to its rook; None where none was made.
     :ivar draw_offered: with the move.
-    :ivar seconds: from when the bot was given its input to when its line was there.
+    :ivar seconds: from when the bot was given its input to when the referee saw its line.
     :ivar status: the viewer's line, such as "Checkmate."; empty where it has nothing to say.
     """
 

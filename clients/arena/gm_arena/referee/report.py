@@ -66,8 +66,10 @@ def _notes(record: MatchRecord) -> str:
         if bot.unknown_inputs:
             lines.append(f"bot {number} asked for what is no input: {', '.join(map(repr, bot.unknown_inputs))}\n")
         if bot.slowest_seconds is not None:
-            limit = milliseconds(record.limits["turn"])
-            lines.append(f"bot {number} needed {bot.slowest_seconds * 1000:.1f} ms of {limit} at most\n")
+            limit = record.limits["turn"] + record.limits["margin"]
+            late = "; the referee itself was late in looking" if bot.slowest_seconds > limit else ""
+            slowest = f"{bot.slowest_seconds * 1000:.1f} ms of {milliseconds(limit)}"
+            lines.append(f"bot {number} needed {slowest} at most{late}\n")
     return "".join(lines)
 
 
