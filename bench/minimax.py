@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from statistics import median
 
 import chess
 
-from gm_bots.minimax.engine import Limit, Options, Result, search
+from gm_bots.minimax.engine import Limit, Options, search
 from gm_bots.minimax.features import ALL, Features
 
 from .games import OPENINGS
@@ -25,6 +26,9 @@ DEPTH = 4
 
 #: Seconds of the searches whose depth is looked at.
 SECONDS = 1.0
+
+#: Nodes of the searches that are timed.
+SAMPLE = 40_000
 
 #: Of the openings, and of the positions that they lead to, one in so many half-moves.
 PLIES = (8, 16)
@@ -47,29 +51,52 @@ def _ways() -> Iterator[tuple[str, Features]]:
 
 
 def measure() -> None:
-    """Print a line for each way to search."""
+    """Print a line for each way to search. All take each position in turn, so that the load is the same."""
     _start_position()
-    boards = _positions()
-    print(f"{len(boards)} positions, medians; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    boards, ways = _positions(), dict(_ways())
+    runs: dict[str, list[Run]] = {name: [] for name in ways}
+    for board in steps(boards, "positions"):
+        for name, features in ways.items():
+            runs[name].append(_run(board, Options(features=features)))
+    print(f"{len(boards)} positions, medians; seconds are the processor's; load {os.getloadavg()[0]:.1f}")
     print(f"{'':28}{f'nodes, depth {DEPTH}':>16}{'ratio':>8}{'nodes/s':>10}{f'depth in {SECONDS:g} s':>14}")
-    base: list[int] = []
-    for name, features in _ways():
-        options = Options(features=features)
-        timed = [search(board, Limit(seconds=SECONDS), options) for board in steps(boards, name)]
-        # Plain minimax would take minutes for each; what it needs for a ply less is beside the point.
-        counted = [] if not features.alpha_beta else [search(board, Limit(depth=DEPTH), options) for board in boards]
-        base = base or [result.nodes for result in counted]
-        print(_line(name, timed, counted, base), flush=True)
+    for name, found in runs.items():
+        print(_line(name, found, runs["all features"]))
 
 
-def _line(name: str, timed: list[Result], counted: list[Result], base: list[int]) -> str:
-    speed = median(result.nodes / result.seconds for result in timed)
-    depth = sum(result.depth for result in timed) / len(timed)
-    if not counted:
+@dataclass(frozen=True)
+class Run:
+    """One position searched one way.
+
+    :ivar nodes: of the search to a depth; None for plain minimax, which would take minutes for each.
+    :ivar speed: nodes a second.
+    :ivar depth: that was reached in so many nodes as take a second.
+    """
+
+    nodes: int | None
+    speed: float
+    depth: int
+
+
+def _run(board: chess.Board, options: Options) -> Run:
+    began = time.process_time()
+    nodes = search(board, Limit(nodes=SAMPLE), options).nodes
+    speed = nodes / (time.process_time() - began)
+    depth = search(board, Limit(nodes=round(speed * SECONDS)), options).depth
+    counted = search(board, Limit(depth=DEPTH), options).nodes if options.features.alpha_beta else None
+    return Run(counted, speed, depth)
+
+
+def _line(name: str, runs: list[Run], base: list[Run]) -> str:
+    speed, depth = median(run.speed for run in runs), sum(run.depth for run in runs) / len(runs)
+    counts = [run.nodes for run in runs if run.nodes is not None]
+    if not counts:
         return f"{name:28}{'':>16}{'':>8}{speed:>10,.0f}{depth:>14.1f}"
-    ratio = math.exp(sum(math.log(r.nodes / b) for r, b in zip(counted, base, strict=True)) / len(base))
-    nodes = median(result.nodes for result in counted)
-    return f"{name:28}{nodes:>16,.0f}{ratio:>8.2f}{speed:>10,.0f}{depth:>14.1f}"
+    ratios = [
+        math.log(run.nodes / other.nodes) for run, other in zip(runs, base, strict=True) if run.nodes and other.nodes
+    ]
+    ratio = math.exp(sum(ratios) / len(ratios))
+    return f"{name:28}{median(counts):>16,.0f}{ratio:>8.2f}{speed:>10,.0f}{depth:>14.1f}"
 
 
 def _start_position() -> None:

@@ -158,7 +158,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
     *shown, loaded = run.stdout.splitlines()
     assert [line.split(maxsplit=1) for line in shown[shown.index("Commands:") + 1 :]] == [
         ["check", "Replay every game: is the log whole?"],
-        ["connect", "Let a bot play that was written for reconchess, UCI or CodinGame."],
+        ["connect", "Let a bot play, gmd's own or one written for reconchess, UCI or CodinGame."],
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Take in games out of PGN files or JSON lines."],
         ["play", "A game against a bot of gmd's own, in the terminal."],

@@ -58,10 +58,10 @@ async def test_random_plays_every_variant(variant: str, daemon_process: Served) 
 
 
 async def against_random(port: int, bots: MinimaxBots | RandomBots, **options: object) -> list[str]:
-    """How two games end, one with either colour, for the bots."""
+    """How two games end, one with either colour, for the bots; one after the other, so that they go the same way."""
     witness = Witness()
-    opponent = Bridge(Server(port=port, hello={"player": RANDOM}), named("random:seed=3"), Witness(), at_once=2)
-    mine = Bridge(Server(port=port, hello={"player": ME}), bots, witness, at_once=2)
+    opponent = Bridge(Server(port=port, hello={"player": RANDOM}), named("random:seed=3"), Witness(), at_once=1)
+    mine = Bridge(Server(port=port, hello={"player": ME}), bots, witness, at_once=1)
     with trio.fail_after(PATIENCE * 2):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(opponent.run, lambda bridge: bridge.play_all(2))

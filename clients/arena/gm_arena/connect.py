@@ -1,4 +1,4 @@
-"""``gmd connect``: let a bot play that was written for reconchess, UCI or CodinGame."""
+"""``gmd connect``: let a bot play, gmd's own or one written for reconchess, UCI or CodinGame."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
 @click.option("--position", type=int, help="The same, by its number, in chess960 and crazyhouse.")
 @click.option("--max-moves", type=int, help="A new game is drawn after so many moves of each side (in rbc, turns).")
 @click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="A UCI engine's option; may be given again."
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="An engine's option; may be given again."
 )
 @click.option(
     "--movetime", type=POSITIVE, help="Seconds an engine thinks about a move where there is no clock.  [default: 1]"
@@ -107,7 +107,8 @@ def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
 @click.option("--depth", type=click.IntRange(1), help="Plies an engine searches at most.")
 @click.option("--nodes", type=click.IntRange(1), help="Nodes an engine searches at most.")
 def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
-    """Let BOT play, as it is: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND or codingame:COMMAND.
+    """Let BOT play, as it is: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND or codingame:COMMAND; or one that is
+    installed, with its options: minimax, minimax:depth=2,seed=7, random.
 
     It plays every game in which the player has a seat or is invited to one, several at once, until Ctrl-C: then it
     finishes the games in hand, and leaves; a second Ctrl-C leaves at once. With --game it plays that one, with

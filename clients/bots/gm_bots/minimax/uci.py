@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import chess
 
 from .engine import Limit, Options, Result, search
+from .position import Position
 from .scores import MAX_DEPTH
 from .table import DEFAULT_MEBIBYTES
 
@@ -130,6 +131,12 @@ class Uci:
 
     def _go(self, words: list[str]) -> None:
         limit = read_limit(words, self._board.turn)
+        try:
+            Position(self._board)
+        except ValueError as error:
+            self._say(f"info string {error}")
+            self._say("bestmove (none)")
+            return
         limit = replace(limit, depth=min(limit.max_depth, self._values["MaxDepth"]))
         options = Options(self._values["Seed"] or None, self._values["Margin"], self._values["Hash"])
         self._stop.clear()
@@ -145,12 +152,7 @@ class Uci:
             told.append(result)
             self._say(describe(result))
 
-        try:
-            result = search(board, limit, options, stopped=self._stop.is_set, found=tell)
-        except ValueError as error:
-            self._say(f"info string {error}")
-            self._say("bestmove (none)")
-            return
+        result = search(board, limit, options, stopped=self._stop.is_set, found=tell)
         if not told or told[-1].pv != result.pv:
             self._say(describe(result))
         if infinite:
