@@ -19,7 +19,11 @@ Cell = tuple[Square, Piece | None]
 OLDEST = 8
 
 #: What a square is worth to a sense where something unknown has just captured: more than all others of a window.
-CAPTURED_THERE = 8 * 2 * OLDEST + 1
+CAPTURED_THERE = 8 * 2 * 3 * OLDEST + 1
+
+#: How many times as much a square is worth to a sense that is two steps from the player's king, or fewer: it is from
+#: there, mostly, that a king is taken by what nobody has seen come.
+NEAR_KING = 3
 
 #: The order in which pieces are taken to capture: the least valuable first, the king last.
 _CAPTURERS = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING)
@@ -88,7 +92,12 @@ class Guess:
         if square == self._captured_on:
             return CAPTURED_THERE
         age = min(self._turn - self._known[square], OLDEST)
-        return age * (2 if self._enemy_at(square) or self.board.is_attacked_by(not self.color, square) else 1)
+        reachable = self._enemy_at(square) or self.board.is_attacked_by(not self.color, square)
+        return age * (2 if reachable else 1) * (NEAR_KING if self._is_near_king(square) else 1)
+
+    def _is_near_king(self, square: Square) -> bool:
+        king = self.board.king(self.color)
+        return king is not None and chess.square_distance(king, square) <= 2
 
     def saw(self, cells: Collection[Cell]) -> None:
         """Take in what a sense has shown."""
