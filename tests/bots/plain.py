@@ -14,8 +14,12 @@ from gm_bots.minimax.position import Position
 from gm_bots.minimax.scores import INFINITY, MATE
 
 
-def minimax_of(position: Position, depth: int, ply: int = 0) -> int:
-    """The score of the side to move, as :func:`minimax` has it, some fifty times as fast."""
+def minimax_of(position: Position, depth: int, ply: int = 0, settled: dict[int, int] | None = None) -> int:
+    """The score of the side to move, as :func:`minimax` has it, some fifty times as fast.
+
+    :param settled: what the dust settles to, by key: most positions at the horizon are there several times.
+    """
+    settled = {} if settled is None else settled
     moves, in_check = legal_moves(position), position.in_check()
     if not moves:
         return ply - MATE if in_check else 0
@@ -23,11 +27,13 @@ def minimax_of(position: Position, depth: int, ply: int = 0) -> int:
         return 0
     depth += in_check
     if depth == 0:
-        return quiesce_of(position, -INFINITY, INFINITY)
+        if position.key not in settled:
+            settled[position.key] = quiesce_of(position, -INFINITY, INFINITY)
+        return settled[position.key]
     best = -INFINITY
     for move in moves:
         position.make(move)
-        best = max(best, -minimax_of(position, depth - 1, ply + 1))
+        best = max(best, -minimax_of(position, depth - 1, ply + 1, settled))
         position.unmake()
     return best
 

@@ -23,6 +23,9 @@ MOST_OF_CLOCK = 0.4
 #: Seconds that a move takes to be heard of: what stands between the search and the clock.
 OVERHEAD = 0.03
 
+#: More nodes than any search gets to.
+INFINITE_NODES = 1 << 62
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -89,7 +92,3 @@ class Watch:
         """:raises OutOfTime: time is up, or somebody wants the search to end."""
         if self.seconds >= self._hard or self._stopped():
             raise OutOfTime
-
-
-#: More nodes than any search gets to.
-INFINITE_NODES = 1 << 62
