@@ -22,7 +22,7 @@ class Table:
         self._game, self._console = game, console
         self._plain = not can_color(console)
         self._flipped = False
-        self._notes: list[str] = []
+        self._notes = [f"You are {'White' if game.color else 'Black'}. Type a move, such as Nf3 or g1f3, or 'help'."]
 
     def play(self) -> bool:
         """Play on to the end; whether it was reached."""
