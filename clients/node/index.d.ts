@@ -236,6 +236,8 @@ export interface RevokeFields extends Fields {
 
 /** The operator's. */
 export interface PlayersFields extends Fields {
+  /** Only those who are here. */
+  here?: boolean;
   limit?: number;
   before?: number | null;
 }
@@ -383,6 +385,9 @@ export interface PlayerRow {
   password: boolean;
   /** Whether it has no key any more. */
   revoked: boolean;
+  here: boolean;
+  /** How many more games it takes. */
+  room: number;
   created: string;
   [field: string]: unknown;
 }

@@ -177,6 +177,8 @@ class Game(ABC):
         self.now: Snapshot
         self.turn: chess.Color
         self.over = False
+        #: The seat, taken or kept, of the player who called the game off.
+        self.called_off_by: Color | None = None
         #: The side to move and the full-move number at the start.
         self.start_turn: chess.Color
         self.start_fullmove: int
@@ -303,7 +305,10 @@ class Game(ABC):
             return Outcome(refusal=self._is_over(self.now.termination))
         if self.begun:
             return Outcome(refusal=NotAvailable(f"game {self.id} has begun: it can be resigned, and not called off"))
-        return Outcome([Ended("withdrawn" if player in self.players else "declined")])
+        has_seat = player in self.players
+        seats = self.players if has_seat else self.named
+        by = seat_name(seats[WHITE] == player)
+        return Outcome([Ended("withdrawn" if has_seat else "declined", seat=by)])
 
     def _holds(self, player: int, color: Color) -> bool:
         return self.players[color == "white"] == player
