@@ -65,7 +65,7 @@ class SeatReply(Reply, kw_only=True):
 
 
 class PairReply(Reply, kw_only=True):
-    """The game that two players were invited to; who has ``accepted`` by now; who ``called_off`` the game, if anybody."""
+    """The game that two players were invited to: who has ``accepted`` by now, and who has ``called_off`` the game."""
 
     game_id: int
     accepted: list[Color]

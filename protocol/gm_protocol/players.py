@@ -62,7 +62,10 @@ class RevokedReply(Reply, kw_only=True):
 
 
 class PlayerRow(Struct, kw_only=True, frozen=True):
-    """A registered player as the operator is shown it. ``revoked``: it has no key. ``room``: how many more games it takes."""
+    """A registered player as the operator is shown it.
+
+    ``revoked``: it has no key. ``here``: it may be expected to answer. ``room``: how many more games it takes.
+    """
 
     player: int
     name: str

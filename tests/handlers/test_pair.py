@@ -89,7 +89,7 @@ async def test_ranked_is_told_to_the_invited() -> None:
         ({"black": "Alice"}, "bad_request", "black: 'Alice' is who plays White, too"),
         ({"black": "carol"}, "not_available", "black: 'carol' is not here"),
         ({"variant": "rbc", "draws": "claimed"}, "bad_request", "draws: 'claimed' does not apply to rbc"),
-        ({"vraiant": "rbc"}, "bad_request", "vraiant: pair has no such field"),
+        ({"vraiant": "rbc"}, "bad_request", "'vraiant': pair has no such field"),
     ],
 )
 async def test_what_is_refused(fields: Json, code: str, error: str) -> None:
