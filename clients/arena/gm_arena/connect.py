@@ -40,7 +40,7 @@ def _address(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
+def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
     """The field of ``new_game``; empty for no clock, None where nothing is said."""
     if text is None or text == "none":
         return None if text is None else {}
@@ -99,7 +99,7 @@ def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
 )
 @click.option(
     "--clock",
-    callback=_clock,
+    callback=read_clock,
     metavar="CLOCK",
     help="Of a new game, in seconds: 300, 180+2, 1/0.05 (first move/each later one), none.",
 )

@@ -11,8 +11,8 @@ are. What counts, a little of the first outweighing all of the second, and so on
 6. no two meet who would rather have the same colour;
 7. of those with equal points, the upper half meets the lower one, in order.
 
-These are the aims of FIDE's Dutch system (Handbook C.04.3), in its order, but not its letter, which goes on about who
-floats, and refuses a round that cannot be without a rematch: here there is always a round, so that few bots can play many.
+These are the aims of FIDE's Dutch system (Handbook C.04.3), in its order, but not its letter: that goes on about who
+floats, and has no round where one would need a rematch. Here there always is one: few bots can play many rounds.
 """
 
 from __future__ import annotations
