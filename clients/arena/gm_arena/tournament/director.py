@@ -51,7 +51,7 @@ class Attendance:
 
     def absent(self, player: int, now: float) -> bool:
         """Whether a player has been away for too long."""
-        return now - self._since.get(player, now) >= self._seconds
+        return player in self._since and now - self._since[player] >= self._seconds
 
 
 class Director:
