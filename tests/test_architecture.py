@@ -119,6 +119,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_client.tracker", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
         ("import gm_arena", {"gm_arena"}),
         ("import gm_arena.codingame", {"gm_arena", "chess"}),
+        ("import gm_arena.schedule, gm_arena.swiss, gm_arena.crosstable", {"gm_arena"}),
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),
@@ -163,6 +164,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["rekey", "Give a player a new key, and print it."],
         ["revoke", "Take a player's key and password away, and end its sessions."],
         ["serve", "Run the daemon."],
+        ["tournament", "Let registered players play a tournament."],
     ]
     heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}
     assert heavy & set(loaded.split()) == set()

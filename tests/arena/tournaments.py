@@ -18,7 +18,6 @@ from gm_arena.tournament.plan import Entrant, Key, Outcome, Round, Settings
 from gm_arena.tournament.record import Record
 from gm_arena.tournament.results import table_of
 from gm_client.trio_client import Client, Turn
-from gmd.daemon import Daemon
 from tests.helpers import running_daemon
 
 #: Seconds after which a tournament of these tests is taken to hang.
@@ -72,14 +71,14 @@ class Hall:
     :ivar keys: of each player, by its name.
     """
 
-    def __init__(self, daemon: Daemon, data: Path, nursery: trio.Nursery, keys: dict[str, str]) -> None:
-        self.daemon = daemon
+    def __init__(self, port: int, data: Path, nursery: trio.Nursery, keys: dict[str, str]) -> None:
+        self.port = port
         self.data = data
         self.nursery = nursery
         self.keys = keys
 
     def client(self, name: str) -> Client:
-        return Client(port=self.daemon.port, name=name, key=self.keys[name], patience=PATIENCE)
+        return Client(port=self.port, name=name, key=self.keys[name], patience=PATIENCE)
 
     def seat(self, name: str, mind: Mind) -> trio.CancelScope:
         """Let a player play all its games; cancelling this lets it leave."""
@@ -133,12 +132,14 @@ class Hall:
 async def hall(tmp_path: Path, *names: str, **settings: Any) -> AsyncIterator[Hall]:
     """A daemon where these are registered."""
     async with running_daemon(data=str(tmp_path), **settings) as daemon, trio.open_nursery() as nursery:
-        keys = {}
-        async with Client(port=daemon.port) as client:
-            for name in names:
-                keys[name] = (await client.register(name))["key"]
-        yield Hall(daemon, tmp_path, nursery, keys)
+        yield Hall(daemon.port, tmp_path, nursery, await register(daemon.port, names))
         nursery.cancel_scope.cancel()
+
+
+async def register(port: int, names: Sequence[str]) -> dict[str, str]:
+    """The keys of new players."""
+    async with Client(port=port) as client:
+        return {name: (await client.register(name))["key"] for name in names}
 
 
 def strong(names: Sequence[str]) -> dict[str, Mind]:

@@ -87,7 +87,9 @@ VARIANTS = ("standard", "chess960", "crazyhouse", "rbc")
 @click.option("--config", "config", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]")
 @click.pass_context
 def tournament(ctx: click.Context, /, name: str, players: tuple[str, ...], **given: Any) -> None:
-    """Let registered PLAYERs, all that are here unless some are named, play a tournament called NAME.
+    """Let registered players play a tournament.
+
+    It is called NAME, and is for these PLAYERs, or, where none is named, for all that are here.
 
     The daemon invites them to their games as they are here and have room. All that has happened is in a file in its
     data directory: if this command is killed, --resume goes on, and no game is played twice.

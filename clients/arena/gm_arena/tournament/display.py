@@ -35,7 +35,8 @@ class Lines:
 
     def begins(self, begun: Round) -> None:
         bye = "" if begun.bye is None else f"; {self._names[begun.bye]} has a bye"
-        self._say(f"round {begun.number}: {len(begun.pairings)} games{bye}")
+        count = len(begun.pairings)
+        self._say(f"round {begun.number}: {count} {'game' if count == 1 else 'games'}{bye}")
 
     def plays(self, key: Key, pairing: Pairing, game_id: int) -> None:
         self._say(f"{key} {self._both(pairing)}: game {game_id}")
