@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,11 @@ async def tournament(data: Path, *arguments: object) -> AsyncIterator[trio.Proce
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             await stream.aclose()
+
+
+def records(data: Path) -> list[Path]:
+    """The tournaments that there are."""
+    return list(data.glob("tournaments/*"))
 
 
 async def finished(data: Path, *arguments: object) -> tuple[int, str, str]:
@@ -138,6 +144,25 @@ async def test_what_it_says_and_writes(tmp_path: Path) -> None:
         assert by_file == (0, out, "")
 
 
+async def test_on_a_terminal_the_table_is_kept_current(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    async with hall(tmp_path, "ada", "bea") as house:
+        seat_all(house, ("ada", "bea"))
+        await house.gathered("ada", "bea")
+        command = [*COMMAND, "spring", "--seed", "1", "--data", str(tmp_path)]
+        env = {**environment(), "TERM": "xterm", "COLUMNS": "120"}
+        await trio.run_process(command, env=env, stderr=theirs, capture_stdout=True)
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):  # the other end is closed
+        while chunk := os.read(ours, 1 << 16):
+            shown += chunk
+    os.close(ours)
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
+    assert "\r\n1 of 1 games over, 0 on" in text
+    assert "┃ # ┃ Player ┃ Points ┃" in text
+
+
 async def test_interrupted_it_says_how_to_go_on(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea"), tournament(tmp_path, "spring", "ada", "bea") as process:
         assert await read_lines(process, 2) == ["round 1: 1 game", "waiting for ada, bea"]
@@ -196,7 +221,7 @@ async def test_what_is_refused(tmp_path: Path, arguments: list[str], words: str)
     async with hall(tmp_path, "ada", "bea"):
         ran = await trio.to_thread.run_sync(lambda: gmd("tournament", *arguments, "--data", tmp_path))
     assert (ran.status, words in ran.err) == (2, True), ran.err
-    assert not list(tmp_path.glob("tournaments/*"))
+    assert records(tmp_path) == []
 
 
 def test_without_a_daemon(tmp_path: Path) -> None:
@@ -213,4 +238,4 @@ async def test_what_the_daemon_refuses_leaves_no_tournament_behind(tmp_path: Pat
         status, _, err = await finished(tmp_path, "spring", "--clock", "0")
     assert status == 1
     assert err.splitlines()[-1].startswith("Error: the daemon refuses: clock.initial: 0.0 is not"), err
-    assert not list(tmp_path.glob("tournaments/*"))
+    assert records(tmp_path) == []

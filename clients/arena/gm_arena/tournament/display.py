@@ -76,6 +76,7 @@ class Screen(Lines):
     def shown(self) -> RenderableType:
         """What is on the screen."""
         from rich.console import Group
+        from rich.padding import Padding
         from rich.progress_bar import ProgressBar
         from rich.text import Text
 
@@ -85,7 +86,7 @@ class Screen(Lines):
         counts = f"{len(record.outcomes)} of {total} games over, {on} on"
         return Group(
             self._table(),
-            ProgressBar(total=max(total, 1), completed=len(record.outcomes), width=60),
+            Padding(ProgressBar(total=max(total, 1), completed=len(record.outcomes), width=60)),  # on a line of its own
             Text(counts + (f"; waiting for {awaited}" if awaited else "")),
             Text(self._latest, style="dim"),
         )
