@@ -104,7 +104,7 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
 
 
 def test_bots_that_are_written_already_play(outputs: list[str]) -> None:
-    lines = untimed(printed(outputs, "gmd connect")).splitlines()
+    lines = untimed(printed(outputs, "gmd connect reconchess:")).splitlines()
     assert sum(" plays on " in line for line in lines) == 3
     ends = [line for line in lines if re.match(r"game \d+: (won|lost|drawn) as ", line)]
     assert len(ends) == 2 * 2 + 2  # each side of two games, and of a third
@@ -130,7 +130,7 @@ def test_two_registered_players_find_each_other(outputs: list[str]) -> None:
 
 
 def test_the_operator_looks_after_players(outputs: list[str]) -> None:
-    first, *players, second, revoked = printed(outputs, "gmd register").splitlines()
+    first, *players, second, revoked = printed(outputs, "gmd register their-bot").splitlines()
     assert re.fullmatch(KEY, first)
     assert re.fullmatch(KEY, second)
     assert first != second

@@ -11,6 +11,10 @@ import pytest
 import trio.testing
 from trio.testing import MockClock
 
+from gm_protocol.messages import NewGame
+from gmd.games.events import Created, Ended
+from gmd.games.replay import DoesNotApply, replay
+from gmd.games.setup import resolve
 from gmd.handlers.call import Authority
 from gmd.tcp.listener import Doorkeeper
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
@@ -157,6 +161,28 @@ async def test_who_is_revoked_has_called_it_off() -> None:
         await trio.testing.wait_all_tasks_blocked()
         made = await paired(operator, token="1")
         assert (made["called_off"], made["state"]["termination"]) == ("black", "declined")
+
+
+@pytest.mark.parametrize(
+    ("ended", "applies"),
+    [
+        (Ended("declined"), True),  # as logs had it before ends named who it was
+        (Ended("declined", seat="white"), True),
+        (Ended("declined", seat="black"), True),
+        (Ended("withdrawn", seat="black"), False),
+        (Ended("expired"), True),
+        (Ended("expired", seat="white"), False),
+        (Ended("declined", 1.0, seat="white"), False),
+    ],
+)
+def test_a_log_says_who_called_a_game_off_or_does_not(ended: Ended, applies: bool) -> None:
+    options = resolve(NewGame(player_white=ALICE, player_black=BOB), {}, 0, strict=True)
+    created = Created(ALICE, BOB, options, "2026-11-21T00:00:00Z", invited=["white", "black"], lapses=30.0)
+    if applies:
+        assert replay(1, [created, ended]).called_off_by == ended.seat
+    else:
+        with pytest.raises(DoesNotApply):
+            replay(1, [created, ended])
 
 
 async def test_who_is_here_is_listed_newest_first_and_by_pages() -> None:

@@ -141,8 +141,8 @@ async def _direct(director: Director, record: Record) -> None:
     """Play to the end. Where the first game cannot be played as it is meant to be, there is no tournament."""
     try:
         await director.run()
-    except GmError:
-        if not record.made:
+    except GmError as error:
+        if error.code == "bad_request" and not record.made:
             record.path.unlink()
         raise
 
