@@ -169,7 +169,9 @@ async def test_interrupted_it_says_how_to_go_on(tmp_path: Path) -> None:
         process.send_signal(2)
         assert await process.wait() == 130
         assert process.stderr is not None
-        assert await process.stderr.receive_some() == b"left. Go on with: gmd tournament --resume spring\n"
+        path = tmp_path / "tournaments" / "spring.jsonl"
+        words = f"left. Go on with: gmd tournament {path} --resume --data {tmp_path}\n"
+        assert (await process.stderr.receive_some()).decode() == words
 
 
 async def test_bots_that_are_programs(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -105,19 +106,21 @@ def tournament(ctx: click.Context, /, name: str, players: tuple[str, ...], **giv
     try:
         status = trio.run(_run, directory, path, name, players, given)
     except KeyboardInterrupt:
-        click.echo(f"left.{_how_to_go_on(path, name)}", err=True)
+        click.echo(f"left.{_how_to_go_on(path, directory)}", err=True)
         sys.exit(130)
     except RecordError as error:
         raise click.UsageError(str(error)) from None
     except (ConnectionLost, BadReply) as error:
-        raise click.ClickException(f"{error}: is gmd serve running?{_how_to_go_on(path, name)}") from None
+        raise click.ClickException(f"{error}: is gmd serve running?{_how_to_go_on(path, directory)}") from None
     except GmError as error:
-        raise click.ClickException(f"the daemon refuses: {error}") from None
+        raise click.ClickException(f"the daemon refuses: {error}.{_how_to_go_on(path, directory)}") from None
     sys.exit(status)
 
 
-def _how_to_go_on(path: Path, name: str) -> str:
-    return f" Go on with: gmd tournament --resume {name}" if path.exists() else ""
+def _how_to_go_on(path: Path, directory: Path) -> str:
+    """The command, where there is something to go on with."""
+    command = ["gmd", "tournament", str(path), "--resume", "--data", str(directory)]
+    return f" Go on with: {shlex.join(command)}" if path.exists() else ""
 
 
 async def _run(directory: Path, path: Path, name: str, players: Sequence[str], given: dict[str, Any]) -> int:

@@ -94,41 +94,45 @@ class Director:
     # --- Sending ------------------------------------------------------------------------------------------------
 
     async def _send(self, open_games: Mapping[Key, Pairing]) -> bool:
-        """Have the games made whose players can play them; whether some could not, for want of a player."""
+        """Have the games made whose players can play them; whether there is room for more, which want for a player."""
         made = self._record.made
-        live = [pairing for key, pairing in open_games.items() if key in made]
         unsent = {key: pairing for key, pairing in open_games.items() if key not in made}
-        if not unsent or len(live) >= self._at_once:
-            self._await(set())
-            return False
-        busy = {player for pairing in live for player in pairing}
-        rooms = self._rooms(await self._daemon.here())
         awaited: set[int] = set()
-        left = len(unsent)
-        count = len(live)
-        for key, pairing in unsent.items():
-            if count >= self._at_once:
+        if unsent and len(open_games) - len(unsent) < self._at_once:
+            rooms = self._rooms(await self._daemon.here())
+            awaited = await self._make_those_who_can(open_games, rooms)
+        self._attendance.await_(awaited, trio.current_time())
+        self._watcher.awaits(awaited)
+        await self._forfeit({key: pairing for key, pairing in unsent.items() if key not in made})
+        left = open_games.keys() - self._record.outcomes.keys()
+        return bool(left - made.keys()) and len(left & made.keys()) < self._at_once
+
+    async def _make_those_who_can(self, open_games: Mapping[Key, Pairing], rooms: dict[int, int]) -> set[int]:
+        """Have games made, in order, as long as there may be more of them.
+
+        :param rooms: how many more games each takes who is here; kept current.
+        :return: who is missing: it is not here, or has no room though it plays in no game of this tournament.
+        """
+        live = [pairing for key, pairing in open_games.items() if key in self._record.made]
+        awaited: set[int] = set()
+        for key, pairing in open_games.items():
+            if key in self._record.made:
+                continue
+            if len(live) >= self._at_once:
                 break
             missing = {player for player in pairing if not rooms.get(player)}
             if missing and key not in self._doubtful:
-                awaited |= {player for player in missing if player not in busy or player not in rooms}
+                playing = {player for each in live for player in each}
+                awaited |= {player for player in missing if player not in playing or player not in rooms}
             elif await self._make(key, pairing):
-                count, left = count + 1, left - 1
-                for player in pairing:
-                    rooms[player] = rooms.get(player, 1) - 1
-                    busy.add(player)
-        self._await(awaited)
-        await self._forfeit({key: pairing for key, pairing in unsent.items() if key not in made})
-        return left > 0
+                live.append(pairing)
+                rooms |= {player: rooms.get(player, 1) - 1 for player in pairing}
+        return awaited
 
     def _rooms(self, here: Mapping[Entrant, int]) -> dict[int, int]:
         """How many games each of the players takes who is here."""
         numbers = {entrant.id: number for number, entrant in enumerate(self._record.settings.players)}
         return {numbers[entrant.id]: room for entrant, room in here.items() if entrant.id in numbers}
-
-    def _await(self, players: set[int]) -> None:
-        self._attendance.await_(players, trio.current_time())
-        self._watcher.awaits(players)
 
     async def _make(self, key: Key, pairing: Pairing) -> bool:
         """Have a game made; or find it made. Whether there is one now."""
