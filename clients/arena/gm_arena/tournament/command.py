@@ -1,4 +1,4 @@
-"""``gmd tournament``: let registered players play a round robin, a gauntlet or a Swiss tournament."""
+"""``gmd tournament``: let registered players play a tournament."""
 
 from __future__ import annotations
 
