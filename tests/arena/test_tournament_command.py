@@ -17,7 +17,8 @@ import trio
 from gm_arena.tournament.record import Record
 from tests.arena.playing import untimed
 from tests.arena.tournaments import NAMES, PATIENCE, Hall, all_games, hall, register, seat_all
-from tests.cli.commands import gmd
+from tests.cli.commands import gmd, gmd_process
+from tests.http.test_rc_connect import rc_connect, rc_register
 from tests.serving import environment, served
 
 #: The command, as the entry point runs it.
@@ -241,3 +242,21 @@ async def test_what_the_daemon_refuses_leaves_no_tournament_behind(tmp_path: Pat
     assert status == 1
     assert err.splitlines()[-1].startswith("Error: the daemon refuses: clock.initial: 0.0 is not"), err
     assert records(tmp_path) == []
+
+
+def test_a_bot_of_reconchess_s_own_client_and_one_on_tcp(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
+        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        rc_register(url, "on-http")
+        key = gmd_process("register", "on-tcp", "--data", tmp_path).out.strip()
+        connect = [sys.executable, "-m", "gmd", "connect", "--server", f"127.0.0.1:{daemon.port}"]
+        command = [*connect, "reconchess:reconchess.bots.random_bot", "--player", "on-tcp", "--key", key]
+        with rc_connect(url, "on-http"), subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL) as bot:
+            try:
+                wanted = ("--variant", "rbc", "--max-moves", "6", "--data", tmp_path)
+                ran = gmd_process("tournament", "mixed", "on-http", "on-tcp", *wanted)
+            finally:
+                bot.kill()
+    assert ran.status == 0, ran.err
+    with Record.open(tmp_path / "tournaments" / "mixed.jsonl") as record:
+        assert [outcome.result in ("1-0", "0-1", "1/2-1/2") for outcome in record.outcomes.values()] == [True]
