@@ -15,13 +15,14 @@ from ..report import TIME_FORMAT
 from ..schedule import Pairing
 from .plan import Key, Outcome, Round, total_games
 from .record import Record
-from .results import games_of, table_of
+from .results import games_of, table_of, tiebreaks_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-#: More columns than fit on a terminal are left out while the tournament is on; the last table has them all.
+#: Of more players only the first are shown while the tournament is on, and not how they played each other: a terminal
+#: has room for no more lines and columns. The last table has all.
 MOST_OPPONENTS = 16
 
 
@@ -96,8 +97,9 @@ class Screen(Lines):
 
         if len(self._names) <= MOST_OPPONENTS:
             return text_table(table_of(self._record), self._record.settings.name)
-        short = Table("#", "Player", "Points", "Games", title=self._record.settings.name)
-        for row in standings(self._names, games_of(self._record))[:MOST_OPPONENTS]:
+        title = f"{self._record.settings.name}: the first {MOST_OPPONENTS} of {len(self._names)}"
+        short = Table("#", "Player", "Points", "Games", title=title)
+        for row in standings(self._names, games_of(self._record), tiebreaks_of(self._record))[:MOST_OPPONENTS]:
             short.add_row(str(row.rank), row.name, f"{row.points:g}", str(row.games))
         return short
 

@@ -27,12 +27,17 @@ def games_of(record: Record) -> list[Game]:
     return games
 
 
+def tiebreaks_of(record: Record) -> tuple[str, ...]:
+    """What decides between those with equal points, the first thing first."""
+    return ("Buchholz" if record.settings.format == "swiss" else "S-B", "Direct", "Wins")
+
+
 def table_of(record: Record) -> Table:
     """By rounds for a Swiss tournament, else everybody against everybody; who has left keeps their points."""
     names = [entrant.name for entrant in record.settings.players]
     if record.settings.format == "swiss":
-        return round_table(names, games_of(record), ("Buchholz", "Direct", "Wins"))
-    return crosstable(names, games_of(record), ("S-B", "Direct", "Wins"))
+        return round_table(names, games_of(record), tiebreaks_of(record))
+    return crosstable(names, games_of(record), tiebreaks_of(record))
 
 
 class WrittenGame(NamedTuple):
