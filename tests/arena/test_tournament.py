@@ -190,7 +190,7 @@ async def test_who_comes_in_time_plays(tmp_path: Path) -> None:
 
 
 async def test_who_does_not_answer_forfeits(tmp_path: Path) -> None:
-    async with hall(tmp_path, "ada", "bea", invitation_timeout=0.5) as house, house.here("bea"):
+    async with hall(tmp_path, "ada", "bea", invitation_timeout=1.5) as house, house.here("bea"):
         seat_all(house, ("ada",))
         record = await house.direct(await house.begin(("ada", "bea"), games=2))
         assert results(record) == {"1.1": "+/- expired", "2.1": "-/+ expired"}
@@ -231,7 +231,7 @@ async def test_who_leaves_a_game_loses_it_on_time(tmp_path: Path) -> None:
 
         house.seat("ada", think)
         leaving.append(house.seat("bea", leave))
-        record = await house.direct(await house.begin(("ada", "bea"), terms={"clock": {"initial": 0.5}}))
+        record = await house.direct(await house.begin(("ada", "bea"), terms={"clock": {"initial": 1.5}}))
         assert results(record) == {"1.1": "1-0 timeout_black"}
 
 
@@ -315,6 +315,7 @@ async def test_a_player_with_no_room_is_waited_for_while_it_plays_here_and_else_
             await ada.settings(max_games=1)
             await cleo.settings(max_games=0)
         seat_all(house, names)
+        await house.gathered(*names)
         record = await house.direct(await house.begin(names, absence=2.0))
         reasons = {key: outcome.reason for key, outcome in record.outcomes.items()}
         assert sorted(reasons.values())[:2] == ["absent", "absent"]
