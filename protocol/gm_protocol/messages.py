@@ -22,6 +22,8 @@ from .lobby import (
     Decline,
     InvitationsReply,
     ListInvitations,
+    Pair,
+    PairReply,
     SeatReply,
     Seek,
     Settings,
@@ -185,6 +187,7 @@ AnyRequest = (
     | Accept
     | Decline
     | Settings
+    | Pair
 )
 
 #: Every request struct by its kind.
@@ -341,6 +344,7 @@ AnyReply = (
     | SeatReply
     | InvitationsReply
     | SettingsReply
+    | PairReply
     | SenseReply
     | MoveReply
     | ErrorReply
