@@ -30,11 +30,13 @@ from .interface import (
     LogFailed,
     Playing,
     Pruned,
+    Ranked,
     SequenceConflict,
     TokenUse,
     Unanswered,
 )
 from .outage import Outage
+from .ranking import ranked
 from .store import Conflicts, GameAppend, Store, Told
 from .waiting import playing, unanswered
 from .workers import Workers
@@ -356,6 +358,10 @@ class BatchingLog:
     async def unanswered(self) -> list[Unanswered]:
         await self._all_settled()
         return await self.read(unanswered)
+
+    async def ranked(self) -> Ranked:
+        await self._all_settled()
+        return await self.read(ranked)
 
     async def live_games(self) -> int:
         await self._all_settled()
