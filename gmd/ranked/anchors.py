@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import isfinite
+#: How far from 0 a rating may be given: beyond every player there is, and within what can be computed with.
+FURTHEST = 10_000
 
 
 class BadAnchors(ValueError):
@@ -24,8 +25,8 @@ def read_anchors(text: str | None) -> dict[str, float]:
             rating = float(number)
         except ValueError:
             rating = float("nan")
-        if not name or not isfinite(rating):
-            raise BadAnchors(f"anchors: {part.strip()!r} is not NAME=RATING, as in random-bot=1000")
+        if not name or not abs(rating) <= FURTHEST:
+            raise BadAnchors(f"anchors: {part.strip()!r} is not NAME=RATING, such as random-bot=1000")
         if name.lower() in anchors:
             raise BadAnchors(f"anchors: {name!r} is given twice")
         anchors[name.lower()] = rating

@@ -33,7 +33,7 @@ class Bouts:
 
     def note(self, game: Game, apart_until: float) -> None:
         """A ranked game was made or has ended."""
-        white, black = game.named
+        black, white = game.named  # False is Black
         if not game.over and game.id not in self._games:
             assert white is not None
             assert black is not None

@@ -14,6 +14,8 @@ Sparse = tuple[Sequence[float], Sequence[Mapping[int, float]]]
 
 #: Multiplications between two yields: half a millisecond's, or a single one's more.
 WORK_A_STEP = 16_384
+#: Entries of a sparse matrix between two: each takes several times as long.
+LOOKUPS_A_STEP = 4_096
 #: How much of the right side a solution may leave, squared and relative: beyond this floats do not get better.
 RESIDUE = 1e-24
 
@@ -35,23 +37,25 @@ def solve(matrix: Sparse, right: Sequence[float]) -> Generator[None, None, list[
     for _ in range(10 * len(right)):
         if size <= enough:
             break
-        image = _multiply(matrix, direction)
+        image = yield from _multiply(matrix, direction)
         step = size / dot(direction, image)
         solution = [value + step * d for value, d in zip(solution, direction, strict=True)]
         rest = [value - step * i for value, i in zip(rest, image, strict=True)]
         scaled = [value / scale for value, scale in zip(rest, diagonal, strict=True)]
         before, size = size, dot(rest, scaled)
         direction = [value + size / before * d for value, d in zip(scaled, direction, strict=True)]
-        yield
     return solution
 
 
-def _multiply(matrix: Sparse, vector: Sequence[float]) -> list[float]:
-    diagonal, rows = matrix
-    return [
-        scale * value + sum([entry * vector[column] for column, entry in row.items()])
-        for scale, value, row in zip(diagonal, vector, rows, strict=True)
-    ]
+def _multiply(matrix: Sparse, vector: Sequence[float]) -> Generator[None, None, list[float]]:
+    image: list[float] = []
+    work = 0
+    for scale, value, row in zip(matrix[0], vector, matrix[1], strict=True):
+        image.append(scale * value + sum([entry * vector[column] for column, entry in row.items()]))
+        if (work := work + len(row)) > LOOKUPS_A_STEP:
+            work = 0
+            yield
+    return image
 
 
 def inverse_diagonal(matrix: Sparse) -> Generator[None, None, list[float]]:

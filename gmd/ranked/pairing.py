@@ -8,7 +8,7 @@ takes the nearest, where each game that the two have in hand with each other cou
 choice in :data:`EXPLORES` is of anybody, however strong: without such games ratings at the two ends of a long ladder
 would know little of each other. Those who have just met are not paired anew as long as the caller says so.
 
-White is who has had it less often in this pair of players; the first time it is drawn.
+Colours alternate in every pair of players: White is who has had it less often in this pair.
 
 With n players and g games this takes time as n log n + g log n, and moving g pointers in a list of n.
 """
@@ -125,9 +125,7 @@ class _Round:
     def _seat(self, one: int, other: int) -> Pairing:
         """Who plays White."""
         more = self._whites(one, other) - self._whites(other, one)
-        pairing = (
-            Pairing(one, other) if more < 0 or (more == 0 and self._random.random() < 0.5) else Pairing(other, one)
-        )
+        pairing = Pairing(one, other) if more < 0 or (more == 0 and _begins(one, other)) else Pairing(other, one)
         self._made[pairing] += 1
         return pairing
 
@@ -138,3 +136,11 @@ class _Round:
         self._room[player] -= 1
         if not self._room[player]:
             del self._ladder[bisect_left(self._ladder, (self._strength[player], player))]
+
+
+def _begins(one: int, other: int) -> bool:
+    """Whether the one has White the first time, and whenever they have had it equally often: so it alternates.
+
+    Of neighbours in the order of ids it is the lower, of the next ones the higher, and so on, as in a round robin.
+    """
+    return (one < other) is bool((one + other) % 2)

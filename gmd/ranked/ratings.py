@@ -5,7 +5,7 @@ What has become durable counts. Nothing is kept of the ratings themselves: at th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from time import perf_counter
 
 import trio
@@ -54,8 +54,8 @@ async def climb(record: Record, anchors: Mapping[int, float]) -> Ladder:
 
     :param anchors: the ratings of players that are given.
     """
-    games, opponents = record.games, record.opponents()
-    computing = estimate(opponents, anchors)
+    games, totals = record.games, record.totals()
+    computing = estimate(record.opponents(), anchors)
     until = perf_counter() + SLICE_SECONDS
     while True:
         try:
@@ -66,7 +66,7 @@ async def climb(record: Record, anchors: Mapping[int, float]) -> Ladder:
         if perf_counter() >= until:
             await trio.lowlevel.checkpoint()
             until = perf_counter() + SLICE_SECONDS
-    standings = [Standing(entrant, ratings[entrant], _total(scores.values())) for entrant, scores in opponents.items()]
+    standings = [Standing(entrant, ratings[entrant], score) for entrant, score in totals.items()]
     return Ladder(games, tuple(sorted(standings, key=lambda each: (-each.rating.rating, each.entrant))))
 
 
@@ -125,10 +125,3 @@ class Ratings:
         if pruned.ranked is not None:
             self.record.add(pruned.ranked._replace(games=-pruned.ranked.games))
             self._changed.set()
-
-
-def _total(scores: Iterable[Score]) -> Score:
-    total = Score()
-    for score in scores:
-        total = total.plus(score)
-    return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gmd.log.interface import RankedResult
@@ -44,13 +44,16 @@ class Score(NamedTuple):
 
 
 class Record:
-    """How often each entrant, playing White, did what against each other one."""
+    """How often everybody did what against everybody, with either colour, and who had White how often.
+
+    :ivar games: how many games it counts.
+    """
 
     def __init__(self, results: Iterable[RankedResult] = ()) -> None:
-        self._scores: dict[tuple[Entrant, Entrant], Score] = {}
-        self._whites: dict[tuple[int, int], int] = {}
-        #: How many games it counts.
         self.games = 0
+        self._scores: dict[Entrant, dict[Entrant, Score]] = {}
+        self._totals: dict[Entrant, Score] = {}
+        self._whites: dict[tuple[int, int], int] = {}
         for result in results:
             self.add(result)
 
@@ -61,25 +64,28 @@ class Record:
         if white == black or not new.games:
             return  # it says nothing about anybody, or was called off
         self.games += new.games
-        self._scores[white, black] = self._scores.get((white, black), Score()).plus(new)
-        if not self._scores[white, black].games:
-            del self._scores[white, black]
+        self._count(white, black, new)
+        self._count(black, white, new.turned())
         pair = white.player, black.player
         self._whites[pair] = self._whites.get(pair, 0) + new.games
+
+    def _count(self, one: Entrant, other: Entrant, new: Score) -> None:
+        scores = self._scores.setdefault(one, {})
+        scores[other] = scores.get(other, Score()).plus(new)
+        self._totals[one] = self._totals.get(one, Score()).plus(new)
+        if not scores[other].games:
+            del scores[other]
+        if not scores:
+            del self._scores[one], self._totals[one]
 
     def whites(self, player: int, opponent: int) -> int:
         """How many games a player has had White in against another, whatever their versions."""
         return self._whites.get((player, opponent), 0)
 
     def opponents(self) -> dict[Entrant, dict[Entrant, Score]]:
-        """Everybody's score against everybody it has met, with either colour; in the order of ids and versions."""
-        found: dict[Entrant, dict[Entrant, Score]] = {}
-        for one, other, score in sorted(self._both_ways()):
-            mine = found.setdefault(one, {})
-            mine[other] = mine.get(other, Score()).plus(score)
-        return found
+        """Everybody's score against everybody it has met, as of now, in no order."""
+        return {entrant: dict(scores) for entrant, scores in self._scores.items()}
 
-    def _both_ways(self) -> Iterator[tuple[Entrant, Entrant, Score]]:
-        for (white, black), score in self._scores.items():
-            yield white, black, score
-            yield black, white, score.turned()
+    def totals(self) -> dict[Entrant, Score]:
+        """Everybody's score, as of now."""
+        return dict(self._totals)

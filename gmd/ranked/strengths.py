@@ -17,7 +17,7 @@ White's advantage is not in the model: the matchmaker alternates colours in ever
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from math import exp, log, sqrt
 
 from msgspec import Struct
@@ -33,6 +33,8 @@ SCALE = 400 / log(10)
 LONGEST_STEP = 1.0
 #: A step that is shorter is the last one, which makes the ratings exact beyond what is shown.
 LAST_STEP = 1e-9
+#: Ten are many; ratings that are given far from all others take more, a unit each.
+MOST_STEPS = 200
 
 _PRECISION = (SCALE / SPREAD) ** 2  # of what is assumed before the first game, in the model's units
 
@@ -53,10 +55,12 @@ def estimate(
 ) -> Generator[None, None, dict[Entrant, Rating]]:
     """The ratings of all who have played. It yields often, for others to run.
 
-    :param opponents: as :meth:`.record.Record.opponents` has them; the same counts give the same numbers, to the bit.
+    :param opponents: as :meth:`.record.Record.opponents` has them; the same counts give the same numbers, to the bit,
+        in whatever order they come.
     :param anchors: players whose ratings are given, all versions of theirs.
     """
-    network = _Network(opponents, anchors)
+    network = _Network(sorted(entrant for entrant in opponents if entrant.player not in anchors))
+    yield from network.meet(opponents, anchors)
     yield from network.settle()
     deviations = yield from network.deviations()
     found = {entrant: Rating(anchors[entrant.player], 0.0) for entrant in opponents if entrant.player in anchors}
@@ -76,41 +80,50 @@ class _Network:
     :ivar free: those whose ratings are to be found.
     """
 
-    def __init__(self, opponents: Mapping[Entrant, Mapping[Entrant, Score]], anchors: Mapping[int, float]) -> None:
-        self.free = [entrant for entrant in opponents if entrant.player not in anchors]
+    def __init__(self, free: Sequence[Entrant]) -> None:
+        self.free = free
+        self.strengths = [0.0] * len(free)
+        #: For each, those it has met whose ratings are to be found, and those whose are given, with its score.
+        self._met: list[dict[int, Score]] = []
+        self._pinned: list[list[tuple[float, Score]]] = []
+
+    def meet(
+        self, opponents: Mapping[Entrant, Mapping[Entrant, Score]], anchors: Mapping[int, float]
+    ) -> Generator[None, None, None]:
+        """Take in who has met whom: in order, since sums of floats depend on it."""
         number = {entrant: place for place, entrant in enumerate(self.free)}
-        self._met = [
-            {number[other]: score for other, score in opponents[entrant].items() if other in number}
-            for entrant in self.free
-        ]
-        self._pinned = [
-            [((anchors[o.player] - MEAN) / SCALE, score) for o, score in opponents[entrant].items() if o not in number]
-            for entrant in self.free
-        ]
-        self.strengths = [0.0] * len(self.free)
+        for entrant in self.free:
+            scores = sorted(opponents[entrant].items())
+            self._met.append({number[other]: score for other, score in scores if other in number})
+            given = [((anchors[other.player] - MEAN) / SCALE, score) for other, score in scores if other not in number]
+            self._pinned.append(given)
+            yield
 
     def settle(self) -> Generator[None, None, None]:
         """Go to the most probable strengths, by Newton's method: what is probable has one peak."""
-        longest = LONGEST_STEP
-        while longest > LAST_STEP:
-            slope, curvature = self._look()
-            yield
+        for _ in range(MOST_STEPS):
+            slope, curvature = yield from self._look()
             steps = yield from solve(curvature, slope)
             longest = max(map(abs, steps), default=0.0)
             part = min(1.0, LONGEST_STEP / longest) if longest else 0.0
             self.strengths = [mine + part * step for mine, step in zip(self.strengths, steps, strict=True)]
+            if longest <= LAST_STEP:
+                return
 
     def deviations(self) -> Generator[None, None, list[float]]:
         """Of the strengths as they are, in the model's units."""
-        _, curvature = self._look()
+        _, curvature = yield from self._look()
         variances = yield from inverse_diagonal(curvature)
         return [sqrt(variance) for variance in variances]
 
-    def _look(self) -> tuple[list[float], Sparse]:
+    def _look(self) -> Generator[None, None, tuple[list[float], Sparse]]:
         """The slope of the probability's logarithm, and its curvature, negated."""
-        slope, diagonal, rows = [], [], []
+        slope: list[float] = []
+        diagonal: list[float] = []
+        rows: list[dict[int, float]] = []
         for mine, met, pinned in zip(self.strengths, self._met, self._pinned, strict=True):
-            up, curve, row = -mine * _PRECISION, _PRECISION, {}
+            up, curve = -mine * _PRECISION, _PRECISION
+            row: dict[int, float] = {}
             for other, score in met.items():
                 points = 1 / (1 + exp(self.strengths[other] - mine))
                 weight = score.games * points * (1 - points)
@@ -124,4 +137,5 @@ class _Network:
             slope.append(up)
             diagonal.append(curve)
             rows.append(row)
+            yield
         return slope, (diagonal, rows)

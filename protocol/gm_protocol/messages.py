@@ -35,6 +35,7 @@ from .options import IllegalMoveRule as IllegalMoveRule
 from .options import Seconds
 from .options import Variant as Variant
 from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
+from .ranked import GetLeaderboard, LeaderboardReply
 from .state import Color, GameState, Result, SenseResult, Termination
 
 GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -185,6 +186,7 @@ AnyRequest = (
     | Accept
     | Decline
     | Settings
+    | GetLeaderboard
 )
 
 #: Every request struct by its kind.
@@ -341,6 +343,7 @@ AnyReply = (
     | SeatReply
     | InvitationsReply
     | SettingsReply
+    | LeaderboardReply
     | SenseReply
     | MoveReply
     | ErrorReply
