@@ -155,9 +155,10 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
     *shown, loaded = run.stdout.splitlines()
     assert [line.split(maxsplit=1) for line in shown[shown.index("Commands:") + 1 :]] == [
         ["check", "Replay every game: is the log whole?"],
-        ["connect", "Let a bot play that was written for reconchess, UCI or CodinGame."],
+        ["connect", "Let a bot written for reconchess, UCI or CodinGame play."],
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Take in games out of PGN files or JSON lines."],
+        ["leaderboard", "How strong everybody is who has played ranked games."],
         ["players", "List the registered players, newest first."],
         ["register", "Register a player, and print its key."],
         ["rekey", "Give a player a new key, and print it."],
