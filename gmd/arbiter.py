@@ -110,10 +110,11 @@ class Arbiter:
 
         :param at: when it arrived: the thinking it ends is charged up to then.
         """
-        outcome = table.game.decide(command, self.thought(table, at))
+        game = table.game
+        outcome = game.decide(command, 0.0 if game.clock is None else self.thought(table, at))
         if outcome.events:
             for event in outcome.events:
-                table.game.apply(event)
+                game.apply(event)
             self._append(table, outcome.events)
         return outcome
 

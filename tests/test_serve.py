@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -142,12 +143,12 @@ async def test_it_stops_in_time_also_where_clients_do_not_leave_and_it_is_told_t
 
 
 async def test_it_binds_its_old_port_at_once() -> None:
-    port = 0
+    host, port = "127.0.0.3", 0  # an address where nobody else takes the port meanwhile
     for _ in range(3):
-        with served("--port", str(port)) as daemon:
+        with served("--host", host, "--port", str(port)) as daemon:
             assert port in (0, daemon.port)
             port = daemon.port
-            client = await connect(port)
+            client = Client(await trio.open_tcp_stream(host, port))
             await client.ask("hello")
             daemon.process.send_signal(signal.SIGTERM)
             assert await client.closed()  # the server closes first, and so its address lingers
@@ -164,6 +165,15 @@ async def test_settings_come_from_flags_the_environment_and_a_file(tmp_path: Pat
         limits = (await client.ask("hello"))["limits"]
         assert (limits["max_wait_seconds"], limits["max_message"], limits["idle_seconds"]) == (3.0, 6000, 7.0)
         await client.aclose()
+
+
+def test_a_misspelt_variable_is_warned_of() -> None:
+    with served(env={"GMD_PORTT": "secret", "GMD_MAX_WAIT": "2", "GMD_LOG_FORMAT": "json"}) as daemon:
+        daemon.process.terminate()
+        _, said = daemon.process.communicate(timeout=STOP_SECONDS)
+    warnings = [line for line in map(json.loads, said.splitlines()) if line["level"] == "warning"]
+    assert [(line["variable"], line["advice"]) for line in warnings] == [("GMD_PORTT", "did you mean GMD_PORT?")]
+    assert "secret" not in said
 
 
 async def test_a_file_may_be_named_by_flag(tmp_path: Path) -> None:

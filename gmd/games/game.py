@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from math import inf
 from typing import ClassVar, NamedTuple
 
 import chess
@@ -20,7 +21,7 @@ from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import CALLED_OFF, Color, Termination
 
 from .clock import Clock
-from .events import AnyEvent, Created, Ended, Heard, Joined
+from .events import AnyEvent, Created, Ended, Heard, Joined, timeout
 from .position import Position
 
 
@@ -81,7 +82,14 @@ class CallOff(Struct, frozen=True, gc=False):
     player: int | None
 
 
-Command = Sense | Play | End | Join | Hear | Flag | Absent | CallOff
+class RunOut(Struct, frozen=True, gc=False):
+    """A seat gives up all the time it has, whoever's turn it is: what reconchess's client does where a bot fails."""
+
+    seat: chess.Color
+    ply: None = None
+
+
+Command = Sense | Play | End | Join | Hear | Flag | Absent | CallOff | RunOut
 
 
 class Snapshot(Struct, frozen=True, gc=False):
@@ -350,7 +358,22 @@ class Game(ABC):
         loser = self.turn if not self.heard[self.turn] else not self.turn
         return Outcome([timeout(loser, 0.0)])
 
-    def refuse(self, command: Sense | Play | End, thought: float) -> Outcome | None:
+    def run_out(self, command: RunOut, thought: float) -> Outcome:
+        """Decide :class:`RunOut`."""
+        if (refused := self.refuse(command, thought)) is not None:
+            return refused
+        if self.clock is None:
+            return Outcome(refusal=NotAvailable(f"game {self.id} has no clock: nobody's time runs out"))
+        return Outcome([timeout(command.seat, thought, given_up=True)])
+
+    def charge_ended(self, event: Ended) -> None:
+        """Charge what an end does: the side to move's last thought; and all that is left to who gave that up."""
+        if self.clock is not None:
+            self.clock.charge(self.turn, event.seconds)
+            if event.seat is not None and event.termination.startswith("timeout"):
+                self.clock.charge(event.seat == "white", inf)
+
+    def refuse(self, command: Sense | Play | End | RunOut, thought: float) -> Outcome | None:
         """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""
         if self.over:
             return Outcome(refusal=self._is_over(self.now.termination))
@@ -375,8 +398,3 @@ class Game(ABC):
         if self.clock is not None and self.ticking and self.clock.fallen(self.turn, thought):
             return [timeout(self.turn, self.clock.left(self.turn))]
         return []
-
-
-def timeout(loser: chess.Color, seconds: float) -> Ended:
-    """The event of a side's time running out, charged the ``seconds`` it had left."""
-    return Ended("timeout_white" if loser else "timeout_black", seconds)
