@@ -54,9 +54,10 @@ def places(values: list[float]) -> list[int]:
 @pytest.mark.proof
 def test_the_ratings_of_a_simulated_ladder_converge_to_its_strengths_within_the_stated_uncertainty() -> None:
     """Of all, 95 in 100 are within two deviations of their strengths, and the deviations are not idle."""
+    ladders = proof_size(3, 60)
     within: list[bool] = []
     errors: list[float] = []
-    for seed in range(proof_size(3, 60)):
+    for seed in range(ladders):
         strengths, anchors, simulation = ladder(seed)
         ratings = rate(simulation.record, anchors)
         assert len(simulation.results) == PLAYERS * ROUNDS
