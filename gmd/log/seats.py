@@ -29,18 +29,18 @@ def status_of(standing: Standing) -> GameStatus:
 
 def versions_of(created: Created) -> dict[str, int | None]:
     """The columns that hold the versions of the players' bots: empty where the game is not ranked."""
-    white, black = created.versions if _is_ranked(created) else (None, None)
+    white, black = created.versions if is_ranked(created) else (None, None)
     return {"white_version": white, "black_version": black}
 
 
-def _is_ranked(created: Created) -> bool:
+def is_ranked(created: Created) -> bool:
     """Whether it counts for somebody: a file may have a game that is ranked, and for anybody who comes."""
     return created.ranked and created.player_white is not None and created.player_black is not None
 
 
 def ranked_result(created: Created, result: Result) -> RankedResult | None:
     """What a game that ended so, or is on, is for ratings; None where it is nothing."""
-    if not _is_ranked(created) or result == "*":
+    if not is_ranked(created) or result == "*":
         return None
     assert created.player_white is not None
     assert created.player_black is not None

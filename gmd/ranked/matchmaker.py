@@ -19,6 +19,7 @@ from gmd.games.game import Game
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.offer import Offer
 from gmd.log.interface import Playing
+from gmd.log.seats import is_ranked
 from gmd.logger import get_logger
 from gmd.players.account import Account
 from gmd.players.registry import Registry
@@ -82,7 +83,7 @@ class Matchmaker:
     # --- What happens -------------------------------------------------------------------------------------------
 
     def _on_seats(self, game: Game) -> None:
-        if not game.created.ranked:
+        if not is_ranked(game.created):
             if game.over:
                 self._happened.set()  # its players have more room
             return
@@ -98,7 +99,7 @@ class Matchmaker:
             self._happened.set()
 
     def _on_called_off(self, game: Game, player: int) -> None:
-        if game.created.ranked:
+        if is_ranked(game.created):
             self._patience.tried(player, trio.current_time())
 
     def _on_set(self, account: Account) -> None:

@@ -67,8 +67,11 @@ def test_the_ratings_of_a_simulated_ladder_converge_to_its_strengths_within_the_
         within += [abs(rating - strength) <= 2 * deviation for strength, rating, deviation in known]
         assert correlation(places([s for s, *_ in known]), places([r for _, r, _ in known])) > 0.95
         assert mean(deviation for *_, deviation in known) < SPREAD / 4
-    assert mean(within) >= 0.93  # of 72, or more, that are 19 in 20: a deviation less, and two in the small run
-    assert 0.8 < mean(error**2 for error in errors) < 1.3  # and not because they say too little
+    # The errors within a ladder have much in common, so of few ladders less can be said. A draw tells more of strengths
+    # than the model has it, which makes the squares nine tenths of what they are said to be.
+    spare = ladders**-0.5
+    assert mean(within) >= 0.95 - spare / 10
+    assert abs(mean(error**2 for error in errors) - 0.9) < spare
 
 
 def test_more_games_say_more() -> None:
