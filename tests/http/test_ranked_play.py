@@ -18,8 +18,7 @@ import httpx
 import pytest
 
 from tests.http.test_rc_connect import BIN, PASSWORD, PATIENCE_SECONDS
-from tests.http.test_reconchess_client import free_port
-from tests.serving import served
+from tests.serving import reserved_port, served
 from tests.tools import require_tool
 
 #: What RandomBot's rating is said to be.
@@ -29,10 +28,11 @@ ANCHOR = 1000.0
 class Arena:
     """A daemon that may be killed and comes back to where it was, and the bots that play there."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, port: int) -> None:
+        """:param port: for HTTP."""
         self.data = data
-        self.url = f"http://127.0.0.1:{free_port()}"
-        self._arguments = ("--data", str(data), "--port", str(free_port()), "--anchors", f"random={ANCHOR}")
+        self.url = f"http://127.0.0.1:{port}"
+        self._arguments = ("--data", str(data), "--anchors", f"random={ANCHOR}")
 
     @contextmanager
     def daemon(self) -> Iterator[None]:
@@ -135,8 +135,9 @@ def check_leaderboard(arena: Arena, names: Sequence[str]) -> dict[str, Any]:
 
 
 def test_ten_games_at_once_of_two_bots_outlive_the_daemon_and_make_the_leaderboard(tmp_path: Path) -> None:
-    arena, names = Arena(tmp_path / "data"), ("random", "attacker")
+    names = ("random", "attacker")
     with ExitStack() as stack:
+        arena = Arena(tmp_path / "data", stack.enter_context(reserved_port()))
         with arena.daemon():
             for name in names:
                 arena.register(name)
@@ -160,8 +161,10 @@ def test_ten_games_at_once_of_two_bots_outlive_the_daemon_and_make_the_leaderboa
 @pytest.mark.proof
 def test_three_bots_play_each_other_one_of_them_with_an_engine(tmp_path: Path) -> None:
     stockfish = require_tool("stockfish")
-    arena, names = Arena(tmp_path / "data"), ("random", "attacker", "trout")
-    with ExitStack() as stack, arena.daemon():
+    names = ("random", "attacker", "trout")
+    with ExitStack() as stack:
+        arena = Arena(tmp_path / "data", stack.enter_context(reserved_port()))
+        stack.enter_context(arena.daemon())
         for name in names:
             arena.register(name)
         env = {"STOCKFISH_EXECUTABLE": str(stockfish)}

@@ -8,6 +8,7 @@ from typing import Any
 import trio
 from trio.testing import MockClock
 
+from bench.ladders import rate
 from gmd.lobby.offer import Offer
 from gmd.log.memory import MemoryLog
 from gmd.ranked.record import Record
@@ -15,7 +16,6 @@ from gmd.ranked.strengths import MEAN, SPREAD
 from tests.helpers import durable_daemon, store_in
 from tests.http.helpers import http_daemon
 from tests.lobbying import ALICE, BOB, CAROL, House, house, housed
-from tests.ranked.ladders import rate
 
 #: Longer than it takes to compute a small ladder and to rest from it.
 MOMENT = 5.0

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.ladders import Simulation, rate
 from gm_protocol.state import Result
 from gmd.log.interface import RankedResult
 from gmd.ranked.record import Entrant, Record
 from gmd.ranked.strengths import MEAN, SPREAD, Rating, expected
 from tests.helpers_proof import proof_size
-from tests.ranked.ladders import Simulation, rate
 
 PLAYERS = 25
 ROUNDS = 50
