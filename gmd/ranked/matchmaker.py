@@ -49,7 +49,8 @@ class Matchmaker:
         self, arbiter: Arbiter, registry: Registry, lobby: Lobby, ratings: Ratings, random: Random | None = None
     ) -> None:
         """:param random: decides where it is all the same."""
-        self._lobby, self._ratings, self._random = lobby, ratings, random or SystemRandom()
+        self._registry, self._lobby, self._ratings = registry, lobby, ratings
+        self._random = random or SystemRandom()
         self._bouts, self._patience = Bouts(), Patience()
         self._happened = trio.Event()
         #: When to look again because something failed, in trio's time.
@@ -84,8 +85,8 @@ class Matchmaker:
 
     def _on_seats(self, game: Game) -> None:
         if not is_ranked(game.created):
-            if game.over:
-                self._happened.set()  # its players have more room
+            if game.over and any(map(self._wants, game.named)):
+                self._happened.set()  # there is more room
             return
         now = trio.current_time()
         self._bouts.note(game, now + APART_SECONDS)
@@ -109,6 +110,10 @@ class Matchmaker:
 
     def _on_come(self, player: int) -> None:
         self._happened.set()
+
+    def _wants(self, player: int | None) -> bool:
+        account = None if player is None else self._registry.get(player)
+        return account is not None and account.ranked
 
     # --- What is done -------------------------------------------------------------------------------------------
 

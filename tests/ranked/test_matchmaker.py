@@ -197,3 +197,14 @@ async def test_the_version_that_counts_is_that_with_which_the_game_is_made(
         assert (ratings.of(ALICE, 2).rating, ratings.of(ALICE, 2).deviation) == (MEAN, SPREAD)
         assert ratings.of(ALICE, 1).rating > MEAN > ratings.of(BOB, 0).rating
         assert ratings.record.whites(ALICE, BOB) + ratings.record.whites(BOB, ALICE) == 1
+
+
+async def test_the_end_of_another_game_makes_room_as_well(autojump_clock: MockClock) -> None:
+    async with house() as (daemon, alice, bob, carol):
+        game_id = (await carol.ask("challenge", opponent="bob", variant="rbc"))["game_id"]
+        await take(bob, game_id)
+        await want_ranked(alice)
+        await want_ranked(bob)
+        assert await received(alice) == []
+        await resign(daemon, bob, BOB, game_id)
+        assert len(await received(alice)) == len(await received(bob)) == 1
