@@ -159,9 +159,12 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Take in games out of PGN files or JSON lines."],
         ["leaderboard", "How strong everybody is who has played ranked games."],
+        ["playback", "Give a bot a recorded game of blind chess again, and compare."],
         ["players", "List the registered players, newest first."],
+        ["referee", "Play a match between two bots by the rules of CodinGame."],
         ["register", "Register a player, and print its key."],
         ["rekey", "Give a player a new key, and print it."],
+        ["replay", "Step through a recorded game in a terminal."],
         ["revoke", "Take a player's key and password away, and end its sessions."],
         ["serve", "Run the daemon."],
     ]

@@ -16,6 +16,7 @@ import trio
 
 from gm_client.blocking import DEFAULT_PORT, PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
 
+from .address import read_address
 from .bot import BotFailed, Bots, BotUnusable
 from .bridge import Bridge, BridgeError, Server
 from .ranked import ranked
@@ -30,15 +31,6 @@ POSITIVE = click.FloatRange(0, min_open=True)
 
 #: What ends the taking of games, and at the second time everything.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-def _address(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, int]:
-    """HOST:PORT, HOST, or :PORT; an IPv6 address stands in brackets."""
-    has_port = ":" in text.rpartition("]")[2]
-    host, _, port = text.rpartition(":") if has_port else (text, "", str(DEFAULT_PORT))
-    if not port.isdecimal() or not 1 <= int(port) <= 65535:
-        raise click.BadParameter(f"{text!r} is not HOST:PORT, with a port from 1 to 65535")
-    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
@@ -61,7 +53,7 @@ def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
 @click.argument("bot")
 @click.option(
     "--server",
-    callback=_address,
+    callback=read_address,
     default=f"127.0.0.1:{DEFAULT_PORT}",
     metavar="HOST:PORT",
     show_default=True,

@@ -73,13 +73,18 @@ class BotProcess:
 
         :raises BotFailed: there is none.
         """
+        line = await self.next_line()
+        if line is None:
+            raise BotFailed(f"{self.label} {await self.why_silent()}")
+        return line
+
+    async def next_line(self) -> str | None:
+        """The same; None where there will be none."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._write_on)
             line = await self._read_line()
             nursery.cancel_scope.cancel()
-        if line is None:
-            raise BotFailed(await self._why_silent())
-        return line.decode("utf-8", "replace")
+        return None if line is None else line.decode("utf-8", "replace")
 
     async def _read_line(self) -> bytes | None:
         """None where the bot has said its last, or says too much at once."""
@@ -95,12 +100,13 @@ class BotProcess:
         del self._received[: end + 1]
         return line
 
-    async def _why_silent(self) -> str:
+    async def why_silent(self) -> str:
+        """What a sentence about it goes on with where it has no next line."""
         if len(self._received) > MAX_LINE:
-            return f"{self.label} wrote a line of more than {MAX_LINE} bytes"
+            return f"wrote a line of more than {MAX_LINE} bytes"
         with trio.move_on_after(PATIENCE_SECONDS):
-            return f"{self.label} {_ended(await self._process.wait())}"
-        return f"{self.label} closed its standard output"
+            return _ended(await self._process.wait())
+        return "closed its standard output"
 
     async def _write_on(self) -> None:
         while not self._write():
