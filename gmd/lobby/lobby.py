@@ -52,6 +52,7 @@ class Lobby:
 
     :ivar book: which invitations there are, and who has how many games in hand.
     :ivar presence: who is here.
+    :ivar limits: what bounds them.
     :ivar attempts: invitations by address: whoever has a client's request takes one first.
     """
 
@@ -69,7 +70,7 @@ class Lobby:
         self.attempts = Attempts("max_invitations_per_minute", limits.per_minute, MINUTE)
         self._arbiter = arbiter
         self._registry = registry
-        self._limits = limits
+        self.limits = limits
         self._random = random or SystemRandom()
         self._queue = Queue()
         self._on_called_off: list[Callable[[Game, int], None]] = []
@@ -170,7 +171,7 @@ class Lobby:
         :raises LogFailed: it could not be written; there is no such game.
         """
         versions = self._version(offer.white), self._version(offer.black)
-        game, events = make(offer, self._random.randrange(960), self._limits.seconds, versions)
+        game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions)
         table = self._arbiter.open(game, events, offer.token)
         if table.commit is not None:
             self.book.expect(game)
@@ -190,9 +191,9 @@ class Lobby:
         return found
 
     def _check_out(self, inviter: int) -> None:
-        if self.book.out(inviter) >= self._limits.out:
-            message = f"max_invitations: {self._limits.out} of yours wait for answers; withdraw some, or wait"
-            raise TooMany(message, self._limits.seconds)
+        if self.book.out(inviter) >= self.limits.out:
+            message = f"max_invitations: {self.limits.out} of yours wait for answers; withdraw some, or wait"
+            raise TooMany(message, self.limits.seconds)
 
     def _seated(self, one: int, other: int, color: Color | None) -> tuple[int, int]:
         """Who plays White and who Black, where the one wants a colour, or either."""

@@ -94,6 +94,7 @@ class Matchmaker:
             assert player is not None
             if seated is not None and not game.over:
                 self._patience.restored(player)
+                self._happened.set()  # it may be sent another
             elif seated is None and game.now.termination == "expired":
                 self._patience.tried(player, now)
         if game.over:
@@ -132,8 +133,13 @@ class Matchmaker:
 
     def _candidate(self, account: Account) -> Candidate:
         rating = self._ratings.of(account.player, account.version)
-        room, last = self._lobby.room(account.player), self._last.get(account.player, 0)
+        room, last = self._room(account.player), self._last.get(account.player, 0)
         return Candidate(account.player, room, rating.rating, rating.deviation, last)
+
+    def _room(self, player: int) -> int:
+        """How many games to invite a player to: no more wait for its answer at a time than it may have sent itself."""
+        unanswered = len(self._lobby.book.received(player))
+        return max(0, min(self._lobby.room(player), self._lobby.limits.out - unanswered))
 
     async def _invite(self, pairing: Pairing) -> None:
         """Invite the two, unless one of them has been invited elsewhere since it was looked at."""

@@ -208,3 +208,14 @@ async def test_the_end_of_another_game_makes_room_as_well(autojump_clock: MockCl
         assert await received(alice) == []
         await resign(daemon, bob, BOB, game_id)
         assert len(await received(alice)) == len(await received(bob)) == 1
+
+
+async def test_no_more_invitations_wait_for_an_answer_than_a_player_may_send(autojump_clock: MockClock) -> None:
+    async with house(max_invitations=3) as (_, alice, bob, _):
+        await want_ranked(alice, 10_000)
+        await want_ranked(bob, 10_000)
+        assert await received(alice) == await received(bob) == [1, 2, 3]
+        await take(alice, 1)
+        assert await received(alice) == [2, 3]
+        await take(bob, 1)
+        assert await received(alice) == await received(bob) == [2, 3, 4]
