@@ -119,6 +119,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_client.tracker", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
         ("import gm_arena", {"gm_arena"}),
         ("import gm_arena.codingame", {"gm_arena", "chess"}),
+        ("import gm_arena.schedule, gm_arena.swiss, gm_arena.crosstable", {"gm_arena"}),
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),
@@ -159,7 +160,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Take in games out of PGN files or JSON lines."],
         ["leaderboard", "How strong everybody is who has played ranked games."],
-        ["playback", "Give a bot a recorded game of blind chess again, and compare."],
+        ["playback", "Give a bot a recorded blind game once more, and compare."],
         ["players", "List the registered players, newest first."],
         ["referee", "Play a match between two bots by the rules of CodinGame."],
         ["register", "Register a player, and print its key."],
@@ -167,6 +168,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["replay", "Step through a recorded game in a terminal."],
         ["revoke", "Take a player's key and password away, and end its sessions."],
         ["serve", "Run the daemon."],
+        ["tournament", "Let registered players play a tournament."],
     ]
     heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}
     assert heavy & set(loaded.split()) == set()

@@ -22,6 +22,8 @@ from .lobby import (
     Decline,
     InvitationsReply,
     ListInvitations,
+    Pair,
+    PairReply,
     SeatReply,
     Seek,
     Settings,
@@ -186,6 +188,7 @@ AnyRequest = (
     | Accept
     | Decline
     | Settings
+    | Pair
     | GetLeaderboard
 )
 
@@ -343,6 +346,7 @@ AnyReply = (
     | SeatReply
     | InvitationsReply
     | SettingsReply
+    | PairReply
     | LeaderboardReply
     | SenseReply
     | MoveReply

@@ -33,7 +33,7 @@ POSITIVE = click.FloatRange(0, min_open=True)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
+def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
     """The field of ``new_game``; empty for no clock, None where nothing is said."""
     if text is None or text == "none":
         return None if text is None else {}
@@ -96,7 +96,7 @@ def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
 )
 @click.option(
     "--clock",
-    callback=_clock,
+    callback=read_clock,
     metavar="CLOCK",
     help="Of a new game, in seconds: 300, 180+2, 1/0.05 (first move/each later one), none.",
 )
