@@ -34,8 +34,12 @@ def versions_of(created: Created) -> dict[str, int | None]:
 
 
 def is_ranked(created: Created) -> bool:
-    """Whether it counts for somebody: a file may have a game that is ranked, and for anybody who comes."""
-    return created.ranked and created.player_white is not None and created.player_black is not None
+    """Whether it counts for somebody's rating, of which there is one, in blind chess.
+
+    The operator may have players play ranked games of another variant, and a file may have some for anybody who comes.
+    """
+    named = created.player_white is not None and created.player_black is not None
+    return created.ranked and named and created.options.variant == "rbc"
 
 
 def ranked_result(created: Created, result: Result) -> RankedResult | None:
