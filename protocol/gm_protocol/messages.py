@@ -37,6 +37,7 @@ from .options import IllegalMoveRule as IllegalMoveRule
 from .options import Seconds
 from .options import Variant as Variant
 from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
+from .ranked import GetLeaderboard, LeaderboardReply
 from .state import Color, GameState, Result, SenseResult, Termination
 
 GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -188,6 +189,7 @@ AnyRequest = (
     | Decline
     | Settings
     | Pair
+    | GetLeaderboard
 )
 
 #: Every request struct by its kind.
@@ -345,6 +347,7 @@ AnyReply = (
     | InvitationsReply
     | SettingsReply
     | PairReply
+    | LeaderboardReply
     | SenseReply
     | MoveReply
     | ErrorReply
