@@ -90,7 +90,9 @@ export interface Options {
 }
 
 /** Seconds. */
-export type Clock = { initial: number; increment?: number } | { first_move: number; per_move: number };
+export type Clock = ({ initial: number; increment?: number } | { first_move: number; per_move: number }) & {
+  margin?: number;
+};
 
 /** A row of the reply to `games`. */
 export interface GameRow {

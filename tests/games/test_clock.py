@@ -34,6 +34,8 @@ PER_MOVE = ClockOption(first_move=1.0, per_move=0.1)
         (ClockOption(initial=0.5, increment=MAX_SECONDS), ClockOption(initial=0.5, increment=MAX_SECONDS)),
         (ClockOption(initial=MAX_SECONDS), ClockOption(initial=MAX_SECONDS, increment=0.0)),
         (PER_MOVE, PER_MOVE),
+        (ClockOption(initial=60.0, margin=0.5), ClockOption(initial=60.0, increment=0.0, margin=0.5)),
+        (ClockOption(first_move=1.0, per_move=1.0, margin=0.0), ClockOption(first_move=1.0, per_move=1.0, margin=0.0)),
     ],
 )
 def test_an_option_that_is_taken(option: ClockOption, resolved: ClockOption) -> None:
@@ -74,6 +76,13 @@ def test_an_option_is_one_kind_or_the_other(
             "clock.first_move: 0.0 is not from more than 0 to 10000000 seconds",
         ),
         (ClockOption(first_move=1.0, per_move=0.0), "clock.per_move: 0.0 is not from more than 0 to 10000000 seconds"),
+        (ClockOption(initial=1.0, margin=1e8), "clock.margin: 100000000.0 is not from 0 to 10000000 seconds"),
+        (ClockOption(initial=1.0, margin=math.nan), "clock.margin: nan is not from 0 to 10000000 seconds"),
+        (
+            ClockOption(margin=1.0),
+            'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
+            "not nothing",
+        ),
         (
             ClockOption(),
             'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
@@ -123,6 +132,44 @@ def test_a_clock_without_increment_only_runs_down() -> None:
         clock.charge(BLACK, 1.0)
         clock.press(BLACK)
         assert clock.left(BLACK) == left
+
+
+def test_a_margin_is_time_that_is_not_shown() -> None:
+    clock = Clock(ClockOption(initial=3.0, margin=0.5))
+    assert clock.show(WHITE, 1.0) == ClockState(white=2.0, black=3.0)
+    assert not clock.fallen(WHITE, 3.25)
+    assert clock.show(WHITE, 3.25) == ClockState(white=0.0, black=3.0)
+    assert clock.fallen(WHITE, 3.5)
+    assert clock.left(WHITE) == 3.5
+
+
+def test_increments_make_up_for_what_of_the_margin_was_used() -> None:
+    clock = Clock(ClockOption(initial=3.0, increment=1.0, margin=0.5))
+    clock.charge(WHITE, 3.25)
+    clock.press(WHITE)
+    assert clock.show(WHITE, 0.0) == ClockState(white=0.75, black=3.0)
+    clock.charge(WHITE, 1.25)
+    clock.press(WHITE)
+    assert clock.left(WHITE) == 1.0  # half of it margin
+    assert clock.show(WHITE, 0.0) == ClockState(white=0.5, black=3.0)
+
+
+def test_without_increment_the_margin_is_there_once() -> None:
+    clock = Clock(ClockOption(initial=3.0, margin=0.5))
+    clock.charge(BLACK, 3.25)
+    clock.press(BLACK)
+    assert clock.fallen(BLACK, 0.25)
+    assert not clock.fallen(BLACK, 0.125)
+
+
+def test_with_a_time_for_each_move_every_move_has_the_margin() -> None:
+    clock = Clock(ClockOption(first_move=1.0, per_move=0.25, margin=0.5))
+    for seconds in (1.25, 0.625, 0.625):
+        assert not clock.fallen(WHITE, seconds)
+        clock.charge(WHITE, seconds)
+        clock.press(WHITE)
+        assert clock.show(WHITE, 0.0).white == 0.25
+    assert clock.fallen(WHITE, 0.75)
 
 
 def test_the_flag_falls_when_the_time_is_used_up() -> None:

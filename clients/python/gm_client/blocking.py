@@ -120,12 +120,13 @@ class HelloFields(Fields, total=False):
 
 
 class Clock(TypedDict, total=False):
-    """Seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``."""
+    """Seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``; and a ``margin`` of grace."""
 
     initial: float
     increment: float
     first_move: float
     per_move: float
+    margin: float
 
 
 class NewGameFields(Fields, total=False):
