@@ -59,9 +59,7 @@ def test_a_score_of_all_or_nothing_is_beyond_all_ratings() -> None:
     assert (elo_of_score(0.0), elo_of_score(1.0)) == (-math.inf, math.inf)
 
 
-counts = st.lists(st.integers(0, 1000), min_size=3, max_size=3) | st.lists(
-    st.integers(0, 1000), min_size=5, max_size=5
-)
+counts = st.lists(st.integers(0, 1000), min_size=3, max_size=3) | st.lists(st.integers(0, 1000), min_size=5, max_size=5)
 
 
 @given(counts)

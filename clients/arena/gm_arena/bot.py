@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import trio
 
@@ -13,15 +13,22 @@ from gm_client.blocking import Color, GameState, HistoryReply
 from gm_client.trio_client import Turn
 
 
+#: What a bot does wrong: it ends or raises; does not answer; moves where it may not; says what its protocol does not
+#: know, or too much.
+Fault = Literal["crash", "stall", "illegal move", "protocol", "flood"]
+
+
 class BotFailed(Exception):
     """A bot does not do what it has to. Its text is a sentence for the log.
 
     :ivar details: what the bot itself had to say, such as a traceback; may be empty.
+    :ivar fault: of what sort it is.
     """
 
-    def __init__(self, message: str, details: str = "") -> None:
+    def __init__(self, message: str, details: str = "", *, fault: Fault = "crash") -> None:
         super().__init__(message)
         self.details = details
+        self.fault: Fault = fault
 
 
 class BotUnusable(Exception):
