@@ -12,7 +12,6 @@ import trio
 from gm_client.blocking import Color, GameState, HistoryReply
 from gm_client.trio_client import Turn
 
-
 #: What a bot does wrong: it ends or raises; does not answer; moves where it may not; says what its protocol does not
 #: know, or too much.
 Fault = Literal["crash", "stall", "illegal move", "protocol", "flood"]
@@ -41,6 +40,7 @@ class Place:
 
     :ivar opponent: the other player's id; None while nobody has taken that seat.
     :ivar options: the game's, as the reply to ``join`` has them; empty until the seat is taken.
+    :ivar seed: what a bot that plays at random is to draw from, so that the same game is played again; None for chance.
     :ivar read_moves: asks the server for the moves so far, in UCI; for games in which everything is seen.
     """
 
@@ -51,10 +51,17 @@ class Place:
     opponent: int | None
     read_moves: Callable[[], Awaitable[list[str]]]
     options: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
 
 
 class Bot(ABC):
-    """One bot in one game. Whatever it does wrong is a :class:`BotFailed`; it is closed in any case."""
+    """One bot in one game. Whatever it does wrong is a :class:`BotFailed`; it is closed in any case.
+
+    :ivar score: what it thought of its latest move, for itself: centipawns (``+35``) or moves to mate (``#3``, ``#-2``);
+        None if it does not say.
+    """
+
+    score: str | None = None
 
     @abstractmethod
     async def begin(self, place: Place) -> None:

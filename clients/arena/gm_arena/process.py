@@ -14,7 +14,7 @@ from typing import Self, cast
 
 import trio
 
-from .bot import BotFailed
+from .bot import BotFailed, Fault
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +84,14 @@ class BotProcess:
 
         :raises BotFailed: there is none.
         """
+        line = await self.next_line()
+        if line is None:
+            fault: Fault = "flood" if len(self._rest) > MAX_LINE else "crash"
+            raise BotFailed(f"{self.label} {await self.why_silent()}", fault=fault)
+        return line
+
+    async def next_line(self) -> str | None:
+        """The same; None where there will be none."""
         if not self._write():
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._write_on)
@@ -92,7 +100,7 @@ class BotProcess:
         else:
             await self._listen()
         if not self._lines:
-            raise await self._why_silent()
+            return None
         return self._lines.popleft().removesuffix(b"\r").decode("utf-8", "replace")
 
     async def _listen(self) -> None:
@@ -109,12 +117,13 @@ class BotProcess:
                 *lines, self._rest = self._rest.split(b"\n")
                 self._lines.extend(map(bytes, lines))
 
-    async def _why_silent(self) -> BotFailed:
+    async def why_silent(self) -> str:
+        """What a sentence about it goes on with where it has no next line."""
         if len(self._rest) > MAX_LINE:
-            return BotFailed(f"{self.label} wrote a line of more than {MAX_LINE} bytes", fault="flood")
+            return f"wrote a line of more than {MAX_LINE} bytes"
         with trio.move_on_after(PATIENCE_SECONDS):
-            return BotFailed(f"{self.label} {_ended(await self._process.wait())}")
-        return BotFailed(f"{self.label} closed its standard output")
+            return _ended(await self._process.wait())
+        return "closed its standard output"
 
     async def _write_on(self) -> None:
         while not self._write():

@@ -112,15 +112,11 @@ class UciBots(Bots):
 
 
 class UciBot(BoardBot):
-    """An engine in one game.
-
-    :ivar score: what it thought of its latest move, as :func:`~gm_arena.uci.read_score` has it; None if it did not say.
-    """
+    """An engine in one game."""
 
     def __init__(self, process: BotProcess, identity: Identity, limits: Limits) -> None:
         self._process, self._identity, self._limits = process, identity, limits
         self._place: Place
-        self.score: str | None = None
 
     async def begin(self, place: Place) -> None:
         await super().begin(place)
