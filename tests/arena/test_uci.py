@@ -105,7 +105,7 @@ async def test_options_are_set(engine: Engines, told: Path, daemon_process: Serv
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [
-        ("none", "wrote no move in "),
+        ("none", "wrote (none) in "),
         ("illegal", "e1e8 is no legal move in "),
         ("garbage", "wrote '?!', which is no move in "),
         ("die", "ended, with exit status 7"),

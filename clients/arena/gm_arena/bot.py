@@ -57,8 +57,8 @@ class Place:
 class Bot(ABC):
     """One bot in one game. Whatever it does wrong is a :class:`BotFailed`; it is closed in any case.
 
-    :ivar score: what it thought of its latest move, for itself: centipawns (``+35``) or moves to mate (``#3``, ``#-2``);
-        None if it does not say.
+    :ivar score: what it thought of its latest move, for itself: centipawns (``+35``) or moves to mate (``#3``,
+        ``#-2``); None if it does not say.
     """
 
     score: str | None = None

@@ -1,91 +1,82 @@
-"""How bots are named on a command line: ``reconchess:my_bot.py``, ``uci:stockfish``, ``codingame:'python3 bot.py'``, and
-the bots that packages bring along, by their names: ``minimax:depth=2``."""
+"""How bots are named on a command line: ``reconchess:my_bot.py``, ``uci:stockfish``, ``codingame:'python3 bot.py'``.
+
+An engine may have settings of its own, for commands that take several bots: ``uci[movetime=0.1,Hash=16]:stockfish``.
+
+Bots that are installed have names of their own, such as ``minimax`` or ``minimax:depth=2,seed=7``: entry points of the
+group ``gmd.bots``, functions that take options as text by keyword, return :class:`~gm_arena.bot.Bots` and raise
+:class:`~gm_arena.bot.BotUnusable` for options that they do not know.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import cast
 
 from .bot import Bots, BotUnusable
 
 KINDS = ("reconchess", "uci", "codingame")
 
-#: The group of entry points that bring bots along. Each is a function that is given what stands behind the colon, which
-#: may be nothing, and returns a :class:`~gm_arena.bot.Bots`, or raises :class:`~gm_arena.bot.BotUnusable`.
-BUNDLED = "gmd.bots"
+#: The entry points of bots that are installed.
+GROUP = "gmd.bots"
 
-#: uci[movetime=0.1,Hash=16]:stockfish
-_WITH_SETTINGS = re.compile(r"(?P<kind>[^\[\]:]+)\[(?P<settings>[^\]]*)\](?P<rest>:.*)?", re.DOTALL)
+_WITH_SETTINGS = re.compile(r"(?P<kind>[^\[\]:]+)\[(?P<settings>[^\]]*)\](?P<rest>:.*)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Engines:
-    """What is asked of UCI engines.
-
-    :ivar options: UCI options.
-    :ivar seconds: for a move, where the game has no clock.
-    """
-
-    options: Mapping[str, str] = field(default_factory=dict)
-    seconds: float | None = None
-    depth: int | None = None
-    nodes: int | None = None
-
-    def overridden(self, settings: Mapping[str, str]) -> Engines:
-        """With settings of one engine's own: ``movetime``, ``depth``, ``nodes``, or options.
-
-        :raises BotUnusable: a limit is no number above 0.
-        """
-        rest = dict(settings)
-        seconds = _positive("movetime", rest.pop("movetime", None), float) or self.seconds
-        depth = _positive("depth", rest.pop("depth", None), int) or self.depth
-        nodes = _positive("nodes", rest.pop("nodes", None), int) or self.nodes
-        return Engines({**self.options, **rest}, seconds, depth, nodes)
-
-    @property
-    def flags(self) -> list[str]:
-        """The options of the command line that ask for anything."""
-        given = {"--option": self.options, "--movetime": self.seconds, "--depth": self.depth, "--nodes": self.nodes}
-        return [flag for flag, value in given.items() if value]
-
-
-def bots_of(spec: str, engines: Engines | None = None, *, max_memory: int | None = None) -> Bots:
+def bots_of(
+    spec: str,
+    *,
+    options: Mapping[str, str],
+    seconds: float | None,
+    depth: int | None,
+    nodes: int | None,
+    max_memory: int | None = None,
+) -> Bots:
     """The bots that a text names. What a kind needs is imported for that kind alone.
 
-    :param engines: for engines only.
-    :param max_memory: bytes that each process of a bot's may have.
+    :param options: UCI options, or those of an installed bot; like the limits of an engine's thought, they are for
+        these two only.
+    :param max_memory: bytes that each process of such a bot may have; those that are installed are trusted.
     :raises BotUnusable: it names none.
     """
-    engines = engines or Engines()
     spec, settings = split_settings(spec)
     kind, _, what = spec.partition(":")
+    limits = {"movetime": seconds, "depth": depth, "nodes": nodes}
     if settings and kind != "uci":
         raise BotUnusable(f"{kind}[...]: only UCI engines have settings in brackets")
-    if kind in KINDS and not what:
-        raise BotUnusable(f"{spec!r} is no bot: it says not which")
-    match kind:
-        case "uci":
-            from .uci_bot import Limits, UciBots
+    if kind not in KINDS and entry_points(group=GROUP, name=kind):
+        given = {name: f"{value:g}" if name == "movetime" else str(value) for name, value in limits.items() if value}
+        return installed_bots(kind, {**given, **_read_options(spec, what), **options})
+    if kind not in KINDS or not what:
+        raise BotUnusable(
+            f"{spec!r} is no bot: it begins with {', '.join(f'{kind}:' for kind in KINDS)} and says which, "
+            f"or is one of {', '.join(sorted(entry_points(group=GROUP).names))}"
+        )
+    if kind != "uci" and (given_flags := [f"--{name}" for name, value in limits.items() if value]):
+        raise BotUnusable(f"{given_flags[0]} is for engines, and {spec} is none")
+    if kind != "uci" and options:
+        raise BotUnusable(f"--option is for engines, and {spec} is none")
+    if kind == "reconchess":
+        from .reconchess_bot import ReconchessBots
 
-            own = engines.overridden(settings)
-            return UciBots(what, own.options, Limits(own.seconds, own.depth, own.nodes), max_memory=max_memory)
-        case "reconchess":
-            from .reconchess_bot import ReconchessBots
+        return ReconchessBots(what, max_memory=max_memory)
+    if kind == "uci":
+        from .uci_bot import Limits, UciBots
 
-            return ReconchessBots(what, max_memory=max_memory)
-        case "codingame":
-            from .codingame_bot import CodinGameBots
+        own = Limits(
+            seconds=_positive(settings, "movetime") or seconds,
+            depth=int(_positive(settings, "depth") or 0) or depth,
+            nodes=int(_positive(settings, "nodes") or 0) or nodes,
+        )
+        return UciBots(what, {**options, **settings}, own, max_memory=max_memory)
+    from .codingame_bot import CodinGameBots
 
-            return CodinGameBots(what, max_memory=max_memory)
-    return _bundled(kind, what)
+    return CodinGameBots(what, max_memory=max_memory)
 
 
-def is_engine(spec: str) -> bool:
-    """Whether a text names a UCI engine."""
-    return split_settings(spec)[0].startswith("uci:")
+def takes_limits(spec: str) -> bool:
+    """Whether a text names an engine, or an installed bot: what limits of thought and options are for."""
+    return split_settings(spec)[0].partition(":")[0] not in ("reconchess", "codingame")
 
 
 def split_settings(spec: str) -> tuple[str, dict[str, str]]:
@@ -97,29 +88,47 @@ def split_settings(spec: str) -> tuple[str, dict[str, str]]:
     if match is None:
         return spec, {}
     settings = {}
-    for text in filter(None, match["settings"].split(",")):
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise BotUnusable(f"{spec}: {text!r} is not NAME=VALUE")
+    for part in filter(None, match["settings"].split(",")):
+        name, equals, value = part.partition("=")
+        if not name.strip() or not equals:
+            raise BotUnusable(f"{spec}: {part!r} is not NAME=VALUE")
         settings[name.strip()] = value.strip()
-    return match["kind"] + (match["rest"] or ""), settings
+    return match["kind"] + match["rest"], settings
 
 
-def _bundled(name: str, arguments: str) -> Bots:
-    found = entry_points(group=BUNDLED, name=name)
-    if not found:
-        known = [*(f"{kind}:" for kind in KINDS), *sorted(entry_points(group=BUNDLED).names)]
-        raise BotUnusable(f"{name!r} is no bot: it begins with {', '.join(known)}")
-    return cast(Bots, next(iter(found)).load()(arguments))
+def installed_bots(name: str, options: Mapping[str, str]) -> Bots:
+    """The bots behind an entry point.
+
+    :raises BotUnusable: it does not take these options.
+    """
+    make = next(iter(entry_points(group=GROUP, name=name))).load()
+    bots: Bots = make(**options)
+    return bots
 
 
-def _positive[N: (int, float)](name: str, text: str | None, kind: type[N]) -> N | None:
+def _read_options(spec: str, text: str) -> dict[str, str]:
+    """``depth=2,seed=7``."""
+    options = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not name.isidentifier() or not equals:
+            raise BotUnusable(f"{spec}: {part!r} is not NAME=VALUE")
+        options[name] = value
+    return options
+
+
+def _positive(settings: dict[str, str], name: str) -> float | None:
+    """A setting that is a number above 0, taken out of the others.
+
+    :raises BotUnusable: it is none.
+    """
+    text = settings.pop(name, None)
     if text is None:
         return None
     try:
-        number = kind(text)
+        number = float(text) if name == "movetime" else int(text)
     except ValueError:
-        number = kind(0)
+        number = 0
     if not number > 0:
-        raise BotUnusable(f"{name}={text} is no number above 0")
+        raise BotUnusable(f"{name}={text} is no {'number' if name == 'movetime' else 'whole number'} above 0")
     return number

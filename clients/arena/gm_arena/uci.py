@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import chess
+from chess.engine import Cp, Mate, Score
 
 #: What belongs to an option behind its name, each up to the next of them.
 _OPTION_WORDS = ("name", "type", "default", "min", "max", "var")
@@ -163,16 +164,37 @@ def go(
     return " ".join(map(str, words))
 
 
-def read_score(line: str) -> str | None:
-    """What an ``info`` line thinks of the position, for the side to move: centipawns (``+35``), or moves to mate
-    (``#3``, ``#-2``); None where it says nothing, or only of another line than the best."""
+@dataclass(frozen=True)
+class Info:
+    """What an ``info`` line says of the best line; None where it says nothing of that.
+
+    :ivar score: for the side to move: centipawns (``+35``), or moves to mate (``#3``, ``#-2``).
+    """
+
+    score: str | None = None
+    depth: int | None = None
+    nodes: int | None = None
+
+
+def read_info(line: str) -> Info | None:
+    """The meaning of an ``info`` line; None if it is of another line than the best."""
     words = line.split()
-    if "score" not in words or ("multipv" in words and _word_after(words, "multipv") != "1"):
+    words = words[: words.index("string")] if "string" in words else words
+    if "multipv" in words and _word_after(words, "multipv") != "1":
         return None
-    kind, number = _word_after(words, "score"), _number(_word_after(words, "cp") or _word_after(words, "mate"))
-    if number is None:
-        return None
-    return f"{number:+d}" if kind == "cp" else f"#{number}" if kind == "mate" else None
+    return Info(_read_score(words), _number(_word_after(words, "depth")), _number(_word_after(words, "nodes")))
+
+
+def parsed_score(score: str) -> Score:
+    """A score of :class:`Info` as python-chess has them."""
+    return Mate(int(score[1:])) if score.startswith("#") else Cp(int(score))
+
+
+def _read_score(words: list[str]) -> str | None:
+    centipawns, mate = _number(_word_after(words, "cp")), _number(_word_after(words, "mate"))
+    if centipawns is not None:
+        return f"{centipawns:+d}"
+    return None if mate is None else f"#{mate}"
 
 
 def _word_after(words: list[str], word: str) -> str:

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import chess
+import chess.engine
 import trio
 
 from gm_client.blocking import GameState
 from gm_client.trio_client import Turn
 
 from .boards import BoardBot
-from .bot import Bot, BotFailed, Bots, BotUnusable, Place
+from .bot import BotFailed, Bots, BotUnusable, Place
 from .process import BotProcess
-from .uci import BadOption, Clocks, Identity, go, position, read_score, set_option
+from .uci import BadOption, Clocks, Identity, go, parsed_score, position, read_info, set_option
 
 #: Seconds of thought for a move where there is no clock and nothing else is said.
 DEFAULT_MOVE_SECONDS = 1.0
@@ -78,7 +79,7 @@ class UciBots(Bots):
         self.variants = frozenset({"standard", "chess960", "crazyhouse"})
         self._options, self._limits, self._max_memory = dict(options or {}), limits or Limits(), max_memory
 
-    async def start(self, nursery: trio.Nursery) -> Bot:
+    async def start(self, nursery: trio.Nursery) -> UciBot:
         try:
             process = await BotProcess.start(self._command, self._command[0], nursery, max_memory=self._max_memory)
         except BotFailed as failure:
@@ -111,12 +112,29 @@ class UciBots(Bots):
         return BotFailed(f"{self._command[0]!r} cannot be started as a UCI engine: {failure}")
 
 
+@dataclass(frozen=True)
+class Thought:
+    """What an engine came to.
+
+    :ivar move: None where it has none.
+    :ivar text: as it wrote that.
+    """
+
+    move: chess.Move | None
+    text: str
+
+
 class UciBot(BoardBot):
-    """An engine in one game."""
+    """An engine in one game.
+
+    :ivar last_info: what the engine said of its last move: ``depth``, ``nodes``, and as ``score`` a
+        ``chess.engine.PovScore``; of these what it said at all.
+    """
 
     def __init__(self, process: BotProcess, identity: Identity, limits: Limits) -> None:
         self._process, self._identity, self._limits = process, identity, limits
         self._place: Place
+        self.last_info: chess.engine.InfoDict = {}
 
     async def begin(self, place: Place) -> None:
         await super().begin(place)
@@ -130,23 +148,33 @@ class UciBot(BoardBot):
         await _ask(self._process, "isready", "readyok")
 
     async def choose(self, turn: Turn, board: chess.Board) -> None:
+        thought = await self.think(turn.state, board)
+        if thought.move is None:
+            wrote = f"{self._process.label} wrote {thought.text or 'no move'} in {board.fen()}"
+            raise BotFailed(wrote, fault="illegal move")
+        await self.move(turn, thought.move)
+
+    async def think(self, state: GameState, board: chess.Board) -> Thought:
+        """What the engine would do on a board, in the time that a game leaves it.
+
+        :raises BotFailed: it fails, or would do what is not legal.
+        """
         place, process = self._place, self._process
-        process.send(f"{position(board, variant=place.variant)}\n{self._limits.of(turn.state, place.options)}\n")
-        best = await self._think()
+        process.send(f"{position(board, variant=place.variant)}\n{self._limits.of(state, place.options)}\n")
+        best = await self._best(board.turn)
+        if best in ("", "(none)", "0000"):
+            return Thought(None, best)
         try:
-            move = board.parse_uci(best)
+            return Thought(board.parse_uci(best), best)
         except chess.IllegalMoveError:
             raise BotFailed(f"{best} is no legal move in {board.fen()}", fault="illegal move") from None
         except chess.InvalidMoveError:
-            if best == "(none)":
-                raise BotFailed(f"{process.label} wrote no move in {board.fen()}", fault="illegal move") from None
             what = f"wrote {best!r}, which is no move in {board.fen()}"
             raise BotFailed(f"{process.label} {what}", fault="protocol") from None
-        await self.move(turn, move or None)
 
-    async def _think(self) -> str:
+    async def _best(self, turn: chess.Color) -> str:
         """The word behind ``bestmove``."""
-        self.score = None
+        self.score, self.last_info = None, {}
         said = 0
         for number in range(1, MAX_LINES + 1):
             line = await self._process.receive()
@@ -156,10 +184,21 @@ class UciBot(BoardBot):
             if said > MAX_BYTES:
                 break
             if line.startswith("info"):
-                self.score = read_score(line) or self.score
+                self._hear(line, turn)
             if number % LINES_A_STEP == 0:
                 await trio.lowlevel.checkpoint()
         raise BotFailed(f"{self._process.label} wrote {said} bytes about one move", fault="flood")
+
+    def _hear(self, line: str, turn: chess.Color) -> None:
+        info = read_info(line)
+        if info is None:
+            return
+        self.score = info.score or self.score
+        for name, number in (("depth", info.depth), ("nodes", info.nodes)):
+            if number is not None:
+                self.last_info[name] = number  # type: ignore[literal-required]
+        if info.score is not None:
+            self.last_info["score"] = chess.engine.PovScore(parsed_score(info.score), turn)
 
     async def aclose(self) -> None:
         with suppress(BotFailed):  # it reads nothing
