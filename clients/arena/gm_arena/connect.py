@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import os
 import signal
 import ssl
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,51 +14,22 @@ import trio
 
 from gm_client.blocking import DEFAULT_PORT, PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
 
+from .address import read_address
 from .bot import BotFailed, Bots, BotUnusable
 from .bridge import Bridge, BridgeError, Server
+from .command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, read_options, who_plays
 from .report import Lines, log_to_standard_error
 from .specs import bots_of
 
-#: Where a key may stand that is not to be seen among the arguments of running programs; gmcat reads it too.
-KEY_VARIABLE = "GM_KEY"
-
-#: Seconds.
-POSITIVE = click.FloatRange(0, min_open=True)
-
 #: What ends the taking of games, and at the second time everything.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-def _address(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, int]:
-    """HOST:PORT, HOST, or :PORT; an IPv6 address stands in brackets."""
-    has_port = ":" in text.rpartition("]")[2]
-    host, _, port = text.rpartition(":") if has_port else (text, "", str(DEFAULT_PORT))
-    if not port.isdecimal() or not 1 <= int(port) <= 65535:
-        raise click.BadParameter(f"{text!r} is not HOST:PORT, with a port from 1 to 65535")
-    return host.strip("[]") or "127.0.0.1", int(port)
-
-
-def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
-    """The field of ``new_game``; empty for no clock, None where nothing is said."""
-    if text is None or text == "none":
-        return None if text is None else {}
-    by_move = "/" in text
-    names = ("first_move", "per_move") if by_move else ("initial", "increment")
-    numbers = text.split("/" if by_move else "+")
-    try:
-        if len(numbers) not in ((2,) if by_move else (1, 2)):
-            raise ValueError
-        return dict(zip(names, map(float, numbers), strict=False))
-    except ValueError:
-        message = f"{text!r} is none of 300, 180+2, 1/0.05 (the seconds for the first and each later move), and none"
-        raise click.BadParameter(message) from None
 
 
 @click.command()
 @click.argument("bot")
 @click.option(
     "--server",
-    callback=_address,
+    callback=read_address,
     default=f"127.0.0.1:{DEFAULT_PORT}",
     metavar="HOST:PORT",
     show_default=True,
@@ -94,12 +63,12 @@ def _clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
 )
 @click.option(
     "--variant",
-    type=click.Choice(["standard", "chess960", "crazyhouse", "rbc"]),
+    type=VARIANTS,
     help="Of a new game.  [default: the bot's]",
 )
 @click.option(
     "--clock",
-    callback=_clock,
+    callback=read_clock,
     metavar="CLOCK",
     help="Of a new game, in seconds: 300, 180+2, 1/0.05 (first move/each later one), none.",
 )
@@ -127,9 +96,8 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
     _check(given)
     log_to_standard_error()
     try:
-        bots = bots_of(
-            bot, options=_options(given), seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"]
-        )
+        options = read_options(given["options"])
+        bots = bots_of(bot, options=options, seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"])
         status = trio.run(_play, _server(server, given), bots, given)
     except BotUnusable as error:
         raise click.UsageError(str(error)) from None
@@ -206,22 +174,8 @@ def _server(address: tuple[str, int], given: dict[str, Any]) -> Server:
             tls = ssl.create_default_context(cafile=given["ca"])
         except OSError as error:
             raise click.UsageError(f"--ca: {given['ca']}: {error.strerror or 'holds no certificate in PEM'}") from None
-    return Server(
-        *address, tls, given["patience"], {"client": f"gmd-connect/{VERSION}", **_player(given["player"], given["key"])}
-    )
-
-
-def _player(player: str, key: str | None) -> dict[str, Any]:
-    """Who plays, as ``hello`` wants it."""
-    number = player.removeprefix("-").isdecimal()
-    who: dict[str, Any] = {"player": int(player)} if number else {"name": player}
-    key = os.environ.get(KEY_VARIABLE) if key is None else key
-    if key is not None and key.startswith("@"):
-        try:
-            key = Path(key[1:]).read_text("utf-8").strip()
-        except (OSError, UnicodeError) as error:
-            raise click.UsageError(f"--key: {key[1:]}: {getattr(error, 'strerror', None) or error}") from None
-    return {**who, "key": key} if key else who
+    who = who_plays(given["player"], given["key"])
+    return Server(*address, tls, given["patience"], {"client": f"gmd-connect/{VERSION}", **who})
 
 
 def _opponent(text: str) -> int | str | None:
@@ -243,13 +197,3 @@ def _new_game(bots: Bots, given: dict[str, Any]) -> dict[str, Any]:
     if given["max_moves"] is not None:
         fields["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
     return fields
-
-
-def _options(given: dict[str, Any]) -> dict[str, str]:
-    options = {}
-    for text in given["options"]:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise click.UsageError(f"--option: {text!r} is not NAME=VALUE")
-        options[name] = value
-    return options

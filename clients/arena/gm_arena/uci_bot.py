@@ -109,7 +109,8 @@ class UciBots(Bots):
         return identity
 
     def _not_started(self, failure: BotFailed) -> BotFailed:
-        return BotFailed(f"{self._command[0]!r} cannot be started as a UCI engine: {failure}")
+        reason = str(failure).removeprefix(f"{self._command[0]!r} cannot be started: ")
+        return BotFailed(f"{self._command[0]!r} cannot be started as a UCI engine: {reason}", fault=failure.fault)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,222 @@
+"""Who has how many points, and how each game between them ended: standings and crosstables, as text and as CSV.
+
+    games = [Game("ada", "bea", "1-0"), Game("bea", "ada", "1/2-1/2"), Game("ada", "cleo", None)]
+    print(csv_text(crosstable(["ada", "bea", "cleo"], games)))
+
+The order is by points, and then by tie-breaks:
+
+- **Buchholz**, for Swiss tournaments: the points of all opponents.
+- **Sonneborn-Berger** (``S-B``): the points of those one has beaten, and half the points of those one has drawn with.
+- **Direct encounter** (``Direct``): one's points against those who have as many points.
+- **Wins**.
+
+Of these only games count that were played: no bye and no forfeit. Who is still level is ranked as first named.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+#: What White and Black get, in half points. In FIDE's signs ``+/-`` is a game that was not played, for Black did not
+#: come, and ``-/-`` one for which neither did.
+HALF_POINTS = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1), "+/-": (2, 0), "-/+": (0, 2), "-/-": (0, 0)}
+#: How a game that was played ends.
+PLAYED = ("1-0", "0-1", "1/2-1/2")
+#: What a player without an opponent gets in a round.
+BYE = "+/-"
+
+TIEBREAKS = ("Buchholz", "S-B", "Direct", "Wins")
+
+
+class Game(NamedTuple):
+    """A game of two players, by their names.
+
+    :ivar black: None for a bye of the one in ``white``.
+    :ivar result: one of :data:`HALF_POINTS`; None while it is not over.
+    :ivar round: from 1; for tables by round.
+    """
+
+    white: str
+    black: str | None
+    result: str | None
+    round: int = 1
+
+
+class Row(NamedTuple):
+    """A player's standing. Points and tie-breaks are in points; games and what they came to are those played."""
+
+    rank: int
+    name: str
+    points: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    tiebreaks: dict[str, float]
+
+
+class Side(NamedTuple):
+    """A game, as one of its players sees it."""
+
+    opponent: str | None
+    is_white: bool
+    half_points: int | None
+    played: bool
+    round: int
+
+
+class Table(NamedTuple):
+    """Cells of text: halves are ½, and a game that is not over is a dot."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def sides(players: Iterable[str], games: Iterable[Game]) -> dict[str, list[Side]]:
+    """The games of each player.
+
+    :raises KeyError: one is of somebody else.
+    """
+    found: dict[str, list[Side]] = {name: [] for name in players}
+    for game in games:
+        white, black = (None, None) if game.result is None else HALF_POINTS[game.result]
+        played = game.result in PLAYED
+        found[game.white].append(Side(game.black, True, white, played, game.round))
+        if game.black is not None:
+            found[game.black].append(Side(game.white, False, black, played, game.round))
+    return found
+
+
+def standings(
+    players: Sequence[str], games: Iterable[Game], tiebreaks: Sequence[str] = ("S-B", "Direct", "Wins")
+) -> list[Row]:
+    """The players in order, best first.
+
+    :param players: all of them, the strongest first where that is known.
+    :param tiebreaks: of :data:`TIEBREAKS`, the first to be asked first.
+    """
+    of = sides(players, games)
+    points = {name: sum(side.half_points or 0 for side in own) for name, own in of.items()}
+    broken = {name: _tiebreaks(points[name], own, points, tiebreaks) for name, own in of.items()}
+    ordered = sorted(players, key=lambda name: [-points[name], *(-value for value in broken[name].values())])
+    return [_row(rank, name, points[name], of[name], broken[name]) for rank, name in enumerate(ordered, 1)]
+
+
+def _row(rank: int, name: str, half_points: int, own: list[Side], tiebreaks: dict[str, float]) -> Row:
+    ends = [side.half_points for side in own if side.played]
+    return Row(rank, name, half_points / 2, len(ends), ends.count(2), ends.count(1), ends.count(0), tiebreaks)
+
+
+def _tiebreaks(mine: int, own: list[Side], points: Mapping[str, int], wanted: Sequence[str]) -> dict[str, float]:
+    """A player's tie-breaks, in the order they are asked in."""
+    met = [(side.half_points or 0, points[side.opponent]) for side in own if side.played and side.opponent is not None]
+    values = {
+        "Buchholz": sum(theirs for _, theirs in met) / 2,
+        "S-B": sum(got * theirs for got, theirs in met) / 4,
+        "Direct": sum(got for got, theirs in met if theirs == mine) / 2,
+        "Wins": float(sum(got == 2 for got, _ in met)),
+    }
+    return {name: values[name] for name in wanted}
+
+
+# --- Tables -----------------------------------------------------------------------------------------------------
+
+
+def crosstable(
+    players: Sequence[str], games: Iterable[Game], tiebreaks: Sequence[str] = ("S-B", "Direct", "Wins")
+) -> Table:
+    """Everybody against everybody: a column for each opponent, in the order of the standings, with all games of the two
+    in the order they are given in.
+    """
+    games = list(games)
+    rows, of = standings(players, games, tiebreaks), sides(players, games)
+    columns = ["#", "Player", "Points", "Games", *map(str, range(1, len(rows) + 1)), *tiebreaks]
+    cells = [[_against(of[row.name], row.name, other.name) for other in rows] for row in rows]
+    return Table(columns, [_line(row, between) for row, between in zip(rows, cells, strict=True)])
+
+
+def round_table(
+    players: Sequence[str], games: Iterable[Game], tiebreaks: Sequence[str] = ("Buchholz", "Direct", "Wins")
+) -> Table:
+    """A column for each round, as for Swiss tournaments: ``12w1`` is a win with White against the twelfth in the table,
+    ``12b+`` a point without a game as they did not come, ``bye`` one without an opponent.
+    """
+    games = list(games)
+    rows, of = standings(players, games, tiebreaks), sides(players, games)
+    rank = {row.name: row.rank for row in rows}
+    rounds = sorted({game.round for game in games})
+    columns = ["#", "Player", "Points", "Games", *(f"R{number}" for number in rounds), *tiebreaks]
+    cells = [[_in_round(of[row.name], number, rank) for number in rounds] for row in rows]
+    return Table(columns, [_line(row, between) for row, between in zip(rows, cells, strict=True)])
+
+
+def _line(row: Row, between: list[str]) -> list[str]:
+    start = [str(row.rank), row.name, halves(row.points), str(row.games)]
+    return [*start, *between, *map(halves, row.tiebreaks.values())]
+
+
+def _against(own: list[Side], name: str, other: str) -> str:
+    return "×" if name == other else "".join(map(_sign, (side for side in own if side.opponent == other)))
+
+
+def _in_round(own: list[Side], number: int, rank: Mapping[str, int]) -> str:
+    """What a player had in a round; two games with one opponent are ``12w1b½``."""
+    text, before = "", None
+    for side in own:
+        if side.round != number:
+            continue
+        if side.opponent is None:
+            text = "bye"
+            continue
+        text += "" if side.opponent == before else str(rank[side.opponent])
+        text += ("w" if side.is_white else "b") + _sign(side)
+        before = side.opponent
+    return text
+
+
+def _sign(side: Side) -> str:
+    if side.half_points is None:
+        return "·"
+    return "0½1"[side.half_points] if side.played else "+" if side.half_points else "-"
+
+
+def halves(value: float) -> str:
+    """Points, as people write them: 0, ½, 1, 1½; quarters stay decimals."""
+    whole, part = divmod(value, 1)
+    if part == 0.5:
+        return f"{int(whole) or ''}½"
+    return f"{value:g}"
+
+
+def text_table(table: Table, title: str | None = None) -> RichTable:
+    """For rich to print; the players' names are not taken for its markup."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(title=None if title is None else Text(title), title_justify="left")
+    for column in table.columns:
+        drawn.add_column(column, justify="left" if column == "Player" else "right", no_wrap=True)
+    for row in table.rows:
+        drawn.add_row(*map(Text, row))
+    return drawn
+
+
+def csv_text(table: Table) -> str:
+    """Comma-separated values, of RFC 4180 but for its line ends, in UTF-8: points as decimals, games as in the text."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.columns)
+    numbers = [index for index, name in enumerate(table.columns) if name in ("Points", *TIEBREAKS)]
+    for row in table.rows:
+        writer.writerow([_decimal(cell) if index in numbers else cell for index, cell in enumerate(row)])
+    return out.getvalue()
+
+
+def _decimal(text: str) -> str:
+    return f"{text.removesuffix('½') or 0}.5" if text.endswith("½") else text

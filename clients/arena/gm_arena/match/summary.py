@@ -1,0 +1,148 @@
+"""What a match came to, in numbers and as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from ..crosstable import HALF_POINTS, Game
+from ..sprt import Sprt
+from ..statistics import Interval, Sample, elo_difference, likelihood_of_superiority, normalized_elo
+from .record import Record
+
+#: Ends that are a bot's own fault; the others are chess.
+FAULTS = ("crash", "stall", "time", "illegal move", "protocol", "flood")
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """The games of two bots, as the first of them sees them.
+
+    :ivar games: half-points of each.
+    :ivar pairs: half-points of each two games from one opening with colours swapped, where both are there.
+    """
+
+    one: str
+    other: str
+    games: tuple[int, ...]
+    pairs: tuple[int, ...]
+
+    @property
+    def sample(self) -> Sample:
+        """What is reckoned with: pairs where there are any, for they scatter less."""
+        return Sample.of_pairs(self.pairs) if self.pairs else Sample.of_games(self.games)
+
+    @property
+    def wins_draws_losses(self) -> tuple[int, int, int]:
+        """Of the first."""
+        losses, draws, wins = Sample.of_games(self.games).counts
+        return wins, draws, losses
+
+
+def half_points(record: Record, label: str) -> int:
+    """What a game brought somebody who played in it."""
+    white, black = HALF_POINTS[record["result"]]
+    return white if record["white"] == label else black
+
+
+def meeting(records: Iterable[Record], one: str, other: str) -> Meeting:
+    """The games of two."""
+    between = [record for record in records if {record["white"], record["black"]} == {one, other}]
+    points = [half_points(record, one) for record in between]
+    by_pair: dict[tuple[int, ...], list[int]] = {}
+    for record, got in zip(between, points, strict=True):
+        if record["pair"] is not None:
+            by_pair.setdefault(tuple(record["pair"]), []).append(got)
+    pairs = tuple(sum(both) for both in by_pair.values() if len(both) == 2)
+    return Meeting(one, other, tuple(points), pairs)
+
+
+def table_games(records: Iterable[Record]) -> list[Game]:
+    """The games, for a crosstable."""
+    return [Game(record["white"], record["black"], record["result"]) for record in records]
+
+
+def endings(records: Iterable[Record]) -> Counter[str]:
+    """How often games ended how, but for those that a bot's fault decided."""
+    return Counter(record["ending"] for record in records if record["ending"] not in FAULTS)
+
+
+def faults(records: Iterable[Record], label: str) -> Counter[str]:
+    """What games somebody lost by its own fault."""
+    lost = (record for record in records if record["ending"] in FAULTS and _loser(record) == label)
+    return Counter(record["ending"] for record in lost)
+
+
+def _loser(record: Record) -> str:
+    return str(record["black"] if record["result"] == "1-0" else record["white"])
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What clocks charged and bots did not have, in seconds a move.
+
+    :ivar moves: how many moves that was measured of.
+    """
+
+    moves: int
+    median: float
+    worst: float
+
+
+def overhead(records: Iterable[Record]) -> Overhead | None:
+    """None where no clock showed what it charged."""
+    found = [
+        charged - thought
+        for record in records
+        for times in record["times"].values()
+        for _, thought, charged, _, _ in times
+        if charged is not None
+    ]
+    return Overhead(len(found), median(found), max(found)) if found else None
+
+
+def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> Record:
+    """All of it, as it stands at the end of a record."""
+    cost = overhead(records)
+    met = [meeting(records, one, other) for i, one in enumerate(labels) for other in labels[i + 1 :]]
+    return {
+        "games": len(records),
+        "meetings": [_numbers(two) for two in met if two.games],
+        "endings": dict(endings(records)),
+        "faults": {label: dict(found) for label in labels if (found := faults(records, label))},
+        "sprt": None if sprt is None else _decision(sprt, met[0].sample),
+        "overhead": None if cost is None else {"moves": cost.moves, "median": cost.median, "worst": cost.worst},
+    }
+
+
+def _numbers(two: Meeting) -> Record:
+    wins, draws, losses = two.wins_draws_losses
+    sample = two.sample
+    return {
+        "bots": [two.one, two.other],
+        "wins": wins,
+        "draws": draws,
+        "losses": losses,
+        "pairs": list(sample.counts) if two.pairs else None,
+        "elo": _interval(elo_difference(sample)),
+        "normalized_elo": _interval(normalized_elo(sample)),
+        "superiority": likelihood_of_superiority(sample),
+    }
+
+
+def _interval(interval: Interval | None) -> list[float] | None:
+    """The estimate, and its ends. An end that is beyond all numbers is as far as JSON goes."""
+    if interval is None:
+        return None
+    return [max(-1e4, min(1e4, round(end, 2))) for end in (interval.value, interval.low, interval.high)]
+
+
+def _decision(sprt: Sprt, sample: Sample) -> Record:
+    return {
+        "llr": round(sprt.llr(sample), 4),
+        "lower": round(sprt.lower, 4),
+        "upper": round(sprt.upper, 4),
+        "accepted": None if sample.size == 0 else sprt.verdict(sample),
+    }

@@ -1,0 +1,53 @@
+"""Who plays whom, and who has White, where that is known beforehand: round robins and gauntlets.
+
+Players are numbers from 0. A schedule is a list of rounds, and in a round nobody plays twice; who is in none of its
+games is free. Colours come out even: nobody has one of them more than once oftener than the other.
+"""
+
+from __future__ import annotations
+
+#: Who has White, and who Black.
+Pairing = tuple[int, int]
+
+
+def round_robin(players: int, cycles: int = 1) -> list[list[Pairing]]:
+    """Everybody against everybody, by FIDE's Berger tables (Handbook C.05, annex 1); in each other cycle with colours
+    reversed.
+
+    :param players: how many; with an odd number each is free in one round of a cycle.
+    :param cycles: how many games two players have with each other.
+    """
+    circle = players - 1 + players % 2  # those who go round; the last one, where there is one, keeps its place
+    half = (circle + 1) // 2
+    rounds = [_berger(turn * half % circle, circle, half, turn) for turn in range(circle)] if players > 1 else []
+    there = [[pairing for pairing in games if max(pairing) < players] for games in rounds]
+    return [_colored(games, cycle) for cycle in range(cycles) for games in there]
+
+
+def _berger(top: int, circle: int, half: int, turn: int) -> list[Pairing]:
+    """A round: the one at the top meets the one who keeps its place, and those at equal distance from it each other."""
+    first = (top, circle) if turn % 2 == 0 else (circle, top)
+    return [first, *(((top + step) % circle, (top - step) % circle) for step in range(1, half))]
+
+
+def gauntlet(players: int, challengers: int = 1, games: int = 2) -> list[list[Pairing]]:
+    """The first players against all the others, who do not meet each other; nor do the first.
+
+    :param games: how many games two players have with each other, with alternating colours.
+    """
+    others = players - challengers
+    rounds = []
+    for turn in range(max(challengers, others)):
+        opponents = ((one, (turn + one) % max(challengers, others)) for one in range(challengers))
+        rounds.append([_seated(one, other, challengers) for one, other in opponents if other < others])
+    return [_colored(pairings, cycle) for cycle in range(games) for pairings in rounds]
+
+
+def _seated(challenger: int, other: int, challengers: int) -> Pairing:
+    """Colours as on a chessboard, whose rows and columns are even."""
+    pairing = (challenger, challengers + other)
+    return pairing if (challenger + other) % 2 == 0 else pairing[::-1]
+
+
+def _colored(games: list[Pairing], cycle: int) -> list[Pairing]:
+    return [(black, white) for white, black in games] if cycle % 2 else list(games)
