@@ -10,7 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import chess.pgn
 import pytest
@@ -57,7 +56,8 @@ def test_it_says_what_was_played_and_what_came_of_it(tmp_path: Path) -> None:
     assert shown[6] == "pairs with 0, ½, 1, 1½, 2 points: 0, 0, 2, 0, 0"
     assert shown[7] == "games ended by: move limit 4"
     assert re.fullmatch(
-        r"overhead a move \(charged by the clock, and not thought\): median -?\d+\.\d ms, worst \d+\.\d ms, of 88 moves",
+        r"overhead a move \(charged by the clock, and not thought\): "
+        r"median -?\d+\.\d ms, worst \d+\.\d ms, of 88 moves",
         shown[8],
     )
     first = games(path)[0]
@@ -133,16 +133,16 @@ def test_it_challenges_a_registered_player(tmp_path: Path, daemon_process: Serve
 
     def play() -> None:
         with connect(port=daemon_process.port, player=other["player"], key=str(other["key"])) as client:
-            ends: list[Any] = []
-            for turn in client.turns(over=ends.append):
-                turn.move(turn.move_actions[0])
-                if turn.state["phase"] == "over":
-                    ends.append(turn.state)
-                if len(ends) == 2:
-                    return
+            for _ in range(2):
+                game_id = client.wait(any=True)["state"]["game_id"]
+                client.accept(game_id)
+                for turn in client.turns(game_id):
+                    turn.move(turn.move_actions[0])
 
     thread = Thread(target=play, daemon=True)
     thread.start()
+    with connect(port=daemon_process.port, player=other["player"], key=str(other["key"])):
+        pass  # it is here
     who = ("--server", f"localhost:{daemon_process.port}", "--player", "match-me", "--key", me["key"])
     records, _ = played(
         tmp_path / "match.jsonl", AT_RANDOM, "gm:match-other", "--variant", "standard", "--max-moves", 3, *who
@@ -175,14 +175,13 @@ def test_what_a_bot_does_wrong_is_told_apart(trouble: str, tmp_path: Path) -> No
     assert reason in complaints
 
 
-@pytest.mark.parametrize("trouble", ["hang", "complain"])
-def test_a_bot_that_does_not_answer_stalls(trouble: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("trouble", "terms"), [("hang", "--clock"), ("complain", "--stall")])
+def test_a_bot_that_does_not_answer_stalls(trouble: str, terms: str, tmp_path: Path) -> None:
     """By the clock, where there is one; else after as long as was said."""
-    for terms in (("--clock", "1.5"), ("--stall", "1.5")):
-        path = tmp_path / f"{terms[0]}.jsonl"
-        records, told = played(path, nuisance(trouble), AT_RANDOM, "--variant", "standard", "--games", 1, *terms)
-        assert [(game["result"], game["ending"]) for game in records] == [("0-1", "stall")]
-        assert told["faults"] == {trouble: {"stall": 1}}
+    path = tmp_path / "match.jsonl"
+    records, told = played(path, nuisance(trouble), AT_RANDOM, "--variant", "standard", "--games", 1, terms, "1.5")
+    assert [(game["result"], game["ending"]) for game in records] == [("0-1", "stall")]
+    assert told["faults"] == {trouble: {"stall": 1}}
 
 
 def test_games_beside_a_bot_that_floods_go_on(tmp_path: Path) -> None:
@@ -275,14 +274,14 @@ def test_a_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> 
     for at_once in (1, 3):
         path = tmp_path / f"{at_once}.jsonl"
         arguments = (nuisance("die"), AT_RANDOM, "--variant", "standard", "--games", 500, "--concurrency", at_once)
-        status, said, _ = run(*arguments, "--sprt", "elo0=0", "elo1=50", "alpha=0.1", "--json-out", path)
+        status, said, _ = run(*arguments, "--sprt", "elo0=0", "elo1=200", "alpha=0.1", "--json-out", path)
         assert status == 0
-        assert "SPRT of elo0=0 against elo1=50: LLR -" in said
+        assert "SPRT of elo0=0 against elo1=200: LLR -" in said
         assert "): elo0=0 is accepted" in said
         assert summary(path)["sprt"]["accepted"] == "H0"
         found.append(same_whenever(games(path)))
     assert found[0] == found[1]
-    assert 10 < len(found[0]) < 100
+    assert 4 <= len(found[0]) < 50
 
 
 # What it writes.

@@ -231,7 +231,9 @@ async def _served(given: dict[str, Any]) -> AsyncIterator[tuple[str, int]]:
         yield given["server"]
         return
     from gmd import Config, DataError, open_daemon
+    from gmd.daemon import prepare_process
 
+    prepare_process()  # all of this process is the match's
     try:
         config = Config(port=given["port"], data=given["data"] or ":memory:", spectate="live")
         async with open_daemon(config) as daemon:
@@ -284,7 +286,7 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
         raise click.UsageError("--player goes with --server")
     if given["data"] is not None and given["server"] is not None:
         raise click.UsageError(
-            "--data is of the daemon in this process, and --server plays elsewhere: give one of the two"
+            "--data is of the daemon in this process, and --server is another one: give one of the two"
         )
 
 
@@ -297,6 +299,4 @@ def _check_places(entrants: Sequence[Entrant], given: dict[str, Any]) -> None:
     if named and given["player"] is None:
         raise click.UsageError(f"{named[0].spec} is challenged by a registered player: --player says by which")
     if len(named) > 1:
-        raise click.UsageError(
-            f"{named[0].spec} and {named[1].spec}: of two who play elsewhere, give the ids (gm:4503...)"
-        )
+        raise click.UsageError(f"{named[0].spec} and {named[1].spec} play elsewhere: give one by its id (gm:4503...)")

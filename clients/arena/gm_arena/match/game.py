@@ -90,10 +90,16 @@ class Playing:
         began, started = time.monotonic(), datetime.now(UTC)
         white, black = (self._contestants[number] for number in fixture.bots)
         sides: dict[Color, Contestant] = {"white": white, "black": black}
+        error: Exception | None = None
         async with trio.open_nursery() as beside:
-            bots = await self._start(sides, beside)
-            state, seen = await self._play(fixture, sides, bots)
+            try:
+                bots = await self._start(sides, beside)
+                state, seen = await self._play(fixture, sides, bots)
+            except Exception as raised:  # carried past the nursery, which would make a group of it
+                error = raised
             beside.cancel_scope.cancel()
+        if error is not None:
+            raise error
         if state["result"] == "*":
             raise MatchError(f"game {fixture.number} was called off before it began: {state['termination']}")
         async with self._server(None).client() as client:
@@ -109,7 +115,9 @@ class Playing:
             "ending": ending(state, seen),
             "plies": state["ply_index"],
             "moves": history["moves"],
-            "faults": {color: _fault(bot) for color, bot in seen.items() if bot.failure is not None},
+            "faults": {
+                color: _fault(bot.failure, state["game_id"]) for color, bot in seen.items() if bot.failure is not None
+            },
             "variant": state["variant"],
             "clock": self._terms.options.get("clock"),
             "game_id": state["game_id"],
@@ -233,9 +241,9 @@ def ending(state: GameState, seen: Mapping[Color, ObservedBot]) -> str:
     return ENDS.get(kind, kind)
 
 
-def _fault(bot: ObservedBot) -> dict[str, str]:
-    assert bot.failure is not None
-    return {"kind": bot.failure.fault, "reason": str(bot.failure)}
+def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:
+    """The same of the same game, whatever its id."""
+    return {"kind": failure.fault, "reason": str(failure).replace(f" in game {game_id}", "")}
 
 
 def _time(move: MoveTime) -> list[Any]:
