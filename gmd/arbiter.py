@@ -105,10 +105,11 @@ class Arbiter:
 
         :param at: when it arrived: the thinking it ends is charged up to then.
         """
-        outcome = table.game.decide(command, self.thought(table, at))
+        game = table.game
+        outcome = game.decide(command, game.thought(command, self.thought(table, at)))
         if outcome.events:
             for event in outcome.events:
-                table.game.apply(event)
+                game.apply(event)
             self._append(table, outcome.events)
         return outcome
 
@@ -249,7 +250,7 @@ class Arbiter:
             return
         deadline = self.alarms.deadline(game.id)
         if game.clock is not None and game.ticking:
-            table.since = trio.current_time() if deadline is None else deadline - game.clock.left(game.turn)
+            table.since = trio.current_time() if deadline is None else deadline - game.clock.patience(game.turn)
         elif deadline is not None:
             table.opened = deadline - self._patience(game)
         self._set_alarm(table)
@@ -258,7 +259,7 @@ class Arbiter:
         """When the game ends if nobody does anything; None where it does not."""
         game = table.game
         if game.clock is not None and game.ticking:
-            return table.since + game.clock.left(game.turn)
+            return table.since + game.clock.patience(game.turn)
         return table.opened + self._patience(game) if game.awaited or game.lapsing else None
 
     def _patience(self, game: Game) -> float:

@@ -92,6 +92,7 @@ export interface Options {
 /** Seconds. */
 export type Clock = ({ initial: number; increment?: number } | { first_move: number; per_move: number }) & {
   margin?: number;
+  lag?: number;
 };
 
 /** A row of the reply to `games`. */

@@ -25,20 +25,25 @@ from .position import Position
 
 
 class Sense(Struct, frozen=True, gc=False):
-    """A seat senses a square, given by name or number; None to pass. ``ply`` is as in :class:`Play`."""
+    """A seat senses a square, given by name or number; None to pass. The last two are as in :class:`Play`."""
 
     seat: chess.Color
     square: str | int | None
     ply: int | None = None
+    thought: float | None = None
 
 
 class Play(Struct, frozen=True, gc=False):
-    """A seat moves; in reconnaissance blind chess ``0000`` passes. ``ply`` is where it believes it acts, or None."""
+    """A seat moves; in reconnaissance blind chess ``0000`` passes.
+
+    ``ply`` is where it believes it acts, or None. ``thought`` is how long, in seconds, it says it has thought.
+    """
 
     seat: chess.Color
     text: str
     ply: int | None = None
     offer_draw: bool = False
+    thought: float | None = None
 
 
 class End(Struct, frozen=True, gc=False):
@@ -47,6 +52,7 @@ class End(Struct, frozen=True, gc=False):
     seat: chess.Color
     termination: VoluntaryTermination
     ply: int | None = None
+    thought: float | None = None
 
 
 def is_resignation(command: object) -> bool:
@@ -132,7 +138,7 @@ class Standing(Struct, frozen=True, array_like=True, gc=False):
     turn: Color
     ply_index: int
     termination: Termination
-    #: What the side to move has left at the start of its turn; None while no clock runs.
+    #: How long the side to move may think at the start of its turn, and not lose; None while no clock runs.
     seconds_left: float | None
     #: Only for a game that began with a seat not taken.
     seating: Seating | None = None
@@ -189,6 +195,18 @@ class Game(ABC):
         """The full-move number at a ply index."""
         return self.start_fullmove + (ply + (not self.start_turn)) // 2
 
+    def thought(self, command: Command, passed: float) -> float:
+        """How long the side to move has thought, out of how long its clock has been running when a command came.
+
+        What a client says of that counts as far as the clock's ``lag`` goes. Others' commands let the side to move have
+        all of it: its own may still be on the way.
+        """
+        if self.clock is None or not self.clock.lag:
+            return passed
+        if isinstance(command, Sense | Play | End) and command.seat == self.turn:
+            return passed if command.thought is None else self.clock.own(passed, command.thought)
+        return self.clock.own(passed, 0.0)
+
     @abstractmethod
     def decide(self, command: Command, thought: float) -> Outcome:
         """What a command comes to, in the order of checks that ``PROTOCOL`` gives."""
@@ -231,7 +249,7 @@ class Game(ABC):
 
     def standing(self) -> Standing:
         """How the game stands."""
-        left = self.clock.left(self.turn) if self.clock is not None and self.ticking else None
+        left = self.clock.patience(self.turn) if self.clock is not None and self.ticking else None
         seating = self.seating if self._kept_seats else None
         return Standing(seat_name(self.turn), self.now.ply, self.now.termination, left, seating)
 

@@ -97,6 +97,7 @@ class MakeMove(Request, tag="move", kw_only=True, gc=False):
     move: str | None
     seat: Color | None = None
     ply: Ply | None = None
+    thought: Seconds | None = None
     offer_draw: bool = False
 
 
@@ -107,6 +108,7 @@ class MakeSense(Request, tag="sense", kw_only=True):
     square: str | int | None
     seat: Color | None = None
     ply: Ply | None = None
+    thought: Seconds | None = None
 
 
 class EndGame(Request, tag="end_game", kw_only=True):
@@ -116,6 +118,7 @@ class EndGame(Request, tag="end_game", kw_only=True):
     termination: VoluntaryTermination
     seat: Color | None = None
     ply: Ply | None = None
+    thought: Seconds | None = None
 
 
 class GetState(Request, tag="state", kw_only=True):

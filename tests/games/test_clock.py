@@ -77,6 +77,7 @@ def test_an_option_is_one_kind_or_the_other(
         ),
         (ClockOption(first_move=1.0, per_move=0.0), "clock.per_move: 0.0 is not from more than 0 to 10000000 seconds"),
         (ClockOption(initial=1.0, margin=1e8), "clock.margin: 100000000.0 is not from 0 to 10000000 seconds"),
+        (ClockOption(initial=1.0, lag=-1.0), "clock.lag: -1.0 is not from 0 to 10000000 seconds"),
         (ClockOption(initial=1.0, margin=math.nan), "clock.margin: nan is not from 0 to 10000000 seconds"),
         (
             ClockOption(margin=1.0),
@@ -170,6 +171,16 @@ def test_with_a_time_for_each_move_every_move_has_the_margin() -> None:
         clock.press(WHITE)
         assert clock.show(WHITE, 0.0).white == 0.25
     assert clock.fallen(WHITE, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("passed", "thought", "own"),
+    [(3.0, 2.75, 2.75), (3.0, 2.0, 2.5), (3.0, 0.0, 2.5), (3.0, 3.0, 3.0), (3.0, 9.0, 3.0), (0.25, 0.0, 0.0)],
+)
+def test_what_is_said_to_be_lag_is_not_charged_as_far_as_that_goes(passed: float, thought: float, own: float) -> None:
+    clock = Clock(ClockOption(initial=3.0, lag=0.5))
+    assert clock.own(passed, thought) == own
+    assert (clock.left(WHITE), clock.patience(WHITE)) == (3.0, 3.5)
 
 
 def test_the_flag_falls_when_the_time_is_used_up() -> None:

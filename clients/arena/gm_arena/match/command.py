@@ -76,6 +76,9 @@ class SprtCommand(click.Command):
     help="In seconds: 300, 180+2, 1/0.05 (first move/each later one), none.  [default: none; rbc: 900+5]",
 )
 @click.option("--margin", type=click.IntRange(0), default=0, metavar="MS", help="How far a bot may overstep its time.")
+@click.option(
+    "--lag", type=click.IntRange(0), default=0, metavar="MS", help="What of a move may be the machine's, not the bot's."
+)
 @click.option("--max-moves", type=click.IntRange(1), help="A game is drawn after so many moves of each side.")
 @click.option("--openings", type=FILE, metavar="FILE", help="What games begin with: .pgn, or EPD or FEN, one a line.")
 @click.option("--plies", type=click.IntRange(0), help="How many plies of a PGN's games to take.  [default: all]")

@@ -14,6 +14,7 @@ from typing import Any
 import trio
 
 from gm_client.blocking import (
+    Asked,
     BadReply,
     ConnectionLost,
     GameState,
@@ -77,7 +78,8 @@ class ObservedBot(Bot):
         await self._within(BEGIN_SECONDS, "begin the game", self._bot.begin(place))
 
     async def take_turn(self, turn: Turn) -> None:
-        timed = TimedTurn(turn)
+        clock = self._place.options.get("clock") or {}
+        timed = TimedTurn(turn, tells=bool(clock.get("lag")))
         self.silent = True
         try:
             if turn.state["clock"] is None:
@@ -132,14 +134,16 @@ def as_failure(error: Exception) -> BotFailed:
 
 
 class TimedTurn(Turn):
-    """A turn that says when it was answered.
+    """A turn that says when it was answered, also to the server.
 
     :ivar thought: seconds that the bot has had it.
     :ivar moved: the state after its move; None until then.
     """
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, *, tells: bool) -> None:
+        """:param tells: whether the game's clock has a use for it."""
         self.__dict__.update(turn.__dict__)
+        self._tells = tells
         self.thought = 0.0
         self.moved: GameState | None = None
         self._since = trio.current_time()
@@ -163,3 +167,8 @@ class TimedTurn(Turn):
 
     def _answered(self) -> None:
         self.thought += trio.current_time() - self._since
+
+    def _ask(self, kind: str, **fields: Any) -> Asked:
+        if self._tells:
+            fields["thought"] = trio.current_time() - self._since
+        return super()._ask(kind, **fields)

@@ -101,12 +101,13 @@ def terms_of(variant: str, given: Mapping[str, Any]) -> Terms:
         options["clock"] = given["clock"] or None
     if given["max_moves"] is not None:
         options["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
-    if given["margin"]:
+    grace = {name: given[name] / 1000.0 for name in ("margin", "lag") if given[name]}
+    if grace:
         if "clock" not in options and variant == "rbc":  # what the server gives where nothing is said
             options["clock"] = {"initial": 900.0, "increment": 5.0}
         if not options.get("clock"):
-            raise click.UsageError("--margin is of a clock: give --clock, too")
-        options["clock"] = {**options["clock"], "margin": given["margin"] / 1000.0}
+            raise click.UsageError(f"--{next(iter(grace))} is of a clock: give --clock, too")
+        options["clock"] = {**options["clock"], **grace}
     return Terms(variant, options, given["seed"], given["stall"])
 
 
