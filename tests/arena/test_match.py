@@ -61,7 +61,7 @@ def test_it_says_what_was_played_and_what_came_of_it(tmp_path: Path) -> None:
         shown[8],
     )
     first = games(path)[0]
-    assert first["clock"] == {"initial": 60.0}
+    assert first["clock"] == {"initial": 60.0, "lag": 1.0}
     assert [len(first["times"][color]) for color in ("white", "black")] == [12, 12]
     assert summary(path)["meetings"][0]["pairs"] == [0, 0, 2, 0, 0]
 
@@ -372,4 +372,4 @@ def test_the_record_says_on_what_terms_it_was_played(tmp_path: Path) -> None:
     played(path, *TWO, *SHORT, "--clock", "30+0.5", "--margin", 200)
     header = json.loads(path.read_text().splitlines()[0])
     assert header["arguments"]["margin"] == 200
-    assert games(path)[0]["clock"] == {"initial": 30.0, "increment": 0.5, "margin": 0.2}
+    assert games(path)[0]["clock"] == {"initial": 30.0, "increment": 0.5, "margin": 0.2, "lag": 1.0}

@@ -77,7 +77,10 @@ class SprtCommand(click.Command):
 )
 @click.option("--margin", type=click.IntRange(0), default=0, metavar="MS", help="How far a bot may overstep its time.")
 @click.option(
-    "--lag", type=click.IntRange(0), default=0, metavar="MS", help="What of a move may be the machine's, not the bot's."
+    "--lag",
+    type=click.IntRange(0),
+    metavar="MS",
+    help="What of each move may be the machine's time, not the bot's.  [default: 1000 where all bots play here]",
 )
 @click.option("--max-moves", type=click.IntRange(1), help="A game is drawn after so many moves of each side.")
 @click.option("--openings", type=FILE, metavar="FILE", help="What games begin with: .pgn, or EPD or FEN, one a line.")
@@ -148,7 +151,8 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     entrants = settings.entrants_of(bots, given)
     variant = settings.variant_of(entrants, given)
     _check_places(entrants, given)
-    terms, plan = settings.terms_of(variant, given), settings.plan_of(entrants, variant, given)
+    terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
+    plan = settings.plan_of(entrants, variant, given)
     arguments = settings.arguments_of(bots, variant, given)
     record = _record(given, arguments)
     labels = [entrant.label for entrant in entrants]

@@ -25,6 +25,10 @@ MIB = 1 << 20
 #: What a bot gets at least where nothing is said: an engine with its network and a hash table.
 LEAST_MEMORY = 1024 * MIB
 
+#: Milliseconds of a move that may be the machine's and not the bot's, where nothing is said and all bots play here: it
+#: is more than any machine takes that is of use for bots that think in milliseconds, and nobody gains by it.
+LAG = 1000
+
 #: NAME=BOT. A bot has its first = behind a colon or a bracket, if it has one.
 _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
 
@@ -94,14 +98,18 @@ def variant_of(entrants: Sequence[Entrant], given: Mapping[str, Any]) -> str:
     return variant
 
 
-def terms_of(variant: str, given: Mapping[str, Any]) -> Terms:
-    """What all games have in common."""
+def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms:
+    """What all games have in common.
+
+    :param all_here: whether all bots play in this process, which says how long they have thought.
+    """
     options: dict[str, Any] = {} if variant == "rbc" else {"draws": "automatic"}
     if given["clock"] is not None:
         options["clock"] = given["clock"] or None
     if given["max_moves"] is not None:
         options["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
-    grace = {name: given[name] / 1000.0 for name in ("margin", "lag") if given[name]}
+    lag = (LAG if all_here and options.get("clock") else 0) if given["lag"] is None else given["lag"]
+    grace = {name: value / 1000.0 for name, value in (("margin", given["margin"]), ("lag", lag)) if value}
     if grace:
         if "clock" not in options and variant == "rbc":  # what the server gives where nothing is said
             options["clock"] = {"initial": 900.0, "increment": 5.0}
