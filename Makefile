@@ -3,6 +3,9 @@
 
 PYTHON ?= python3
 ARGS ?=
+# The tests' processes: one a processor and four at the most, since with more they wait for the longest tests, and a
+# container may have fewer processors than it shows. Who has no tests left takes some of another's.
+WORKERS := -n auto --maxprocesses 4 --dist worksteal
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,7 +32,7 @@ serve: $(VENV)/.installed
 	@$(BIN)/gmd serve $(ARGS)
 
 test: $(VENV)/.installed-test
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/pytest $(WORKERS) $(ARGS)
 
 lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check .
@@ -38,10 +41,10 @@ lint: $(VENV)/.installed-lint
 	@$(BIN)/lint-imports
 
 proof: $(VENV)/.installed-test
-	@GMD_PROOF=full $(BIN)/pytest -m proof $(ARGS)
+	@GMD_PROOF=full $(BIN)/pytest $(WORKERS) -m proof $(ARGS)
 
 proof-share: $(VENV)/.installed-test
-	@GMD_PROOF=share $(BIN)/pytest -m proof $(ARGS)
+	@GMD_PROOF=share $(BIN)/pytest $(WORKERS) -m proof $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench $(ARGS)

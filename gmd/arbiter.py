@@ -106,7 +106,8 @@ class Arbiter:
         :param at: when it arrived: the thinking it ends is charged up to then.
         """
         game = table.game
-        outcome = game.decide(command, game.thought(command, self.thought(table, at)))
+        thought = 0.0 if game.clock is None else game.thought(command, self.thought(table, at))
+        outcome = game.decide(command, thought)
         if outcome.events:
             for event in outcome.events:
                 game.apply(event)

@@ -25,6 +25,7 @@ from gmd.log.sqlite import BUSY_SECONDS, SqliteStore, open_engine
 from gmd.log.store import GameAppend, Store, Told
 from gmd.metrics import Metrics
 from gmd.parts import Parts
+from gmd.players.passwords import Passwords
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.tls import certificate_of
 
@@ -109,7 +110,13 @@ class Client:
 async def running_daemon(**settings: Any) -> AsyncIterator[Daemon]:
     """A daemon on a free port of the loopback address."""
     async with open_daemon(Config(**{"port": 0, "data": ":memory:", **settings})) as daemon:
+        daemon.gate.passwords = cheap_passwords()
         yield daemon
+
+
+def cheap_passwords() -> Passwords:
+    """What hashes passwords for next to nothing: a tenth of a second for each is the subject of few tests."""
+    return Passwords(passes=1, memory_kib=64)
 
 
 @asynccontextmanager
@@ -159,6 +166,7 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     arbiter = Arbiter(log, config.start_timeout, config.idle_games)
     await arbiter.start()
     with closing(gate_of(config, log)) as gate:
+        gate.passwords = cheap_passwords()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(log.run)
             nursery.start_soon(arbiter.run)

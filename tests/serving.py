@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,6 +74,19 @@ def served(
         finally:
             process.kill()  # does nothing to a process that has ended
             process.communicate()
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """A port of 127.0.0.1 that the system gives to nobody else: for a daemon to come back to, or for nobody to be at.
+
+    It is bound here, and not listened on: connections are refused but while a daemon does, as it may by SO_REUSEADDR.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        port: int = holder.getsockname()[1]
+        yield port
 
 
 def first_lines(process: subprocess.Popen[str]) -> list[str]:

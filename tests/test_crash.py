@@ -164,7 +164,7 @@ async def test_whatever_was_acknowledged_survives_every_kill(tmp_path: Path) -> 
 
 @pytest.mark.proof
 async def test_being_told_to_stop_under_load_loses_nothing_and_is_no_failure(tmp_path: Path) -> None:
-    await crash(tmp_path, SIGTERM, 0, proof_size(small=5, full=100))
+    await crash(tmp_path, SIGTERM, 0, proof_size(small=3, full=100))
 
 
 async def crash(directory: Path, signal: int, status: int, kills: int) -> None:

@@ -17,7 +17,6 @@ import pytest
 from gm_protocol.framing import encode_frame
 from gmd.players import keys
 from gmd.players.account import FIRST_PLAYER
-from gmd.players.passwords import Passwords
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 from tests.helpers_proof import proof_size
 
@@ -97,7 +96,6 @@ class House(NamedTuple):
 @asynccontextmanager
 async def house() -> AsyncIterator[House]:
     async with memory_daemon(max_failures_per_minute=10**9) as daemon:
-        daemon.gate.passwords = Passwords(passes=1, memory_kib=64)
         client = await daemon.connect()
         found: dict[int, list[str]] = {NOBODY: []}
         for name in NAMES:

@@ -22,7 +22,6 @@ from gmd.games.views import Viewer
 from gmd.handlers import show, state, wait
 from gmd.players.account import is_registered
 from gmd.players.gate import Gate
-from gmd.players.passwords import Passwords
 from tests.helpers import Json
 from tests.helpers_proof import in_processes, proof_size
 from tests.noninterference import quiet
@@ -163,8 +162,6 @@ async def compare(asked: list[Json]) -> int:
     clock = trio.lowlevel.current_clock()
     assert isinstance(clock, MockClock)
     async with two_rooms(clock) as rooms:
-        for room in rooms.rooms:
-            room.daemon.gate.passwords = Passwords(passes=1, memory_kib=64)  # which take as little as they can
         await begin(rooms)
         await rooms.ask(*asked)
         for request in asked[:3]:

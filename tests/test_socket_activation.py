@@ -19,7 +19,7 @@ from gm_protocol.framing import encode_frame
 from gmd.cli.systemd import inherited_sockets
 from tests.clients.running import NEW_GAME, PATIENCE, PING, gmcat, replies
 from tests.clients.scripted import ScriptedServer
-from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
+from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, reserved_port, served
 from tests.tools import require_tool
 
 #: Puts descriptors where a service expects them, 3 and up, and says so in the environment of the process that it
@@ -136,22 +136,22 @@ def test_sessions_begun_before_a_restart_go_on_behind_it(listening: socket.socke
         assert answer(again)["state"]["ply_index"] == 1
 
 
-def test_systemd_s_own_activation_starts_it_at_the_first_connection(listening: socket.socket) -> None:
+def test_systemd_s_own_activation_starts_it_at_the_first_connection() -> None:
     activate = require_tool("systemd-socket-activate", "--version")
-    server = where(listening)
-    listening.close()  # its port is free now
-    command = [activate, f"--listen={server.host}:{server.port}", "--fdname=game", "--setenv=GMD_DATA", *SERVE]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment(), stdout=pipe, stderr=pipe, text=True) as process:
-        try:
-            assert process.stderr is not None
-            assert process.stderr.readline().startswith("Listening on ")
-            assert gmcat(server, PING).returncode == 0
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(STOP_SECONDS) == 0
-        finally:
-            process.kill()
-            process.communicate()
+    with reserved_port() as port:
+        server = ScriptedServer("127.0.0.1", port)
+        command = [activate, f"--listen={server.host}:{port}", "--fdname=game", "--setenv=GMD_DATA", *SERVE]
+        with subprocess.Popen(command, env=environment(), stdout=pipe, stderr=pipe, text=True) as process:
+            try:
+                assert process.stderr is not None
+                assert process.stderr.readline().startswith("Listening on ")
+                assert gmcat(server, PING).returncode == 0
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(STOP_SECONDS) == 0
+            finally:
+                process.kill()
+                process.communicate()
 
 
 def test_sockets_for_another_process_are_left_alone() -> None:

@@ -42,7 +42,7 @@ def _first_bits(targets: Bitboard) -> Lanes:
 
 def _lanes_of(targets: Bitboard) -> Lanes:
     """Every bit of the targets' lanes: 2**64 - 1 times its first, which a shift gives sooner than a product."""
-    first = _first_bits(targets)
+    first = (targets & ~1) * _COPIES & _FIRST_BITS | targets & 1
     return (first << 64) - first
 
 
@@ -68,7 +68,7 @@ _RANKS = [_line(square, chess.BB_RANK_MASKS[square], chess.BB_RANK_ATTACKS[squar
 _FILES = [_line(square, chess.BB_FILE_MASKS[square], chess.BB_FILE_ATTACKS[square]) for square in chess.SQUARES]
 _STRAIGHTS = [(*rank, *file) for rank, file in zip(_RANKS, _FILES, strict=True)]
 _DIAGONALS = [_line(square, chess.BB_DIAG_MASKS[square], chess.BB_DIAG_ATTACKS[square]) for square in chess.SQUARES]
-_KNIGHTS = [_attacks(square, chess.BB_KNIGHT_ATTACKS[square]) for square in chess.SQUARES]
+_KNIGHT_ATTACKS = [_attacks(square, chess.BB_KNIGHT_ATTACKS[square]) for square in chess.SQUARES]
 _KING_ATTACKS = chess.BB_KING_ATTACKS
 _NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
 
@@ -95,6 +95,26 @@ def _pawn_moves(color: Color) -> tuple[Lanes, Lanes, Lanes]:
 _PAWNS = (_pawn_moves(BLACK), _pawn_moves(WHITE))  # indexed by colour
 #: From a square's lane to that of the square ahead.
 _RANK = 8 * 64
+
+
+#: Sets of knights whose attacks are kept: all of up to two, and some of three. 1.3 MB.
+MAX_KNIGHTS = 2_200
+
+
+class _Knights(dict[Bitboard, Lanes]):
+    """The attacks of a side's knights, whatever else is on the board: there are few sets of two squares."""
+
+    def __missing__(self, knights: Bitboard) -> Lanes:
+        lanes = 0
+        for square in chess.scan_forward(knights):
+            lanes |= _KNIGHT_ATTACKS[square]
+        if len(self) >= MAX_KNIGHTS:
+            self.clear()
+        self[knights] = lanes
+        return lanes
+
+
+_KNIGHTS = _Knights()
 
 
 class _KingSteps(dict[Bitboard, Lanes]):
@@ -162,7 +182,7 @@ def _look_around(board: Board, color: Color, empty: Lanes, enemies: Lanes) -> tu
     """
     own, occupied = board.occupied_co[color], board.occupied
     queens = board.queens & own
-    lanes = 0
+    lanes = _KNIGHTS[board.knights & own]
     pieces = board.rooks & own | queens
     while pieces:
         square = pieces.bit_length() - 1
@@ -175,11 +195,6 @@ def _look_around(board: Board, color: Color, empty: Lanes, enemies: Lanes) -> tu
         pieces ^= 1 << square
         mask, diagonals = _DIAGONALS[square]
         lanes |= diagonals[occupied & mask]
-    pieces = board.knights & own
-    while pieces:
-        square = pieces.bit_length() - 1
-        pieces ^= 1 << square
-        lanes |= _KNIGHTS[square]
     seen = lanes >> _SEEN
     lanes &= empty | enemies
     pawns = board.pawns & own

@@ -9,9 +9,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Generator, Sequence
-from functools import cache
 
-import chess
 from msgspec import Struct, structs
 
 from gm_protocol.errors import BadPgn, GmError, NotAvailable
@@ -21,6 +19,7 @@ from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sens
 from .facts import Facts, Played, facts_of
 from .game import Absent, CallOff, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
 from .material import insufficient_material
+from .moves import decode_move
 from .position import Position
 from .setup import start_of
 
@@ -64,7 +63,8 @@ class ChessGame(Game):
         self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
         self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, "available_move")
-        self._stand(structs.replace(self.now, termination=self._verdict(self.now)))
+        can_move = facts_of(start.position).can_move
+        self._stand(structs.replace(self.now, termination=self._verdict(self.now, can_move)))
 
     @property
     def facts(self) -> Facts:
@@ -188,7 +188,7 @@ class ChessGame(Game):
     def _push(self, played: Played, draw_offered: bool) -> None:
         before = self.now
         self._write(played.san)
-        self.codes.append(encode_move(played.uci))
+        self.codes.append(played.code)
         # Drops bring captured pieces back, so in crazyhouse a position can recur behind a capture.
         if played.zeroing and self.options.variant != "crazyhouse":
             self._occurred.clear()
@@ -203,7 +203,7 @@ class ChessGame(Game):
             draw_offered,
             "available_move",
         )
-        termination = self._verdict(after)
+        termination = self._verdict(after, played.goes_on)
         if termination != "available_move":
             after = structs.replace(after, termination=termination, draw_offered=False)
         self._stand(after)
@@ -215,16 +215,19 @@ class ChessGame(Game):
 
     def _write(self, san: str) -> None:
         ply = self.now.ply
-        number = self.fullmove_at(ply)
-        if self.turn:
-            self.movetext += f" {number}.{san}" if ply else f"{number}.{san}"
+        if not self.turn and ply:
+            self.movetext += f" {san}"
         else:
-            self.movetext += f" {san}" if ply else f"{number}...{san}"
+            dots = "." if self.turn else "..."
+            self.movetext += f"{' ' if ply else ''}{self.fullmove_at(ply)}{dots}{san}"
 
-    def _verdict(self, after: Snapshot) -> Termination:
-        """How the game stands by its position and its rules of drawing."""
-        facts = facts_of(after.position)
-        if not facts.can_move:
+    def _verdict(self, after: Snapshot, can_move: bool) -> Termination:
+        """How the game stands by its position and its rules of drawing.
+
+        :param can_move: whether the side to move has a legal move.
+        """
+        if not can_move:
+            facts = facts_of(after.position)
             if facts.check:
                 return "victory_black" if facts.turn else "victory_white"
             return "stalemate"
@@ -282,19 +285,3 @@ def _is_retried_move(accepted: Accepted, command: Play) -> bool:
         return facts_of(accepted.before).play(command.text).uci == accepted.action
     except GmError:
         return False
-
-
-@cache
-def encode_move(uci: str) -> int:
-    """A move in 15 bits: source, target, and what is promoted to, or dropped (then source is target)."""
-    move = chess.Move.from_uci(uci)
-    return move.from_square | move.to_square << 6 | (move.promotion or move.drop or 0) << 12
-
-
-@cache
-def decode_move(code: int) -> str:
-    """The UCI of :func:`encode_move`'s code."""
-    source, target, piece = code & 63, code >> 6 & 63, code >> 12 or None
-    if source == target:
-        return chess.Move(source, target, drop=piece).uci()
-    return chess.Move(source, target, promotion=piece).uci()

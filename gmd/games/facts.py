@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import cast
 
 import chess
-from chess import Board, Move
+from chess import BB_SQUARES, Board, Move
 from chess.variant import CrazyhouseBoard
 from msgspec import Raw, Struct
 
@@ -19,7 +19,7 @@ from gm_protocol.state import AccessMap, BoardRows, Pockets
 
 from .access import access
 from .fragments import Placement, access_json, castling, fen_of, placement
-from .moves import find_move, san_stem
+from .moves import encode_move, find_move, san_stem
 from .position import Position, advance, contents, pack, unpack
 
 #: Positions kept after their second sighting: some 50 MB, or 100 where clients ask for all their legal moves.
@@ -41,7 +41,11 @@ class Played(Struct, frozen=True, gc=False):
 
     uci: str
     san: str
+    #: The move, by :func:`~gmd.games.moves.encode_move`.
+    code: int
     position: Position
+    #: Whether the position behind it leaves the side to move a legal move.
+    goes_on: bool
     #: Whether it resets the half-move clock: a capture or a pawn's move, but no drop.
     zeroing: bool
 
@@ -137,9 +141,10 @@ class Facts:
         return played
 
     def _push(self, board: Board, move: Move, uci: str) -> Played:
-        zeroing = not move.drop and board.is_zeroing(move)
-        stem = san_stem(board, self.sources, move)
-        changes = advance(board, move)
+        piece_type = board.piece_type_at(move.from_square)  # None: it is dropped
+        captures = board.occupied_co[not self.turn] & BB_SQUARES[move.to_square] != 0
+        stem = san_stem(board, self.sources, move, piece_type)
+        changes = advance(board, move, piece_type)
         position = pack(board)
         if position in _kept or position in _recent:
             after = facts_of(position)
@@ -149,7 +154,8 @@ class Facts:
             if self._before is not None:
                 _recent.pop(self._before, None)
         sign = ("+" if after.can_move else "#") if after.check else ""
-        return Played(uci, stem + sign, position, zeroing)
+        zeroing = captures or piece_type == chess.PAWN
+        return Played(uci, stem + sign, encode_move(move), position, after.can_move, zeroing)
 
 
 # Facts by position. One seen for the first time stays a while; one seen again stays for as long as it is used:

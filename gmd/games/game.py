@@ -198,10 +198,13 @@ class Game(ABC):
     def thought(self, command: Command, passed: float) -> float:
         """How long the side to move has thought, out of how long its clock has been running when a command came.
 
+        Only a game with a clock is asked.
+
         What a client says of that counts as far as the clock's ``lag`` goes. Others' commands let the side to move have
         all of it: its own may still be on the way.
         """
-        if self.clock is None or not self.clock.lag:
+        assert self.clock is not None
+        if not self.clock.lag:
             return passed
         if isinstance(command, Sense | Play | End) and command.seat == self.turn:
             return passed if command.thought is None else self.clock.own(passed, command.thought)

@@ -8,7 +8,7 @@ everything else, and every refusal, is python-chess's to decide (:meth:`chess.Bo
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import chess
@@ -78,11 +78,16 @@ def _resolve(board: Board, sources: bytes, reading: _Reading) -> Move | None:
     piece_type, origins, target, promotion = reading
     found = sources_of(sources, target) & origins & board.occupied_co[board.turn]
     if piece_type is not None:
-        found &= board.pieces_mask(piece_type, board.turn)
+        found &= _of_type(board, piece_type)
     if not found or found & (found - 1):
         return None
     promotes = target >> 3 in (0, 7) and found & board.pawns != 0
     return Move(found.bit_length() - 1, target, promotion) if promotes == (promotion is not None) else None
+
+
+def _of_type(board: Board, piece_type: PieceType) -> Bitboard:
+    """All pieces of a type, either colour."""
+    return (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)[piece_type - 1]
 
 
 def _by_chess(board: Board, text: str) -> Move:
@@ -108,13 +113,15 @@ def _illegal(board: Board, text: str) -> IllegalMove:
     return IllegalMove(f"move: {quote(text)} is not legal for {side} in {board.epd(shredder=board.chess960)}")
 
 
-def san_stem(board: Board, sources: bytes, move: Move) -> str:
-    """A legal move's SAN without the check or mate sign; the move has not been made."""
+def san_stem(board: Board, sources: bytes, move: Move, piece_type: PieceType | None) -> str:
+    """A legal move's SAN without the check or mate sign; the move has not been made.
+
+    :param piece_type: what moves; None where it is dropped.
+    """
     target, target_bit = chess.SQUARE_NAMES[move.to_square], BB_SQUARES[move.to_square]
-    if move.drop:
+    if piece_type is None:
+        assert move.drop is not None
         return f"{_LETTERS[move.drop]}@{target}"
-    piece_type = board.piece_type_at(move.from_square)
-    assert piece_type is not None
     if piece_type == chess.PAWN:
         captures = (move.to_square ^ move.from_square) & 7
         stem = f"{chess.FILE_NAMES[move.from_square & 7]}x{target}" if captures else target
@@ -122,9 +129,23 @@ def san_stem(board: Board, sources: bytes, move: Move) -> str:
     from_bit, movers = BB_SQUARES[move.from_square], sources_of(sources, move.to_square)
     if piece_type == chess.KING and not movers & from_bit:  # the map leaves castling out
         return "O-O" if move.to_square > move.from_square else "O-O-O"
-    rivals = movers & board.pieces_mask(piece_type, board.turn) & ~from_bit
+    rivals = movers & board.occupied_co[board.turn] & _of_type(board, piece_type) & ~from_bit
     takes = "x" if board.occupied & target_bit else ""
     return f"{_LETTERS[piece_type]}{_origin(move.from_square, rivals) if rivals else ''}{takes}{target}"
+
+
+def encode_move(move: Move) -> int:
+    """A move in 15 bits: source, target, and what is promoted to, or dropped (then source is target)."""
+    return move.from_square | move.to_square << 6 | (move.promotion or move.drop or 0) << 12
+
+
+@cache
+def decode_move(code: int) -> str:
+    """The UCI of :func:`encode_move`'s code."""
+    source, target, piece = code & 63, code >> 6 & 63, code >> 12 or None
+    if source == target:
+        return Move(source, target, drop=piece).uci()
+    return Move(source, target, promotion=piece).uci()
 
 
 def _origin(source: Square, rivals: Bitboard) -> str:

@@ -69,7 +69,7 @@ def pack(board: Board) -> Position:
     """
     if board.ep_square is not None and not board.has_legal_en_passant():
         board.ep_square = None
-    drops = isinstance(board, CrazyhouseBoard)
+    pockets = board.pockets if isinstance(board, CrazyhouseBoard) else None
     key = _CORE.pack(
         board.pawns,
         board.knights,
@@ -78,14 +78,14 @@ def pack(board: Board) -> Position:
         board.queens,
         board.kings,
         board.occupied_co[chess.WHITE],
-        board.promoted if drops else 0,
+        0 if pockets is None else board.promoted,
         board.castling_rights,
-        board.chess960 + 2 * drops,
+        board.chess960 + 2 * (pockets is not None),
         board.turn,
         _NO_SQUARE if board.ep_square is None else board.ep_square,
     )
-    if isinstance(board, CrazyhouseBoard):
-        white, black = board.pockets[chess.WHITE], board.pockets[chess.BLACK]
+    if pockets is not None:
+        white, black = pockets[chess.WHITE], pockets[chess.BLACK]
         key += _POCKETS.pack(*map(white.count, _IN_HAND), *map(black.count, _IN_HAND))
     return key
 
@@ -105,20 +105,26 @@ def contents(board: Board, squares: chess.Bitboard) -> list[Change]:
     return [(square, content(board, square)) for square in chess.scan_forward(squares)]
 
 
-def advance(board: Board, move: Move) -> list[Change]:
+def advance(board: Board, move: Move, piece_type: chess.PieceType | None) -> list[Change]:
     """Make a legal move, leaving out what a key does not hold: counters and history.
+
+    :param piece_type: what moves; None where it is dropped.
 
     Returns what then stands on every square that it changed. The common moves are made here, at a quarter of what
     :meth:`chess.Board.push` costs; castling, en passant, promotions and all of crazyhouse are left to it.
     """
-    turn, kings = board.turn, board.kings
-    source, target = BB_SQUARES[move.from_square], BB_SQUARES[move.to_square]
+    turn, from_square, to_square = board.turn, move.from_square, move.to_square
+    source, target = BB_SQUARES[from_square], BB_SQUARES[to_square]
     own, other = board.occupied_co[turn], board.occupied_co[not turn]
-    step = abs(move.to_square - move.from_square)
-    castles = source & kings and (target & own or step == 2)
-    passing = source & board.pawns and step & 1 and not target & other
+    step = abs(to_square - from_square)
+    if piece_type == chess.KING:
+        plain = not (target & own or step == 2)
+    elif piece_type == chess.PAWN:
+        plain = not (move.promotion or (step & 1 and not target & other))
+    else:
+        plain = True
     drops = isinstance(board, CrazyhouseBoard)
-    if castles or passing or move.promotion or drops:
+    if drops or not plain:
         occupied = board.occupied
         board.push(move)
         board.clear_stack()
@@ -130,32 +136,27 @@ def advance(board: Board, move: Move) -> list[Change]:
         _clear(board, ~target)
         board.occupied_co[not turn] = other = other & ~target
     board.ep_square = None
-    if source & board.pawns:
-        piece_type = chess.PAWN
+    if piece_type == chess.PAWN:
         board.pawns ^= both
         if step == 16:
-            board.ep_square = (move.from_square + move.to_square) // 2
-    elif source & board.knights:
-        piece_type = chess.KNIGHT
+            board.ep_square = (from_square + to_square) // 2
+    elif piece_type == chess.KNIGHT:
         board.knights ^= both
-    elif source & kings:
-        piece_type = chess.KING
+    elif piece_type == chess.KING:
         board.kings ^= both
         board.castling_rights &= ~(chess.BB_RANK_1 if turn else chess.BB_RANK_8)
-    elif source & board.rooks:
-        piece_type = chess.ROOK
+    elif piece_type == chess.ROOK:
         board.rooks ^= both
-    elif source & board.bishops:
-        piece_type = chess.BISHOP
+    elif piece_type == chess.BISHOP:
         board.bishops ^= both
     else:
-        piece_type = chess.QUEEN
+        assert piece_type == chess.QUEEN
         board.queens ^= both
     board.castling_rights &= ~both
     board.occupied_co[turn] = own ^ both
     board.occupied = own ^ both | other
     board.turn = not turn
-    return [(move.from_square, 0), (move.to_square, piece_type + 8 * turn)]
+    return [(from_square, 0), (to_square, piece_type + 8 * turn)]
 
 
 def _clear(board: Board, kept: chess.Bitboard) -> None:

@@ -54,7 +54,8 @@ def state_of(table: Table, player: int | None, call: Call, *, brief: bool, shown
         shown = game.now
         if game.over and player is not None:
             call.ends.show(player, table)
-    return views.game_state(game, shown, call.parts.arbiter.thought(table, call.arrived), call.viewer, brief=brief)
+    thought = 0.0 if game.clock is None else call.parts.arbiter.thought(table, call.arrived)
+    return views.game_state(game, shown, thought, call.viewer, brief=brief)
 
 
 def state_answer(

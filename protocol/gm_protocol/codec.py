@@ -58,7 +58,7 @@ def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:
     try:
         body.decode()  # msgspec does not look into the fields it skips
         try:
-            request = _request_decoder.decode(body)
+            request: AnyRequest = _request_decoder.decode(body)
         except msgspec.ValidationError:
             request = _decode_carefully(body)
         if strict and isinstance(request, GameRequest):
@@ -69,7 +69,7 @@ def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:
         raise InvalidRequest(BadJson("the message is nested too deep to read")) from None
     except msgspec.DecodeError as error:
         raise InvalidRequest(BadJson(f"the message is not JSON: {error}")) from None
-    return cast(AnyRequest, request)
+    return request
 
 
 def _decode_carefully(body: bytes) -> AnyRequest:

@@ -17,7 +17,7 @@ from gm_arena.bridge import Bridge, BridgeError, Server
 from gm_arena.reconchess_bot import ReconchessBots
 from gm_client.trio_client import connect
 from tests.arena.playing import BOTS, PATIENCE, Witness, bridged, new_games, recon_bot
-from tests.serving import Served, served
+from tests.serving import Served, reserved_port, served
 
 ME, OTHER = 72_001, 72_002
 
@@ -250,16 +250,16 @@ async def test_a_bot_does_not_begin_in_the_middle(gates: Gates, daemon_process: 
 
 async def test_a_daemon_that_restarts_does_not_show(gates: Gates, tmp_path: Path) -> None:
     """Killed while the bot thinks; the bot's turn goes on where it was."""
-    data = ["--data", str(tmp_path / "data")]
-    with served(*data) as daemon, ExitStack() as stack:
-        port = daemon.port
+    with reserved_port() as port, ExitStack() as stack:
+        arguments = ["--data", str(tmp_path / "data"), "--port", str(port)]
+        daemon = stack.enter_context(served(*arguments))
 
         async def plan(bridge: Bridge) -> None:
             await new_games(ME, max_turns=20)(bridge)
             await gates.until_it_thinks()
             daemon.process.kill()
             daemon.process.wait()
-            stack.enter_context(served(*data, "--port", str(port)))
+            stack.enter_context(served(*arguments))
             for _ in range(2):
                 gates.let_it_go_on()
 

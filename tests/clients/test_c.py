@@ -19,7 +19,7 @@ from tests.clients.other_languages import STRICT, C, Driver, compile_c, driving,
 from tests.clients.running import OK, PATIENCE
 from tests.clients.scripted import Peer, serving
 from tests.helpers_proof import proof_size
-from tests.serving import Served
+from tests.serving import Served, reserved_port
 from tests.tools import require_tool
 
 HERE = Path(__file__).parent
@@ -234,9 +234,8 @@ def test_addresses_are_tried_one_after_the_other(driver: Driver, daemon_process:
 
 def test_connections_that_cannot_be_are_explained(driver: Driver) -> None:
     assert driver.ask("open", "0", "256.256.256.256", "7100").startswith("the host was not found: ")
-    with serving(lambda peer, requests: None) as server:
-        port = str(server.port)
-    assert driver.ask("open", "0", "127.0.0.1", port) == "a system call failed: Connection refused"
+    with reserved_port() as port:
+        assert driver.ask("open", "0", "127.0.0.1", str(port)) == "a system call failed: Connection refused"
     assert driver.ask("ask", "0", digits("{}")) == "the server has closed the connection, or there is none"
 
 

@@ -9,19 +9,15 @@ import pytest
 
 from tests.clients.running import OK, PING, complaint, gmcat
 from tests.clients.scripted import Peer, Script, ScriptedServer, answer_once, serving
-
-
-def unused_port() -> ScriptedServer:
-    """Where nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return ScriptedServer(*listener.getsockname())
+from tests.serving import reserved_port
 
 
 def test_a_server_that_is_not_there_is_exit_2() -> None:
-    nowhere = unused_port()
-    said = f"cannot reach port {nowhere.port} of 127.0.0.1: Connection refused (is gmd serve running?)"
-    assert complaint(gmcat(nowhere, PING)) == said
-    assert complaint(gmcat(nowhere, lines=PING)) == said
+    with reserved_port() as port:
+        nowhere = ScriptedServer("127.0.0.1", port)
+        said = f"cannot reach port {port} of 127.0.0.1: Connection refused (is gmd serve running?)"
+        assert complaint(gmcat(nowhere, PING)) == said
+        assert complaint(gmcat(nowhere, lines=PING)) == said
 
 
 @pytest.mark.parametrize("host", ["a" * 80, "..", "256.256.256.256"])

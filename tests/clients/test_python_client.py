@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +17,7 @@ from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client
 from gm_client.blocking import encode
 from tests.clients.python_clients import HELLO, OK, Clients, Dialogue, Json, JsonPeer, dialogues
 from tests.clients.running import PATIENCE
-from tests.serving import Served
+from tests.serving import Served, reserved_port
 
 CLIENT = f"gm_client/{blocking.VERSION}"
 
@@ -280,10 +279,12 @@ def test_connecting_is_tried_once_and_says_what_is_wrong(clients: Clients) -> No
     refuses = {"code": "unauthorized", "error": "no"}
     with dialogues(lambda peer: peer.greet(refuses)) as server, pytest.raises(GmError, match=r"^no$"):
         clients.connect(server.port)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with pytest.raises(
-        ConnectionLost, match=rf"^cannot connect to 127\.0\.0\.1:{port}: (Error connecting .*: )?Connection refused$"
+    with (
+        reserved_port() as port,
+        pytest.raises(
+            ConnectionLost,
+            match=rf"^cannot connect to 127\.0\.0\.1:{port}: (Error connecting .*: )?Connection refused$",
+        ),
     ):
         clients.connect(port)
 

@@ -21,7 +21,7 @@ import trio
 from gm_protocol.messages import REQUESTS
 from tests.clients.other_languages import Bot, Bots, client_of, playing, random_bots
 from tests.helpers import Json
-from tests.serving import Served, served
+from tests.serving import Served, reserved_port, served
 from tests.tools import require_tool
 
 #: Seconds after which a game of these tests is taken to hang.
@@ -156,8 +156,7 @@ async def test_connections_that_break_do_not_show(bots: Bots, language: str, dae
 async def test_a_daemon_that_restarts_does_not_show(bots: Bots, language: str, tmp_path: Path) -> None:
     """Once it is killed, once it is stopped; the bot waits for its turn meanwhile."""
     data = ["--data", str(tmp_path / "data")]
-    with served(*data) as daemon:
-        port = daemon.port
+    with reserved_port() as port, served(*data, "--port", str(port)) as daemon:
         options = ["--port", str(port), "--player", "1", "--opponent", "2", "--variant", "standard"]
         with trio.fail_after(PATIENCE):
             async with playing(*bots(language), *options) as bot:

@@ -15,7 +15,7 @@ import trio
 
 from tests.clients.other_languages import ROOT, Bot, Bots, client_of, playing, random_bots
 from tests.helpers import Client
-from tests.serving import Served, served
+from tests.serving import Served, reserved_port, served
 from tests.tools import require_tool
 
 #: Seconds after which a game of these tests is taken to hang.
@@ -82,8 +82,7 @@ async def test_a_daemon_that_restarts_knows_them_again(bots: Bots, language: str
     """Once it is killed, once it is stopped; the bot waits for its turn meanwhile, and then proves itself anew."""
     settings = ["--data", str(tmp_path / "data"), "--require-registration"]
     with trio.fail_after(PATIENCE):
-        with served(*settings) as daemon:
-            port = daemon.port
+        with reserved_port() as port, served(*settings, "--port", str(port)) as daemon:
             one, other = await register(port, "one"), await register(port, "other")
             options = ["--port", str(port), "--player", "one", "--opponent", "open", "--variant", "standard"]
             async with playing(*bots(language), *options, env=one.environment) as bot:

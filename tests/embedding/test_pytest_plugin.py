@@ -19,7 +19,8 @@ def test_other(gmd_daemon):
 
 def pytest_run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """pytest in a directory with nothing of ours but what is installed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    others = ("-p", "no:cacheprovider", "-p", "no:schemathesis")  # which takes most of a second to load
+    command = [sys.executable, "-m", "pytest", "-q", *others, *arguments]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False)
 
@@ -35,6 +36,13 @@ def test_an_option_lets_it_last_longer(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=2))
     run = pytest_run(tmp_path, "-o", "gmd_scope=module")
     assert run.returncode == 0, run.stdout
+
+
+def test_processes_of_pytest_xdist_have_daemons_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
+    run = pytest_run(tmp_path, "-o", "gmd_scope=session", "-n", "2")
+    assert run.returncode == 0, run.stdout
+    assert run.stdout.splitlines()[-1].startswith("2 passed")
 
 
 def test_a_scope_that_is_none_is_said(tmp_path: Path) -> None:
@@ -75,6 +83,6 @@ def test_it():
     assert not {"trio", "msgspec", "chess", "structlog", "sqlalchemy"} & set(sys.modules)
 """
     )
-    others = ("trio", "hypothesispytest", "anyio", "schemathesis")
+    others = ("trio", "hypothesispytest", "anyio")
     run = pytest_run(tmp_path, *(part for name in others for part in ("-p", f"no:{name}")))
     assert run.returncode == 0, run.stdout

@@ -19,7 +19,6 @@ from trio.testing import MockClock
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority
 from gmd.players.account import FIRST_PLAYER
-from gmd.players.passwords import Passwords
 from gmd.tcp.listener import Doorkeeper
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, running_daemon, store_in
 
@@ -37,7 +36,6 @@ class House(NamedTuple):
 @asynccontextmanager
 async def house(**settings: Any) -> AsyncIterator[House]:
     async with memory_daemon(**settings) as daemon, trio.open_nursery() as nursery:
-        daemon.gate.passwords = Passwords(passes=1, memory_kib=64)
         door = Doorkeeper(daemon.parts, authority=Authority.OPERATOR)
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(door.handle, theirs)
@@ -317,7 +315,6 @@ async def test_failed_attempts_are_limited_by_address_and_a_right_key_is_not_shu
 
 async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() -> None:
     async with running_daemon(max_failures_per_minute=2) as daemon:
-        daemon.gate.passwords = Passwords(passes=1, memory_kib=64)
         client = await connect(daemon.port, "127.0.0.1")
         await register(client, password=PASSWORD)
         for _ in range(5):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +21,7 @@ from gmd.games.recon import ReconGame
 from tests.helpers import Client, Json
 from tests.helpers_proof import proof_size
 from tests.http.rbc import Table, rbc_table
-from tests.serving import Served, served
+from tests.serving import Served, reserved_port, served
 from tests.side_by_side import MoveResult, RandomPlayers, Start, drawn_start, play_side_by_side
 
 _T = TypeVar("_T")
@@ -201,14 +200,14 @@ TURNS = 6
 def test_a_game_outlives_its_server_which_is_killed_again_and_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trio.run(play_through_kills, tmp_path)
+    with reserved_port() as port, reserved_port() as http_port:
+        arguments = ("--data", str(tmp_path), "--http", "--http-port", str(http_port), "--port", str(port))
+        trio.run(play_through_kills, arguments, f"http://127.0.0.1:{http_port}")
     capsys.readouterr()  # its client prints what it could not reach
 
 
-async def play_through_kills(data: Path) -> None:
+async def play_through_kills(arguments: Sequence[str], url: str) -> None:
     """Two bots play while the server is killed, and begun again, when one of them has chosen."""
-    arguments = ("--data", str(data), "--http", "--http-port", str(free_port()), "--port", str(free_port()))
-    url = f"http://127.0.0.1:{arguments[4]}"
     (kill, killed), (over, overs) = trio.open_memory_channel[None](0), trio.open_memory_channel[GameHistory](0)
 
     async def play(player: Json, game_id: int, bot: Player) -> None:
@@ -246,11 +245,3 @@ async def begin(daemon: Served) -> tuple[list[Json], int]:
     assert (await client.ask("join", game_id=reply["game_id"], **black))["error"] is None
     await client.aclose()
     return players, reply["game_id"]
-
-
-def free_port() -> int:
-    """A port that was free a moment ago, for a daemon that is to come back to it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

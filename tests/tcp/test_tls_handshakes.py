@@ -242,17 +242,29 @@ async def test_a_cut_at_any_byte_of_the_handshake_costs_nobody_anything(
     assert troubles(logged) == []
 
 
-async def test_what_came_to_no_agreement_is_logged_with_where_it_came_from(certificates: Certificates) -> None:
+async def test_what_came_to_no_agreement_is_logged_with_where_it_came_from(
+    certificates: Certificates, mock_clock: MockClock
+) -> None:
     with structlog.testing.capture_logs() as logged:
-        async with tls_daemon(certificates, frame_timeout=0.2) as daemon:
+        async with tls_daemon(certificates, frame_timeout=7) as daemon:
             peers = []
-            for sent, ends in ((b"GET / HTTP/1.1\r\n\r\n", False), (first_words()[:40], True), (b"\x16", False)):
+            sent_and_after: list[tuple[bytes, str]] = [
+                (b"GET / HTTP/1.1\r\n\r\n", ""),
+                (first_words()[:40], "end"),
+                (b"\x16", "time passes"),
+            ]
+            for sent, after in sent_and_after:
                 client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
                 assert isinstance(client.stream, trio.SocketStream)
                 peers.append("{}:{}".format(*client.stream.socket.getsockname()))
                 await client.send_bytes(sent)
-                if ends:
+                if after == "end":
                     await client.end()
+                elif after == "time passes":
+                    while not daemon.doorkeeper.places_taken:
+                        await trio.testing.wait_all_tasks_blocked()
+                    await trio.testing.wait_all_tasks_blocked()
+                    mock_clock.jump(7)
                 assert await is_closed(client)
                 await client.aclose()
     reasons = ["what came is not TLS", "the connection ended", "it was not agreed on in time"]
