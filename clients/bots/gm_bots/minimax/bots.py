@@ -58,7 +58,7 @@ class MinimaxBots(Bots):
         self.name = name
         self._engines = UciBots(COMMAND, options, limits)
 
-    async def start(self, nursery: trio.Nursery) -> Bot:
+    async def start(self, nursery: trio.Nursery) -> MinimaxBot:
         return MinimaxBot(await self._engines.start(nursery))
 
 

@@ -132,7 +132,7 @@ class Guess:
         One with nowhere to go has been taken for something it is not, and there is none; but there is always a king.
         """
         self.board.set_piece_at(source, piece)
-        reach = self.board.attacks(source)
+        reach = self.board.attacks(source) | _ahead(piece, source)
         self.board.remove_piece_at(source)
         hidden = [square for square in chess.SQUARES if square not in window and not self.board.piece_at(square)]
         able = [square for square in hidden if square in reach]
@@ -177,6 +177,15 @@ class Guess:
 
 def _window(center: Square) -> Iterable[Square]:
     return chess.SquareSet(chess.BB_KING_ATTACKS[center] | chess.BB_SQUARES[center])
+
+
+def _ahead(piece: Piece, source: Square) -> chess.SquareSet:
+    """Where a pawn can move without taking, if nothing is in its way; nowhere for the others."""
+    if piece.piece_type != chess.PAWN:
+        return chess.SquareSet()
+    step = 8 if piece.color else -8
+    steps = (1, 2) if chess.square_rank(source) == (1 if piece.color else 6) else (1,)
+    return chess.SquareSet(source + step * count for count in steps if 0 <= source + step * count < 64)
 
 
 def _home(color: chess.Color) -> int:
