@@ -323,6 +323,17 @@ def test_every_move_is_written_with_its_times_and_scores(tmp_path: Path) -> None
     assert all(row[5:7] == ["", ""] for row in rows[1::2])
 
 
+def test_the_scores_are_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "scores.svg"
+    bots = (f"fish=uci[depth=1]:{require_tool('stockfish')}", AT_RANDOM)
+    status, _, complaints = run(*bots, *SHORT, "--plot", path)
+    assert (status, complaints) == (0, "")
+    assert path.read_text().count("<path") > 10
+    status, _, complaints = run(*bots, *SHORT, "--plot", tmp_path / "scores.xyz")
+    assert status == 1
+    assert "scores.xyz" in complaints
+
+
 # What cannot be.
 
 WRONG = {

@@ -174,6 +174,7 @@ class Info:
     score: str | None = None
     depth: int | None = None
     nodes: int | None = None
+    pv: tuple[str, ...] = ()
 
 
 def read_info(line: str) -> Info | None:
@@ -182,7 +183,8 @@ def read_info(line: str) -> Info | None:
     words = words[: words.index("string")] if "string" in words else words
     if "multipv" in words and _word_after(words, "multipv") != "1":
         return None
-    return Info(_read_score(words), _number(_word_after(words, "depth")), _number(_word_after(words, "nodes")))
+    pv = tuple(words[words.index("pv") + 1 :]) if "pv" in words else ()
+    return Info(_read_score(words), _number(_word_after(words, "depth")), _number(_word_after(words, "nodes")), pv)
 
 
 def parsed_score(score: str) -> Score:

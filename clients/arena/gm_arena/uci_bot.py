@@ -128,7 +128,7 @@ class Thought:
 class UciBot(BoardBot):
     """An engine in one game.
 
-    :ivar last_info: what the engine said of its last move: ``depth``, ``nodes``, and as ``score`` a
+    :ivar last_info: what the engine said of its last move: ``depth``, ``nodes``, ``pv``, and as ``score`` a
         ``chess.engine.PovScore``; of these what it said at all.
     """
 
@@ -198,6 +198,9 @@ class UciBot(BoardBot):
         for name, number in (("depth", info.depth), ("nodes", info.nodes)):
             if number is not None:
                 self.last_info[name] = number  # type: ignore[literal-required]
+        if info.pv:
+            with suppress(ValueError):  # what is no move is of no use to anybody
+                self.last_info["pv"] = [chess.Move.from_uci(text) for text in info.pv]
         if info.score is not None:
             self.last_info["score"] = chess.engine.PovScore(parsed_score(info.score), turn)
 
