@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.arena.playing import BOTS
+from tests.helpers_proof import proof_size
 from tests.serving import environment
 
 #: Seconds after which a match of these tests is taken to hang.
-PATIENCE = 240
+PATIENCE = proof_size(240, 7_200, share=1_800)
 
 #: What differs between two runs of one match: times, dates, and the ids that the server gives.
 OF_THE_RUN = ("started", "seconds", "times", "game_id", "pgn")

@@ -60,7 +60,10 @@ def test_what_cannot_be_set_is_said(name: str, value: str, message: str, identit
 @pytest.mark.parametrize(
     ("line", "info"),
     [
-        ("info depth 12 seldepth 20 score cp 35 nodes 1000 nps 5 pv e2e4 e7e5", Info("+35", 12, 1000)),
+        (
+            "info depth 12 seldepth 20 score cp 35 nodes 1000 nps 5 pv e2e4 e7e5",
+            Info("+35", 12, 1000, ("e2e4", "e7e5")),
+        ),
         ("info depth 3 score cp -7 upperbound", Info("-7", 3)),
         ("info score mate 3", Info("#3")),
         ("info score mate -2 depth 9", Info("#-2", 9)),
@@ -85,10 +88,8 @@ def test_a_game_is_told_with_all_its_moves() -> None:
     assert position(board, variant="standard") == "position startpos"
     board.push_san("e4")
     assert position(board, variant="standard") == "position startpos moves e2e4"
-    board = chess.Board.from_chess960_pos(0)
-    assert position(board, variant="chess960").startswith(
-        "position fen bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf"
-    )
+    fen = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1"
+    assert position(chess.Board(fen, chess960=True), variant="chess960") == f"position fen {fen}"
 
 
 def test_times_are_milliseconds_and_never_none() -> None:

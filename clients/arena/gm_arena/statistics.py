@@ -105,6 +105,11 @@ class Sample:
         return spread / self.size
 
     @property
+    def scatters(self) -> bool:
+        """Whether not all observations are the same: only then is there a variance to estimate anything by."""
+        return sum(count > 0 for count in self.counts) > 1
+
+    @property
     def deviation(self) -> float:
         """The standard deviation of the mean."""
         return math.sqrt(self.variance / self.size)
@@ -116,7 +121,7 @@ def elo_difference(sample: Sample) -> Interval | None:
     None where nothing can be said of it: there are no games, or all observations are the same, which has no variance
     to estimate an interval from.
     """
-    if not _scatters(sample):
+    if not sample.scatters:
         return None
     score, margin = sample.mean, Z_95 * sample.deviation
     return Interval(elo_of_score(score), elo_of_score(score - margin), elo_of_score(score + margin))
@@ -124,7 +129,7 @@ def elo_difference(sample: Sample) -> Interval | None:
 
 def normalized_elo(sample: Sample) -> Interval | None:
     """The same in normalised Elo, which says how many games it takes to see the difference, whatever the draws."""
-    if not _scatters(sample):
+    if not sample.scatters:
         return None
     game_deviation = math.sqrt(sample.games_each * sample.variance)
     score, margin = sample.mean - 0.5, Z_95 * sample.deviation
@@ -134,13 +139,9 @@ def normalized_elo(sample: Sample) -> Interval | None:
 
 def likelihood_of_superiority(sample: Sample) -> float | None:
     """The probability, before anything else is known, that the one whose scores they are is the stronger."""
-    if not _scatters(sample):
+    if not sample.scatters:
         return None
     return NormalDist().cdf((sample.mean - 0.5) / sample.deviation)
-
-
-def _scatters(sample: Sample) -> bool:
-    return sum(count > 0 for count in sample.counts) > 1
 
 
 def _tally(half_points: Iterable[int], outcomes: int) -> tuple[int, ...]:

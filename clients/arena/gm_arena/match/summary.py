@@ -31,8 +31,13 @@ class Meeting:
 
     @property
     def sample(self) -> Sample:
-        """What is reckoned with: pairs where there are any, for they scatter less."""
+        """What a test is decided by: pairs where there are any, for they scatter less."""
         return Sample.of_pairs(self.pairs) if self.pairs else Sample.of_games(self.games)
+
+    @property
+    def estimated(self) -> Sample:
+        """What strength is estimated from: the same; but the games where all pairs are alike, and these are not."""
+        return self.sample if self.sample.scatters else Sample.of_games(self.games)
 
     @property
     def wins_draws_losses(self) -> tuple[int, int, int]:
@@ -119,16 +124,16 @@ def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None)
 
 def _numbers(two: Meeting) -> Record:
     wins, draws, losses = two.wins_draws_losses
-    sample = two.sample
+    estimated = two.estimated
     return {
         "bots": [two.one, two.other],
         "wins": wins,
         "draws": draws,
         "losses": losses,
-        "pairs": list(sample.counts) if two.pairs else None,
-        "elo": _interval(elo_difference(sample)),
-        "normalized_elo": _interval(normalized_elo(sample)),
-        "superiority": likelihood_of_superiority(sample),
+        "pairs": list(two.sample.counts) if two.pairs else None,
+        "elo": _interval(elo_difference(estimated)),
+        "normalized_elo": _interval(normalized_elo(estimated)),
+        "superiority": likelihood_of_superiority(estimated),
     }
 
 

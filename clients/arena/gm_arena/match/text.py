@@ -67,10 +67,10 @@ def _drawn(table: Table) -> str:
 def lines_of(two: Meeting) -> list[str]:
     """Two bots' games, for people."""
     wins, draws, losses = two.wins_draws_losses
-    sample = two.sample
+    estimated = two.estimated
     share = 100.0 * sum(two.games) / (2 * len(two.games))
     lines = [f"{two.one} against {two.other}: won {wins}, drawn {draws}, lost {losses}; {share:.1f} %"]
-    elo, likelihood = elo_difference(sample), likelihood_of_superiority(sample)
+    elo, likelihood = elo_difference(estimated), likelihood_of_superiority(estimated)
     if elo is None or likelihood is None:
         lines.append("Elo difference: not to be told from results that are all the same")
     else:
@@ -79,7 +79,7 @@ def lines_of(two: Meeting) -> list[str]:
             f"likelihood of superiority {100.0 * likelihood:.1f} %"
         )
     if two.pairs:
-        lines.append("pairs with 0, ½, 1, 1½, 2 points: " + ", ".join(map(str, sample.counts)))
+        lines.append("pairs with 0, ½, 1, 1½, 2 points: " + ", ".join(map(str, two.sample.counts)))
     return lines
 
 
