@@ -37,6 +37,9 @@ from .text import summary_text
 #: Players whom nobody has registered: on a server of others', they begin with one that is drawn from so many.
 OPEN_PLAYERS = 2**51
 
+#: What of a game is written, and then of no use here: the largest parts, where there may be ten thousand games.
+IN_FILES_ONLY = ("pgn", "history")
+
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -155,15 +158,9 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     plan = settings.plan_of(entrants, variant, given)
     arguments = settings.arguments_of(bots, variant, given)
     record = _record(given, arguments)
-    labels = [entrant.label for entrant in entrants]
-    records = [] if record is None else record.records
+    match = Match(entrants, terms, plan, sprt, record, given)
     try:
-        with Outputs.of(given, records) as outputs:
-            signal = trio.run(partial(_play, entrants, terms, plan, sprt, given, record, records, outputs))
-            outputs.finish(records, labels)
-        click.echo(summary_text(records, labels, sprt), nl=False)
-        if record is not None and signal is None:
-            record.finish(summary(records, labels, sprt))
+        signal = match.play()
     finally:
         if record is not None:
             record.close()
@@ -177,50 +174,76 @@ def _record(given: dict[str, Any], arguments: dict[str, Any]) -> RecordFile | No
     return RecordFile.resume(path, arguments) if given["resume"] else RecordFile.begin(path, arguments)
 
 
-async def _play(
-    entrants: Sequence[Entrant],
-    terms: Terms,
-    plan: Sequence[Fixture],
-    sprt: Sprt | None,
-    given: dict[str, Any],
-    record: RecordFile | None,
-    records: list[dict[str, Any]],
-    outputs: Outputs,
-) -> int | None:
-    """Play what is left of the plan; the signal that ended it early, if one did."""
-    labels = [entrant.label for entrant in entrants]
+class Match:
+    """A match, with all that is written of it."""
 
-    def keep(game: dict[str, Any]) -> None:
-        if record is None:
-            records.append(game)
-        else:
-            record.add(game)
-        outputs.add(game)
-        report.played(records)
+    def __init__(
+        self,
+        entrants: Sequence[Entrant],
+        terms: Terms,
+        plan: Sequence[Fixture],
+        sprt: Sprt | None,
+        record: RecordFile | None,
+        given: dict[str, Any],
+    ) -> None:
+        self._entrants, self._terms, self._plan, self._sprt = entrants, terms, plan, sprt
+        self._record, self._given = record, given
+        self._labels = [entrant.label for entrant in entrants]
+        self._records: list[dict[str, Any]] = [] if record is None else record.records
+        self._first_two = meeting(self._records, *self._labels[:2])
 
-    def decided() -> bool:
-        return sprt is not None and _has_verdict(sprt, records, labels)
-
-    error: Exception | None = None
-    received: list[int] = []
-    with Report(labels, len(plan), quiet=given["quiet"], verbose=given["verbose"]) as report:
-        report.resumed(records)
-        async with _served(given) as address, trio.open_nursery() as nursery:
-            nursery.start_soon(_cancel_when_told, nursery.cancel_scope, received)
+    def play(self) -> int | None:
+        """Play what is left, and say what came of it, also if something comes between; the signal that did, if any."""
+        error: Exception | None = None
+        with Outputs.of(self._given, self._records) as outputs:
+            signal = None
             try:
-                playing = await _playing(entrants, terms, address, given)
-                await Runner(playing.play, keep, decided).run(plan[len(records) :], given["concurrency"])
-            except Exception as raised:  # past the nursery, which would make a group of it
+                signal = trio.run(self._play, outputs)
+            except Exception as raised:
                 error = raised
-            nursery.cancel_scope.cancel()
-    if error is not None:
-        raise error
-    return received[0] if received else None
+            outputs.finish(self._records, self._labels)
+        if error is None or self._records:
+            click.echo(summary_text(self._records, self._labels, self._sprt), nl=False)
+        if error is not None:
+            raise error
+        if self._record is not None and signal is None:
+            self._record.finish(summary(self._records, self._labels, self._sprt))
+        return signal
 
+    async def _play(self, outputs: Outputs) -> int | None:
+        error: Exception | None = None
+        received: list[int] = []
+        quiet, verbose = self._given["quiet"], self._given["verbose"]
+        with Report(self._labels, len(self._plan), quiet=quiet, verbose=verbose) as report:
+            report.resumed(self._records)
+            async with _served(self._given) as address, trio.open_nursery() as nursery:
+                nursery.start_soon(_cancel_when_told, nursery.cancel_scope, received)
+                try:
+                    playing = await _playing(self._entrants, self._terms, address, self._given)
+                    runner = Runner(playing.play, partial(self._keep, outputs, report), self._decided)
+                    await runner.run(self._plan[len(self._records) :], self._given["concurrency"])
+                except Exception as raised:  # past the nursery, which would make a group of it
+                    error = raised
+                nursery.cancel_scope.cancel()
+        if error is not None:
+            raise error
+        return received[0] if received else None
 
-def _has_verdict(sprt: Sprt, records: Sequence[dict[str, Any]], labels: Sequence[str]) -> bool:
-    sample = meeting(records, *labels).sample
-    return sample.size > 0 and sprt.verdict(sample) is not None
+    def _keep(self, outputs: Outputs, report: Report, game: dict[str, Any]) -> None:
+        if self._record is None:
+            self._records.append(game)
+        else:
+            self._record.add(game)
+        self._first_two.add(game)
+        outputs.add(game)
+        report.played(game)
+        for name in IN_FILES_ONLY:
+            game.pop(name, None)
+
+    def _decided(self) -> bool:
+        if self._sprt is None or self._first_two.games.size == 0:
+            return False
+        return self._sprt.verdict(self._first_two.sample) is not None
 
 
 async def _cancel_when_told(everything: trio.CancelScope, received: list[int]) -> None:

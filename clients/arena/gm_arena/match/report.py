@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -15,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..crosstable import halves
 from .record import Record
-from .summary import half_points, meeting
+from .summary import Meeting, half_points
 
 
 class Report(AbstractContextManager["Report"]):
@@ -26,6 +27,7 @@ class Report(AbstractContextManager["Report"]):
         :param verbose: also what bots write to their standard error.
         """
         self._labels, self._quiet, self._verbose = labels, quiet, verbose
+        self._points, self._meeting = Counter[str](), Meeting(*labels[:2])
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
         times = (TimeElapsedColumn(), TimeRemainingColumn())
@@ -50,28 +52,27 @@ class Report(AbstractContextManager["Report"]):
         """Games are there already."""
         if records:
             self._say(f"{len(records)} games are there already")
-        self._show(records)
-
-    def played(self, records: Sequence[Record]) -> None:
-        """A game was played, the last of these."""
-        if not self._quiet:
-            self._say(line_of(records[-1]))
-        self._show(records)
-
-    def _show(self, records: Sequence[Record]) -> None:
-        self._progress.update(self._bar, completed=len(records), description=self._score(records))
-
-    def _score(self, records: Sequence[Record]) -> str:
-        one, other = self._labels[:2]
-        if len(self._labels) == 2 and records:
-            wins, draws, losses = meeting(records, one, other).wins_draws_losses
-            return f"{_short(one)} +{wins} ={draws} -{losses}"
-        points = dict.fromkeys(self._labels, 0)
         for record in records:
-            for label in (record["white"], record["black"]):
-                points[label] += half_points(record, label)
-        leader = max(self._labels, key=points.__getitem__)
-        return f"{_short(leader)} leads with {halves(points[leader] / 2)}"
+            self._count(record)
+
+    def played(self, record: Record) -> None:
+        """A game was played."""
+        if not self._quiet:
+            self._say(line_of(record))
+        self._count(record)
+
+    def _count(self, record: Record) -> None:
+        for label in (record["white"], record["black"]):
+            self._points[label] += half_points(record, label)
+        self._meeting.add(record)
+        self._progress.update(self._bar, advance=1, description=self._score())
+
+    def _score(self) -> str:
+        if len(self._labels) == 2:
+            wins, draws, losses = self._meeting.wins_draws_losses
+            return f"{_short(self._labels[0])} +{wins} ={draws} -{losses}"
+        leader = max(self._labels, key=self._points.__getitem__)
+        return f"{_short(leader)} leads with {halves(self._points[leader] / 2)}"
 
     def _say(self, text: str) -> None:
         if self._progress.disable:

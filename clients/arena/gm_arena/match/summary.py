@@ -9,40 +9,67 @@ from statistics import median
 
 from ..crosstable import HALF_POINTS, Game
 from ..sprt import Sprt
-from ..statistics import Interval, Sample, elo_difference, likelihood_of_superiority, normalized_elo
+from ..statistics import (
+    GAME_OUTCOMES,
+    PAIR_OUTCOMES,
+    Interval,
+    Sample,
+    elo_difference,
+    likelihood_of_superiority,
+    normalized_elo,
+)
 from .record import Record
 
 #: Ends that are a bot's own fault; the others are chess.
 FAULTS = ("crash", "stall", "time", "illegal move", "protocol", "flood")
 
 
-@dataclass(frozen=True)
 class Meeting:
-    """The games of two bots, as the first of them sees them.
+    """The games of two bots, counted as they come, as the first of them sees them."""
 
-    :ivar games: half-points of each.
-    :ivar pairs: half-points of each two games from one opening with colours swapped, where both are there.
-    """
+    def __init__(self, one: str, other: str) -> None:
+        self.one, self.other = one, other
+        self._games, self._pairs = [0] * GAME_OUTCOMES, [0] * PAIR_OUTCOMES
+        self._first_of_pair: dict[tuple[int, ...], int] = {}
 
-    one: str
-    other: str
-    games: tuple[int, ...]
-    pairs: tuple[int, ...]
+    def add(self, record: Record) -> None:
+        """Count a game, if it is theirs."""
+        if {record["white"], record["black"]} != {self.one, self.other}:
+            return
+        points = half_points(record, self.one)
+        self._games[points] += 1
+        if record["pair"] is None:
+            return
+        pair = tuple(record["pair"])
+        if pair in self._first_of_pair:
+            self._pairs[self._first_of_pair.pop(pair) + points] += 1
+        else:
+            self._first_of_pair[pair] = points
+
+    @property
+    def games(self) -> Sample:
+        """Each game by itself."""
+        return Sample(tuple(self._games))
+
+    @property
+    def pairs(self) -> Sample:
+        """Each two games from one opening with colours swapped, where both are there."""
+        return Sample(tuple(self._pairs))
 
     @property
     def sample(self) -> Sample:
         """What a test is decided by: pairs where there are any, for they scatter less."""
-        return Sample.of_pairs(self.pairs) if self.pairs else Sample.of_games(self.games)
+        return self.pairs if self.pairs.size else self.games
 
     @property
     def estimated(self) -> Sample:
         """What strength is estimated from: the same; but the games where all pairs are alike, and these are not."""
-        return self.sample if self.sample.scatters else Sample.of_games(self.games)
+        return self.sample if self.sample.scatters else self.games
 
     @property
     def wins_draws_losses(self) -> tuple[int, int, int]:
         """Of the first."""
-        losses, draws, wins = Sample.of_games(self.games).counts
+        losses, draws, wins = self._games
         return wins, draws, losses
 
 
@@ -54,14 +81,10 @@ def half_points(record: Record, label: str) -> int:
 
 def meeting(records: Iterable[Record], one: str, other: str) -> Meeting:
     """The games of two."""
-    between = [record for record in records if {record["white"], record["black"]} == {one, other}]
-    points = [half_points(record, one) for record in between]
-    by_pair: dict[tuple[int, ...], list[int]] = {}
-    for record, got in zip(between, points, strict=True):
-        if record["pair"] is not None:
-            by_pair.setdefault(tuple(record["pair"]), []).append(got)
-    pairs = tuple(sum(both) for both in by_pair.values() if len(both) == 2)
-    return Meeting(one, other, tuple(points), pairs)
+    between = Meeting(one, other)
+    for record in records:
+        between.add(record)
+    return between
 
 
 def table_games(records: Iterable[Record]) -> list[Game]:
@@ -114,7 +137,7 @@ def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None)
     met = [meeting(records, one, other) for i, one in enumerate(labels) for other in labels[i + 1 :]]
     return {
         "games": len(records),
-        "meetings": [_numbers(two) for two in met if two.games],
+        "meetings": [_numbers(two) for two in met if two.games.size],
         "endings": dict(endings(records)),
         "faults": {label: dict(found) for label in labels if (found := faults(records, label))},
         "sprt": None if sprt is None else _decision(sprt, met[0].sample),
@@ -130,7 +153,7 @@ def _numbers(two: Meeting) -> Record:
         "wins": wins,
         "draws": draws,
         "losses": losses,
-        "pairs": list(two.sample.counts) if two.pairs else None,
+        "pairs": list(two.pairs.counts) if two.pairs.size else None,
         "elo": _interval(elo_difference(estimated)),
         "normalized_elo": _interval(normalized_elo(estimated)),
         "superiority": likelihood_of_superiority(estimated),

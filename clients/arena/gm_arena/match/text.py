@@ -25,7 +25,7 @@ def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | 
     for number, one in enumerate(labels):
         for other in labels[number + 1 :]:
             two = meeting(records, one, other)
-            lines += lines_of(two) if two.games else []
+            lines += lines_of(two) if two.games.size else []
     if sprt is not None:
         lines.append(sprt_line(sprt, meeting(records, *labels).sample))
     lines += ending_lines(records, labels)
@@ -38,7 +38,7 @@ def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | 
 def _table(records: Sequence[Record], labels: Sequence[str]) -> Table:
     """Everybody against everybody; where two have many games, their points."""
     games = table_games(records)
-    if max(len(meeting(records, labels[0], other).games) for other in labels[1:]) <= MOST_IN_CELL:
+    if max(meeting(records, labels[0], other).games.size for other in labels[1:]) <= MOST_IN_CELL:
         return crosstable(labels, games)
     rows = standings(labels, games)
     columns = ["#", "Player", "Points", "Games", *map(str, range(1, len(rows) + 1))]
@@ -51,7 +51,7 @@ def _between(records: Sequence[Record], one: str, other: str) -> str:
     if one == other:
         return "×"
     games = meeting(records, one, other).games
-    return f"{halves(sum(games) / 2)}/{len(games)}" if games else ""
+    return f"{halves(games.mean * games.size)}/{games.size}" if games.size else ""
 
 
 def _drawn(table: Table) -> str:
@@ -68,7 +68,7 @@ def lines_of(two: Meeting) -> list[str]:
     """Two bots' games, for people."""
     wins, draws, losses = two.wins_draws_losses
     estimated = two.estimated
-    share = 100.0 * sum(two.games) / (2 * len(two.games))
+    share = 100.0 * two.games.mean
     lines = [f"{two.one} against {two.other}: won {wins}, drawn {draws}, lost {losses}; {share:.1f} %"]
     elo, likelihood = elo_difference(estimated), likelihood_of_superiority(estimated)
     if elo is None or likelihood is None:
@@ -78,8 +78,8 @@ def lines_of(two: Meeting) -> list[str]:
             f"Elo difference: {elo.value:+.1f}, with 95 % from {elo.low:+.1f} to {elo.high:+.1f}; "
             f"likelihood of superiority {100.0 * likelihood:.1f} %"
         )
-    if two.pairs:
-        lines.append("pairs with 0, ½, 1, 1½, 2 points: " + ", ".join(map(str, two.sample.counts)))
+    if two.pairs.size:
+        lines.append("pairs with 0, ½, 1, 1½, 2 points: " + ", ".join(map(str, two.pairs.counts)))
     return lines
 
 
