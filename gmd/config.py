@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,9 @@ from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
 
 #: Prefix of the environment variables: ``GMD_PORT`` sets ``port``.
 ENVIRONMENT_PREFIX = "GMD_"
+
+#: Variables of that prefix that are no settings: where the file is, and two of this project's own tests.
+OTHER_VARIABLES = frozenset({"GMD_CONFIG", "GMD_PROOF", "GMD_REQUIRE_ALL"})
 
 #: Settings whose value nothing may print.
 SECRETS = frozenset({"metrics_token", "spectator_key"})
@@ -178,6 +182,17 @@ def load_config(flags: Mapping[str, object], environment: Mapping[str, str], fil
     settings |= _checked(set_there, "environment (GMD_...)", strict=False)
     settings |= _checked(flags, "command line")
     return msgspec.convert(settings, Config)
+
+
+def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """The variables that look like settings and are none, each with the one it may have been meant for."""
+    settings = [name.upper() for name in Config.__struct_fields__]
+    named = {name.removeprefix(ENVIRONMENT_PREFIX) for name in environment if name.startswith(ENVIRONMENT_PREFIX)}
+    unknown = named.difference(settings, (name.removeprefix(ENVIRONMENT_PREFIX) for name in OTHER_VARIABLES))
+    meant = {name: get_close_matches(name, settings, n=1) for name in sorted(unknown)}
+    return {
+        ENVIRONMENT_PREFIX + name: ENVIRONMENT_PREFIX + close[0] if close else None for name, close in meant.items()
+    }
 
 
 def _read_toml(file: Path) -> dict[str, Any]:

@@ -158,11 +158,17 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["connect", "Let a bot play that was written for reconchess, UCI or CodinGame."],
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Take in games out of PGN files or JSON lines."],
+        ["match", "Play bots against each other, and say which is the stronger."],
+        ["play", "A game against a bot of gmd's own, in the terminal."],
+        ["playback", "Give a bot a recorded game of blind chess once more, and compare."],
         ["players", "List the registered players, newest first."],
+        ["referee", "Play a match between two bots by the rules of CodinGame."],
         ["register", "Register a player, and print its key."],
         ["rekey", "Give a player a new key, and print it."],
+        ["replay", "Step through a recorded game in a terminal."],
         ["revoke", "Take a player's key and password away, and end its sessions."],
         ["serve", "Run the daemon."],
+        ["uci", "A bot of gmd's own as an engine for whatever speaks UCI."],
     ]
     heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}
     assert heavy & set(loaded.split()) == set()

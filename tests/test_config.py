@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from gmd.config import SERVED, Config, ConfigError, load_config
+from gmd.config import SERVED, Config, ConfigError, load_config, unknown_variables
 
 #: A valid value of every setting that is not its default, as a flag or a file has it.
 OTHER: dict[str, object] = {
@@ -75,6 +75,13 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path)
     environment = {"GMD_PORT": "2", "GMD_HOST": "environment", "HOME": "/nowhere", "GMD": "x", "gmd_port": "9"}
     config = load_config({"port": 3}, environment, file)
     assert (config.port, config.host, config.max_wait) == (3, "environment", 1.0)
+
+
+def test_a_variable_that_sets_nothing_is_found_with_what_may_have_been_meant() -> None:
+    settings = {f"GMD_{name.upper()}": "1" for name in OTHER}
+    assert unknown_variables({**settings, "GMD_CONFIG": "x", "GMD_PROOF": "full", "HOME": "/", "gmd_portt": "1"}) == {}
+    found = unknown_variables({"GMD_PORTT": "1", "GMD_": "", "GMD_MAXWAIT": "3", "GMD_SOMETHING_ELSE": "x"})
+    assert found == {"GMD_": None, "GMD_MAXWAIT": "GMD_MAX_WAIT", "GMD_PORTT": "GMD_PORT", "GMD_SOMETHING_ELSE": None}
 
 
 def test_whole_numbers_do_for_seconds(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_there_are_examples_of_both_languages() -> None:
 
 def test_the_clients_pages_have_examples_of_the_languages_that_their_tests_run() -> None:
     assert {page.parent.name: fenced(page) for page in (ROOT / "clients").glob("*/README.md")} == {
-        "arena": {"sh"},
+        "arena": {"python", "sh"},
         "c": {"c", "sh"},
         "node": {"js", "sh"},
         "python": {"python", "sh"},

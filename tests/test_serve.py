@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -164,6 +165,15 @@ async def test_settings_come_from_flags_the_environment_and_a_file(tmp_path: Pat
         limits = (await client.ask("hello"))["limits"]
         assert (limits["max_wait_seconds"], limits["max_message"], limits["idle_seconds"]) == (3.0, 6000, 7.0)
         await client.aclose()
+
+
+def test_a_misspelt_variable_is_warned_of() -> None:
+    with served(env={"GMD_PORTT": "secret", "GMD_MAX_WAIT": "2", "GMD_LOG_FORMAT": "json"}) as daemon:
+        daemon.process.terminate()
+        _, said = daemon.process.communicate(timeout=STOP_SECONDS)
+    warnings = [line for line in map(json.loads, said.splitlines()) if line["level"] == "warning"]
+    assert [(line["variable"], line["advice"]) for line in warnings] == [("GMD_PORTT", "did you mean GMD_PORT?")]
+    assert "secret" not in said
 
 
 async def test_a_file_may_be_named_by_flag(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -15,7 +15,7 @@ import click
 import trio
 
 from gm_protocol.framing import DEFAULT_PORT
-from gmd.config import SERVED, Config, ConfigError
+from gmd.config import SERVED, Config, ConfigError, unknown_variables
 from gmd.daemon import Daemon, HttpAddressError, open_daemon, prepare_process
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
@@ -65,6 +65,7 @@ def serve(file: Path | None, **settings: Any) -> None:
     config = read_settings(settings, file)
     _check(config)
     configure_logs(config.log_format, config.log_level)
+    _warn_of_variables(os.environ)
     try:
         trio.run(_serve, config, inherited_sockets(os.environ))
     except ConfigError as error:
@@ -86,6 +87,13 @@ def _check(config: Config) -> None:
             "max_registrations_per_hour: with 0 the operator registers the players, by a socket in the data directory; "
             "data is :memory:, which has none, and require_registration lets nobody else play: name a directory"
         )
+
+
+def _warn_of_variables(environment: Mapping[str, str]) -> None:
+    """Say which variables set nothing. They stop nobody: another version may have that setting."""
+    for name, meant in unknown_variables(environment).items():
+        known = f"did you mean {meant}?" if meant is not None else "gmd serve --help names those there are"
+        logger.warning("a variable is no setting, and does nothing", variable=name, advice=known)
 
 
 async def _serve(config: Config, inherited: Inherited) -> None:

@@ -17,7 +17,22 @@ from gm_protocol.state import FIFTY_MOVES, THREEFOLD, Termination
 
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import Facts, Played, facts_of
-from .game import Absent, CallOff, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
+from .game import (
+    Absent,
+    CallOff,
+    Command,
+    End,
+    Flag,
+    Game,
+    Hear,
+    Join,
+    Outcome,
+    Play,
+    RunOut,
+    Sense,
+    Snapshot,
+    seat_name,
+)
 from .material import insufficient_material
 from .moves import decode_move
 from .position import Position
@@ -100,6 +115,8 @@ class ChessGame(Game):
                 return self.absent()
             case CallOff():
                 return self.call_off(command)
+            case RunOut():
+                return self.run_out(command, thought)
             case Sense():
                 message = f"kind: nothing is sensed in {self.options.variant}, where everything is shown; only in rbc"
                 return self.refuse(command, thought) or Outcome(refusal=NotAvailable(message))
@@ -171,8 +188,7 @@ class ChessGame(Game):
 
     def _apply_ended(self, event: Ended) -> None:
         before = self.now
-        if self.clock is not None:
-            self.clock.charge(self.turn, event.seconds)
+        self.charge_ended(event)
         self._stand(structs.replace(before, termination=event.termination, draw_offered=False))
         if event.seat is not None and event.asked is not None:
             accepted = Accepted(

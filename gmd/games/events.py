@@ -5,6 +5,7 @@ Events hold seconds charged, never instants; ``created`` is a wall time for peop
 
 from __future__ import annotations
 
+import chess
 from msgspec import Struct
 
 from gm_protocol.messages import GameOptions
@@ -74,7 +75,8 @@ class Ended(Event, tag="ended"):
     """The game ended otherwise than by a move.
 
     ``seat``, ``asked`` and ``offer_draw`` say who asked for it in which words (a termination, or the move text that
-    forfeited), so that the same request sent again is known; a timeout has none, nor a game that was called off.
+    forfeited), so that the same request sent again is known; a timeout has none, unless the seat gave its time up
+    (``asked`` is the termination then), nor has a game that was called off.
     ``seconds`` are charged to the side to move.
     """
 
@@ -83,6 +85,17 @@ class Ended(Event, tag="ended"):
     seat: Color | None = None
     asked: str | None = None
     offer_draw: bool = False
+
+
+def timeout(loser: chess.Color, seconds: float, *, given_up: bool = False) -> Ended:
+    """The event of a side's time running out.
+
+    :param seconds: charged to the side to move.
+    :param given_up: whether the side itself has asked for that.
+    """
+    color: Color = "white" if loser else "black"
+    termination: Termination = "timeout_white" if loser else "timeout_black"
+    return Ended(termination, seconds, color, termination) if given_up else Ended(termination, seconds)
 
 
 AnyEvent = Created | Loaded | Joined | Heard | Sensed | Moved | Ended

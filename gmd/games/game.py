@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from math import inf
 from typing import ClassVar, NamedTuple
 
 import chess
@@ -16,78 +17,21 @@ from chess import BLACK, WHITE
 from msgspec import Struct
 
 from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
-from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import CALLED_OFF, Color, Termination
 
 from .clock import Clock
-from .events import AnyEvent, Created, Ended, Heard, Joined
+from .commands import Absent as Absent
+from .commands import CallOff as CallOff
+from .commands import Command as Command
+from .commands import End as End
+from .commands import Flag as Flag
+from .commands import Hear as Hear
+from .commands import Join as Join
+from .commands import Play as Play
+from .commands import Sense as Sense
+from .commands import is_resignation as is_resignation
+from .events import AnyEvent, Created, Ended, Heard, Joined, timeout
 from .position import Position
-
-
-class Sense(Struct, frozen=True, gc=False):
-    """A seat senses a square, given by name or number; None to pass. The last two are as in :class:`Play`."""
-
-    seat: chess.Color
-    square: str | int | None
-    ply: int | None = None
-    thought: float | None = None
-
-
-class Play(Struct, frozen=True, gc=False):
-    """A seat moves; in reconnaissance blind chess ``0000`` passes.
-
-    ``ply`` is where it believes it acts, or None. ``thought`` is how long, in seconds, it says it has thought.
-    """
-
-    seat: chess.Color
-    text: str
-    ply: int | None = None
-    offer_draw: bool = False
-    thought: float | None = None
-
-
-class End(Struct, frozen=True, gc=False):
-    """A seat resigns, claims a draw, or agrees to one."""
-
-    seat: chess.Color
-    termination: VoluntaryTermination
-    ply: int | None = None
-    thought: float | None = None
-
-
-def is_resignation(command: object) -> bool:
-    """Whether a seat gives the game up, which it may also before its opponent is there."""
-    return isinstance(command, End) and command.termination.startswith("resignation")
-
-
-class Join(Struct, frozen=True, gc=False):
-    """A player wants a seat: the one named, else the one it is invited to, else an open one."""
-
-    player: int
-    seat: Color | None = None
-
-
-class Hear(Struct, frozen=True, gc=False):
-    """A seat has sent a request, of whatever kind, that names the game."""
-
-    seat: chess.Color
-
-
-class Flag(Struct, frozen=True, gc=False):
-    """Time has passed: whose flag has fallen?"""
-
-
-class Absent(Struct, frozen=True, gc=False):
-    """The time for both seats to be heard from has passed."""
-
-
-class CallOff(Struct, frozen=True, gc=False):
-    """A game that has not begun is not to begin: a player says so, or, where it is None, the time for it has passed."""
-
-    player: int | None
-
-
-Command = Sense | Play | End | Join | Hear | Flag | Absent | CallOff
 
 
 class Snapshot(Struct, frozen=True, gc=False):
@@ -196,12 +140,9 @@ class Game(ABC):
         return self.start_fullmove + (ply + (not self.start_turn)) // 2
 
     def thought(self, command: Command, passed: float) -> float:
-        """How long the side to move has thought, out of how long its clock has been running when a command came.
+        """How long the side to move has thought, out of how long its clock has been running; only asked with a clock.
 
-        Only a game with a clock is asked.
-
-        What a client says of that counts as far as the clock's ``lag`` goes. Others' commands let the side to move have
-        all of it: its own may still be on the way.
+        What its client says counts as far as ``lag`` goes. Others' commands let it have all of that: its own may come.
         """
         assert self.clock is not None
         if not self.clock.lag:
@@ -371,7 +312,22 @@ class Game(ABC):
         loser = self.turn if not self.heard[self.turn] else not self.turn
         return Outcome([timeout(loser, 0.0)])
 
-    def refuse(self, command: Sense | Play | End, thought: float) -> Outcome | None:
+    def run_out(self, command: RunOut, thought: float) -> Outcome:
+        """Decide :class:`RunOut`."""
+        if (refused := self.refuse(command, thought)) is not None:
+            return refused
+        if self.clock is None:
+            return Outcome(refusal=NotAvailable(f"game {self.id} has no clock: nobody's time runs out"))
+        return Outcome([timeout(command.seat, thought, given_up=True)])
+
+    def charge_ended(self, event: Ended) -> None:
+        """Charge what an end does: the side to move's last thought; and all that is left to who gave that up."""
+        if self.clock is not None:
+            self.clock.charge(self.turn, event.seconds)
+            if event.seat is not None and event.termination.startswith("timeout"):
+                self.clock.charge(event.seat == "white", inf)
+
+    def refuse(self, command: Sense | Play | End | RunOut, thought: float) -> Outcome | None:
         """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""
         if self.over:
             return Outcome(refusal=self._is_over(self.now.termination))
@@ -396,8 +352,3 @@ class Game(ABC):
         if self.clock is not None and self.ticking and self.clock.fallen(self.turn, thought):
             return [timeout(self.turn, self.clock.left(self.turn))]
         return []
-
-
-def timeout(loser: chess.Color, seconds: float) -> Ended:
-    """The event of a side's time running out, charged the ``seconds`` it had left."""
-    return Ended("timeout_white" if loser else "timeout_black", seconds)

@@ -21,7 +21,22 @@ from gm_protocol.state import CALLED_OFF, Phase, Termination
 
 from .chess import MAX_PLIES
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
-from .game import Absent, CallOff, Command, End, Flag, Game, Hear, Join, Outcome, Play, Sense, Snapshot, seat_name
+from .game import (
+    Absent,
+    CallOff,
+    Command,
+    End,
+    Flag,
+    Game,
+    Hear,
+    Join,
+    Outcome,
+    Play,
+    RunOut,
+    Sense,
+    Snapshot,
+    seat_name,
+)
 from .position import pack
 from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
 from .recon.pgn import san
@@ -130,6 +145,8 @@ class RbcGame(Game):
                 return self.absent()
             case CallOff():
                 return self.call_off(command)
+            case RunOut():
+                return self.run_out(command, thought)
 
     def _decide_sense(self, command: Sense, thought: float) -> Outcome:
         square = _square_number(command.square)
@@ -234,8 +251,7 @@ class RbcGame(Game):
 
     def _apply_ended(self, event: Ended) -> None:
         before = self.now
-        if self.clock is not None:
-            self.clock.charge(self.turn, event.seconds)
+        self.charge_ended(event)
         loser = event.termination.endswith("_white")
         if event.termination.startswith("timeout"):
             self.recon.lose_on_time(loser)

@@ -16,7 +16,7 @@ from gm_protocol.state import CALLED_OFF
 from .chess import MAX_KEPT_TEXT, MAX_PLIES, ChessGame
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import facts_of
-from .game import Absent, CallOff, Command, End, Flag, Game, Join, Play, Sense
+from .game import Absent, CallOff, Command, End, Flag, Game, Join, Play, RunOut, Sense
 from .setup import resolve
 from .variants import make_game
 
@@ -142,6 +142,8 @@ def _check_seconds(game: Game, seconds: float) -> None:
 def _ending(game: Game, event: Ended) -> Command:
     """The command that ended the game."""
     name, _, color = event.termination.rpartition("_")
+    if name == "timeout" and event.seat is not None:
+        return RunOut(event.seat == "white")
     if name == "timeout":
         return Absent() if game.awaited else Flag()
     if event.termination in CALLED_OFF:

@@ -15,6 +15,9 @@ from msgspec import convert
 
 from gm_protocol.errors import NoSuchGame, NotAPlayer, NotAvailable, quote
 from gm_protocol.state import RESULTS, GameState, LastResult, LastSense
+from gmd.arbiter import Arbiter
+from gmd.games.game import RunOut
+from gmd.local import Refused
 
 from .guests import Guest
 
@@ -139,6 +142,25 @@ class Seat:
         """
         termination = "resignation_white" if self.color else "resignation_black"
         await self.ask("end_game", termination=termination, ply=self.state.ply_index)
+
+    async def run_out(self, arbiter: Arbiter) -> None:
+        """Lose on time, whoever's turn it is; where there is no time to lose, give the game up.
+
+        A game that is over stays as it ended.
+        """
+        table = await arbiter.table(self.state.game_id)
+        refusal = arbiter.act(table, RunOut(self.color), self.guest.arrived).refusal
+        if refusal is not None and refusal.code == NotAvailable.code:
+            await self._resign_unless_over()
+        elif table.commit is not None:
+            await table.commit.wait()
+
+    async def _resign_unless_over(self) -> None:
+        try:
+            await self.resign()
+        except Refused as refused:
+            if refused.code != "game_over":
+                raise
 
     @property
     def _last_sense(self) -> LastSense | None:

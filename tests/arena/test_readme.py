@@ -38,5 +38,15 @@ def test_its_commands_run(daemon_process: Served) -> None:
     assert blitz.count("won 4, lost 0, drawn 0") == blitz.count("won 0, lost 4, drawn 0") == 1
 
 
+def test_its_program_runs(daemon_process: Served) -> None:
+    (program,) = examples_of(ARENA / "README.md", "python")
+    done = subprocess.run(
+        [sys.executable, "-c", program.replace("7100", str(daemon_process.port))],
+        capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"game \d+ took \d+ turns: WinReason\.\w+\n", done.stdout)
+
+
 def test_the_projects_readme_leads_here() -> None:
     assert "(clients/arena)" in (ROOT / "README.md").read_text("utf-8")

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
-from gm_protocol.errors import BadRequest, GameIsOver, IllegalMove, NotYourTurn
+from gm_protocol.errors import BadRequest, GameIsOver, IllegalMove, NotAvailable, NotYourTurn
 from gm_protocol.messages import ClockOption, NewGame
 from gm_protocol.state import ClockState
 from gmd.games.chess import ChessGame
 from gmd.games.clock import MAX_SECONDS, TICK, Clock, check_clock
 from gmd.games.events import Created, Ended, Heard, Moved
-from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play
+from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, RunOut
 from gmd.games.setup import resolve
 
 FISCHER = ClockOption(initial=60.0, increment=2.0)
@@ -329,6 +329,33 @@ def test_the_flag_of_the_side_that_waits_does_not_fall() -> None:
     happen(game, Play(WHITE, "e4"), 9.0)
     assert is_nothing(happen(game, Flag(), 5.0))  # White has 1 second, and Black thinks
     assert happen(game, Flag(), 10.0).events == [Ended("timeout_black", 10.0)]
+
+
+@pytest.mark.parametrize(
+    ("seat", "event", "clocks"),
+    [
+        (WHITE, Ended("timeout_white", 10.0, "white", "timeout_white"), (0.0, 60.0)),
+        (BLACK, Ended("timeout_black", 10.0, "black", "timeout_black"), (50.0, 0.0)),
+    ],
+)
+def test_who_gives_up_its_time_has_none_whoever_thinks(seat: bool, event: Ended, clocks: tuple[float, float]) -> None:
+    game = ticking_game()
+    assert happen(game, RunOut(seat), 10.0).events == [event]
+    assert (game.over, left(game)) == (True, clocks)
+    assert isinstance(happen(game, RunOut(seat)).refusal, GameIsOver)
+
+
+def test_who_gives_up_its_time_finds_the_game_lost_behind_the_others_flag() -> None:
+    game = ticking_game()
+    outcome = happen(game, RunOut(BLACK), 60.0)
+    assert outcome.events == [Ended("timeout_white", 60.0)]
+    assert isinstance(outcome.refusal, GameIsOver)
+
+
+def test_without_a_clock_there_is_no_time_to_give_up() -> None:
+    game = new_game(None)
+    assert isinstance(happen(game, RunOut(WHITE)).refusal, NotAvailable)
+    assert not game.over
 
 
 def test_a_refused_move_costs_no_time_of_its_own() -> None:

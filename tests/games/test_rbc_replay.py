@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, Sense
+from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, RunOut, Sense
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
@@ -37,6 +37,7 @@ asked = st.one_of(
     st.builds(End, seats, endings, st.sampled_from([None, 0, 3])),
     st.builds(Hear, seats),
     st.sampled_from([Flag(), Flag(), Absent()]),
+    st.builds(RunOut, seats),
 )
 
 games = st.builds(

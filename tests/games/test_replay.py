@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play
+from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, RunOut
 from gmd.games.setup import resolve
 from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
 from gmd.log.memory import MemoryLog
@@ -37,7 +37,12 @@ asked_moves = st.tuples(
 )
 asked_endings = st.builds(End, seats, st.sampled_from(ENDINGS), st.sampled_from([None, 0, 3]))
 asked = st.one_of(
-    *[asked_moves] * 6, asked_endings, st.builds(Hear, seats), st.just(Flag()), st.sampled_from([Flag(), Absent()])
+    *[asked_moves] * 6,
+    asked_endings,
+    st.builds(Hear, seats),
+    st.just(Flag()),
+    st.sampled_from([Flag(), Absent()]),
+    st.builds(RunOut, seats),
 )
 
 options = st.builds(

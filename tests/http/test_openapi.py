@@ -11,50 +11,17 @@ import pytest
 import trio
 
 from tests.helpers_proof import proof_size
+from tests.http.contract import DOCUMENTED, OPEN
 from tests.http.helpers import http_daemon
+from tests.http.questions import routes_of
 from tests.http.rbc import rbc_table
 
 #: Requests of the fuzzer's for each route.
 EXAMPLES = (3, 200, 20)
+#: The routes of the document itself, which it does not describe.
+OF_THE_DOCUMENT = {("GET", path) for path in ("/schema", "/schema/openapi.json", "/schema/{path}")}
 #: Games with small numbers, which the fuzzer finds.
 GAMES = 12
-
-#: The routes of chapter 5.11 of reconchess's manual, and the three that its client uses and the manual leaves out.
-RECONCHESS = {
-    ("GET", "/api/users"),
-    ("POST", "/api/users/me"),
-    ("POST", "/api/users/me/max_games"),
-    ("POST", "/api/users/me/ranked"),
-    ("POST", "/api/users/me/version"),
-    ("GET", "/api/invitations"),
-    ("POST", "/api/invitations"),
-    ("POST", "/api/invitations/{invitation_id}"),
-    ("POST", "/api/invitations/{invitation_id}/finish"),
-    ("GET", "/api/games/{game_id}/color"),
-    ("GET", "/api/games/{game_id}/starting_board"),
-    ("GET", "/api/games/{game_id}/opponent_name"),
-    ("POST", "/api/games/{game_id}/ready"),
-    ("GET", "/api/games/{game_id}/sense_actions"),
-    ("GET", "/api/games/{game_id}/move_actions"),
-    ("GET", "/api/games/{game_id}/seconds_left"),
-    ("GET", "/api/games/{game_id}/opponent_move_results"),
-    ("POST", "/api/games/{game_id}/sense"),
-    ("POST", "/api/games/{game_id}/move"),
-    ("POST", "/api/games/{game_id}/end_turn"),
-    ("GET", "/api/games/{game_id}/is_over"),
-    ("POST", "/api/games/{game_id}/resign"),
-    ("POST", "/api/games/{game_id}/error_resign"),
-    ("GET", "/api/games/{game_id}/is_my_turn"),
-    ("GET", "/api/games/{game_id}/game_status"),
-    ("GET", "/api/games/{game_id}/winner_color"),
-    ("GET", "/api/games/{game_id}/win_reason"),
-    ("GET", "/api/games/{game_id}/game_history"),
-    ("GET", "/api/version"),
-    ("GET", "/api/users/me/version"),
-    ("POST", "/api/users"),
-}
-#: Those that anybody may ask.
-OPEN = {("GET", "/api/version"), ("POST", "/api/users")}
 
 
 async def test_every_route_of_reconchess_s_manual_is_described() -> None:
@@ -65,14 +32,24 @@ async def test_every_route_of_reconchess_s_manual_is_described() -> None:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     }
-    assert {route for route in operations if route[1].startswith("/api")} == RECONCHESS
+    assert {route for route in operations if route[1].startswith("/api")} == DOCUMENTED.keys()
     assert document["components"]["securitySchemes"]["basic"]["scheme"] == "basic"
-    for route in RECONCHESS:
+    for route in DOCUMENTED:
         assert operations[route].get("security") == (None if route in OPEN else [{"basic": []}])
         assert {"200", "503"} <= operations[route]["responses"].keys()
         assert ("401" in operations[route]["responses"]) is (route not in OPEN)
         schema = operations[route]["responses"]["200"]["content"]["application/json"]["schema"]
         assert schema.keys() == {"$ref"}
+
+
+async def test_it_is_the_same_document_every_time() -> None:
+    """litestar would make examples up, at random."""
+    documents = []
+    for _ in range(2):
+        async with http_daemon() as (_, client):
+            documents.append((await client.get("/schema")).text)
+    assert documents[0] == documents[1]
+    assert "examples" not in documents[0]
 
 
 @pytest.mark.proof
@@ -95,6 +72,7 @@ async def test_nothing_a_fuzzer_sends_is_a_fault_of_ours_or_answered_otherwise_t
         assert done.returncode == 0, output
         tested = re.search(r"Tested: (\d+)", output)
         assert tested is not None, output
+        assert int(tested[1]) == len(routes_of(table.daemon) - OF_THE_DOCUMENT)
 
 
 #: What of every response is looked at.

@@ -146,6 +146,30 @@ async def test_an_invitation_that_is_not_there_cannot_be_answered() -> None:
         assert await get(table, table.black, "invitations/") == {"invitations": []}
 
 
+async def test_an_invitation_that_is_not_answered_in_time_is_none_any_more(autojump_clock: MockClock) -> None:
+    async with rbc_table(invitation_timeout=30, idle_timeout=10_000, frame_timeout=10_000) as table:
+        await get(table, table.black, "users/")
+        game_id = await invite(table, table.white, "black-bot", True)
+        await trio.sleep(29)
+        assert await get(table, table.black, "invitations/") == {"invitations": [game_id]}
+        await trio.sleep(2)
+        assert await get(table, table.black, "invitations/") == {"invitations": []}
+        response = await post(table, table.black, f"invitations/{game_id}")
+        assert (response.status_code, response.json()["code"]) == (400, "game_over")
+        assert answered(await table.white.get(game_id, "game_status")) == {"is_my_turn": False, "is_over": True}
+        assert answered(await table.white.get(game_id, "win_reason")) == {"win_reason": None}
+
+
+async def test_who_polls_is_active_for_as_long_as_it_does(autojump_clock: MockClock) -> None:
+    async with rbc_table(presence_timeout=12, idle_timeout=10_000, frame_timeout=10_000) as table:
+        for _ in range(10):  # as rc-connect does
+            await get(table, table.black, "invitations/")
+            await trio.sleep(5)
+        assert "black-bot" in (await get(table, table.white, "users/"))["usernames"]
+        await trio.sleep(10)
+        assert "black-bot" not in (await get(table, table.white, "users/"))["usernames"]
+
+
 async def test_nobody_is_invited_who_is_away_or_has_enough_games() -> None:
     async with rbc_table() as table:
         body = {"opponent": "black-bot", "color": True}

@@ -235,6 +235,20 @@ async def test_who_fails_loses_whoever_is_to_move() -> None:
         for player in (table.black, table.black, table.white):
             assert answered(await player.post(game_id, "error_resign")) == {}
         assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": True}
+        assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "TIMEOUT"
+        assert await turns_seconds(table.black, game_id) == 0  # which is what reconchess's manual says
+        assert await turns_seconds(table.white, game_id) > 0
+
+
+async def test_who_fails_where_no_time_can_run_out_resigns() -> None:
+    async with rbc_table() as table:
+        untimed = await table.new_game(clock=None)
+        unanswered = await table.new_game(player_black=table.other.id)  # who is invited, and has not come
+        for game_id in (untimed, unanswered):
+            for _ in range(2):
+                assert answered(await table.white.post(game_id, "error_resign")) == {}
+            assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": False}
+            assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "RESIGN"
 
 
 async def test_a_key_is_as_good_as_a_password_and_a_bot_on_tcp_as_good_as_one_on_http() -> None:
@@ -249,6 +263,37 @@ async def test_a_key_is_as_good_as_a_password_and_a_bot_on_tcp_as_good_as_one_on
         await table.white.turn(game_id, "e4d5")
         state = (await table.daemon.ask("state", **black))["state"]
         assert (state["ply_index"], state["opponent_capture"]) == (3, "d5")
+
+
+async def test_a_game_over_http_is_the_same_game_in_the_log_and_to_everybody_as_one_over_tcp() -> None:
+    turns = [("e7", "e2e4"), (None, "d7d5"), ("d5", "e4d5"), ("a1", None), (None, "f1a6"), (None, "b7a6")]
+    async with rbc_table() as table:
+        over_http, over_tcp = [await table.new_game(clock=None) for _ in range(2)]
+        for ply, (square, uci) in enumerate(turns):
+            player = table.black if ply % 2 else table.white
+            await player.turn(over_http, uci, None if square is None else chess.parse_square(square))
+            actor = {"player": player.id, "key": player.auth[1], "game_id": over_tcp}
+            await table.daemon.ask("sense", square=square, **actor)
+            await table.daemon.ask("move", move=uci, **actor)
+        for player in (table.white, table.black):
+            views = [await seen(table, player, game_id) for game_id in (over_http, over_tcp)]
+            assert views[0] == views[1]
+        assert answered(await table.white.post(over_http, "resign")) == {}
+        white = {"player": table.white.id, "key": table.white.auth[1], "game_id": over_tcp}
+        await table.daemon.ask("end_game", termination="resignation_white", **white)
+        logs = [await table.daemon.arbiter.log.load(game_id) for game_id in (over_http, over_tcp)]
+        assert logs[0][1:] == logs[1][1:]
+        assert [type(event).__name__ for event in logs[0][1:]][-3:] == ["Sensed", "Moved", "Ended"]
+        histories = [await table.daemon.ask("history", game_id=game_id) for game_id in (over_http, over_tcp)]
+        assert histories[0]["history"] == histories[1]["history"]
+        (listed, *_) = (await table.daemon.ask("games", limit=2, before=over_tcp))["games"]
+        assert (listed["game_id"], listed["termination"]) == (over_http, "resignation_white")
+
+
+async def seen(table: Table, player: Player, game_id: int) -> Json:
+    """A game as a player sees it over TCP, but for its number."""
+    reply = await table.daemon.ask("state", game_id=game_id, player=player.id, key=player.auth[1])
+    return {**reply["state"], "game_id": None}
 
 
 async def turns_seconds(player: Player, game_id: int) -> float:

@@ -10,6 +10,7 @@ import reconchess
 import trio
 
 from tests.helpers import Client
+from tests.http.contract import BODIES, DOCUMENTED
 from tests.http.helpers import http_daemon
 from tests.http.rbc import answered, rbc_table
 
@@ -125,12 +126,9 @@ async def test_while_the_daemon_stops_everything_is_to_be_tried_again() -> None:
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http_port}", trust_env=False) as http:
                 while (await http.get("/healthz")).status_code == 200:
                     pass  # it has not been told yet
-                for response in (
-                    await http.get("/api/version"),
-                    await http.post("/api/users/", json=REGISTRATION),
-                    await http.get("/api/games/1/game_status", auth=auth),
-                    await http.post("/api/games/1/move", json={"requested_move": None}, auth=auth),
-                ):
+                for method, path in DOCUMENTED:
+                    url, body = path.format(game_id=1, invitation_id=1), BODIES.get(path)
+                    response = await http.request(method, url, auth=auth, json=body if method == "POST" else None)
                     assert (response.status_code, response.json()["code"]) == (503, "shutting_down")
                     assert response.headers["retry-after"] == "1"
             asking.cancel_scope.cancel()

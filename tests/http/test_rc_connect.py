@@ -1,9 +1,10 @@
-"""reconchess's own programs, as they are on PyPI, in processes of their own: rc-register, rc-connect, and a player who
-invites, as rc-play-on-server does.
+"""reconchess's own programs, as they are on PyPI, in processes of their own: rc-register, rc-connect, and
+rc-play-on-server, whose server class lists who is there and invites.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shlex
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from reconchess import GameHistory, WinReason, play_remote_game
+from reconchess import GameHistory, RemoteGame, WinReason, play_remote_game
 from reconchess.bots.attacker_bot import AttackerBot
 from reconchess.scripts.rc_connect import RBCServer
 
@@ -88,3 +89,44 @@ def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> N
         assert "rror" not in output
         assert process.returncode == 0
         assert RBCServer(url, ("bot", PASSWORD)).get_invitations() == []
+
+
+def test_a_person_is_shown_who_is_there_and_invites_it(url: str, tmp_path: Path) -> None:
+    for name in ("bot", "person"):
+        rc_register(url, name)
+    bot = RBCServer(url, ("bot", PASSWORD))
+    assert bot.get_invitations() == []  # and is there now
+    with rc_play_on_server(url, tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"person\n{PASSWORD}\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "Username: [0] bot\n"  # and nobody else: it leaves itself out
+        process.stdin.write("0\n")
+        process.stdin.flush()
+        while not (invitations := bot.get_invitations()):
+            assert process.poll() is None
+        game_id = bot.accept_invitation(*invitations)
+        game = RemoteGame(url, game_id, ("bot", PASSWORD))
+        assert (game.get_player_color(), game.get_opponent_name()) == (True, "person")
+        bot.error_resign(game_id)
+        assert process.wait(PATIENCE_SECONDS) == 0
+    (saved,) = tmp_path.glob(f"*_{game_id}_black.json")
+    history = GameHistory.from_file(saved)
+    assert (history.get_white_player_name(), history.get_black_player_name()) == ("bot", "person")
+
+
+@contextmanager
+def rc_play_on_server(url: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """An rc-play-on-server that runs in a folder, where it saves its game; its window is nowhere to be seen."""
+    command = [sys.executable, "-u", str(BIN / "rc-play-on-server"), "--server-url", url, "--color", "black"]
+    env = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "PYTHONWARNINGS": "ignore"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=folder, env=env, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True,
+        start_new_session=True,  # or it would ask for the password on the terminal, if there is one
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()  # does nothing to a process that has ended

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import random
+import re
+import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 import chess
 import pytest
+import requests
 import trio
 from chess import Color, Move, Piece, Square
-from reconchess import GameHistory, Player, RemoteGame, WinReason, play_remote_game
+from reconchess import GameHistory, Player, RemoteGame, WinReason, play_remote_game, play_turn
 from reconchess.bots.attacker_bot import AttackerBot
 from reconchess.bots.random_bot import RandomBot
 from reconchess.history import GameHistoryEncoder
+from reconchess.scripts import rc_register
+from reconchess.scripts.rc_connect import RBCServer, check_package_version, ranked_mode, unranked_mode
 
 from gmd.daemon import Daemon
 from gmd.games.recon import ReconGame
 from tests.helpers import Client, Json
 from tests.helpers_proof import proof_size
+from tests.http.contract import LEFT_OUT, MANUAL
+from tests.http.questions import Route
 from tests.http.rbc import Table, rbc_table
 from tests.serving import Served, reserved_port, served
 from tests.side_by_side import MoveResult, RandomPlayers, Start, drawn_start, play_side_by_side
@@ -122,6 +130,78 @@ async def test_two_bots_of_reconchess_play_a_game_and_agree_on_its_end() -> None
             nursery.start_soon(play, table.black, AttackerBot)
         assert ends[0] == ends[1]
         assert not ends[0][2].is_empty()
+
+
+#: The routes that no program of reconchess's asks for: RemoteGame has its own ways to be over and to be on turn, and
+#: no way to resign; and whoever asks for anything is active.
+UNASKED = {
+    ("GET", "/api/games/{game_id}/is_over"),
+    ("POST", "/api/games/{game_id}/resign"),
+    ("POST", "/api/users/me"),
+}
+
+
+async def test_all_routes_but_three_are_asked_for_by_reconchess_s_own_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: set[Route] = set()
+    really_ask = requests.Session.request
+
+    def ask(session: requests.Session, method: str, url: str, **options: Any) -> requests.Response:
+        path = url.partition("/api")[2].rstrip("/")
+        path = re.sub(
+            r"/games/\d+", "/games/{game_id}", re.sub(r"/invitations/\d+", "/invitations/{invitation_id}", path)
+        )
+        asked.add((method.upper(), f"/api{path}"))
+        return really_ask(session, method, url, **options)
+
+    monkeypatch.setattr(requests.Session, "request", ask)
+    async with rbc_table() as table:
+        fields = [f"--{name}=some-bot" for name in ("username", "email", "affiliation", "password")]
+        monkeypatch.setattr(sys, "argv", ["rc-register", f"--server-url={url_of(table.daemon)}", *fields])
+        await in_thread(use_everything, url_of(table.daemon), table.white.auth, table.black.auth)
+    assert asked == {*MANUAL, *LEFT_OUT} - UNASKED
+
+
+def use_everything(url: str, white: tuple[str, str], black: tuple[str, str]) -> None:
+    """All that reconchess's programs do, and a whole game."""
+    sys.argv[1:], others = (
+        [f"--{name}=some-bot" for name in ("username", "email", "affiliation", "password")],
+        sys.argv[1:],
+    )
+    sys.argv.append(f"--server-url={url}")
+    rc_register.main()
+    sys.argv[1:] = others
+    inviting, invited = RBCServer(url, white), RBCServer(url, black)
+    check_package_version(invited)
+    ranked_mode(invited, keep_version=True)  # which has no version yet, and begins one
+    unranked_mode(invited)
+    invited.set_max_games(1)
+    assert invited.get_active_users() == [black[0]]
+    game_id = inviting.send_invitation(black[0], True)
+    assert invited.get_invitations() == [game_id]
+    game = RemoteGame(url, invited.accept_invitation(game_id), black)
+    with ThreadPoolExecutor() as threads:
+        playing = threads.submit(play_remote_game, url, game_id, white, RandomBot())
+        game.start()
+        while not game.is_over():
+            assert game.is_my_turn()
+            play_turn(game, Giving(lambda: invited.error_resign(game_id)))
+        assert playing.result()[0] == chess.WHITE
+    invited.finish_invitation(game_id)
+
+
+class Giving(RandomBot):
+    """Gives the game up in its first turn."""
+
+    def __init__(self, give_up: Callable[[], None]) -> None:
+        self._give_up = give_up
+        self.color = chess.BLACK
+
+    def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
+        self._give_up()
+        return None
+
+    def handle_move_result(self, *_: Any) -> None:
+        pass
 
 
 async def play_on_tcp(client: Client, game_id: int, **actor: Any) -> str:

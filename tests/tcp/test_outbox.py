@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from gmd.log.batching import Pending
-from gmd.log.memory import MemoryLog
 from gmd.tcp.session import BATCH, MAX_HELD
 from tests.helpers import Client, Json, connected, durable_daemon, memory_daemon, running_daemon, store_in
+from tests.slow_log import SlowLog
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
-
-
-class SlowLog(MemoryLog):
-    """A log whose commits are durable when a test says so."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.slow = False
-        self.commits: list[Pending] = []
-
-    def append(self, game_id: int, expected_seq: int, *others: Any) -> Any:
-        commit = super().append(game_id, expected_seq, *others)
-        if not self.slow:
-            return commit
-        self.commits.append(Pending(game_id, expected_seq, others[1]))
-        return self.commits[-1]
 
 
 def move(ply: int, game_id: int = 1) -> Json:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 import chess
+from chess.variant import CrazyhouseBoard
 
 #: The inputs a bot may ask for.
 INPUTS = ("fen", "moves", "lastmove", "draw", "game", "score")
@@ -85,10 +86,24 @@ def _input(name: str, position: Position) -> str:
 
 
 def fen(board: chess.Board) -> str:
-    """Six fields: castling as the rooks' files, a before h, White's first; en passant after every double step."""
+    """Six fields: castling as the rooks' files, a before h, White's first; en passant after every double step.
+
+    In crazyhouse the pieces in hand are a ninth row, as CodinGame's referee writes them: ``/NQp``, or just ``/``.
+    """
     fields = board.fen(shredder=True, en_passant="fen").split(" ")
     fields[2] = "".join(sorted(fields[2]))
+    if isinstance(board, CrazyhouseBoard):
+        fields[0] = f"{fields[0].partition('[')[0]}/{_in_hand(board)}"
     return " ".join(fields)
+
+
+def _in_hand(board: CrazyhouseBoard) -> str:
+    """White's pieces in hand, then Black's, from pawns to queens."""
+    return "".join(
+        chess.Piece(kind, color).symbol() * board.pockets[color].count(kind)
+        for color in chess.COLORS
+        for kind in range(chess.PAWN, chess.KING)
+    )
 
 
 def legal_moves(board: chess.Board) -> list[str]:

@@ -26,6 +26,7 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -166,15 +167,15 @@ class Host:
         self._player.handle_game_end(history._winner_color, history._win_reason, history)
 
 
-def main() -> int:
-    """The exit status."""
+def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
+    """Load the bot that the command line names, and let it be told what there is; the exit status."""
     channel = Channel()
     sys.path.append(os.getcwd())  # behind all else: what lies there must not take the place of Python's own modules
     try:
         name, make = load_player(sys.argv[1])
         player = make()
         channel.tell(loaded=name)
-        Host(channel, player).run()
+        make_host(channel, player).run()
     except EOFError:
         return 0
     except BaseException:  # a bot may also exit
@@ -184,4 +185,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

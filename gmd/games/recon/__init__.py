@@ -16,7 +16,7 @@ from a seeded generator plays the same game here as there. ::
         result = game.sense(rng.choice(game.sense_actions()))     # [(square, piece or None), ...]; sense(None) passes
         requested, taken, capture_square = game.move(rng.choice(game.move_actions()))    # move(None) passes
     game.winner, game.win_reason
-    game.history().to_json("white's name", "black's name")
+    game.history().to_json("white's name", "black's name")    # which read_json reads, as it does reconchess's own files
 
 ``game.board`` is the true position, which neither player knows: ``game.board.own_board(game.turn)`` is what the side to
 act knows of it.
@@ -25,6 +25,20 @@ act knows of it.
 from .board import ReconBoard
 from .game import GameOver, ReconGame, WrongPhase
 from .history import History, Replayed, Turn, WinReason
+from .reading import BadHistory, SavedGame, read_json
 from .tables import Cell
 
-__all__ = ["ReconGame", "ReconBoard", "History", "Turn", "Replayed", "WinReason", "WrongPhase", "GameOver", "Cell"]
+__all__ = [
+    "ReconGame",
+    "ReconBoard",
+    "History",
+    "Turn",
+    "Replayed",
+    "WinReason",
+    "WrongPhase",
+    "GameOver",
+    "Cell",
+    "SavedGame",
+    "BadHistory",
+    "read_json",
+]

@@ -22,7 +22,11 @@ class Health(Struct, frozen=True):
 @get(
     "/healthz",
     summary="Whether the daemon takes requests and can keep what they do",
-    responses={HTTP_503_SERVICE_UNAVAILABLE: ResponseSpec(Health, description="Send it no work; reason says why.")},
+    responses={
+        HTTP_503_SERVICE_UNAVAILABLE: ResponseSpec(
+            Health, description="Send it no work; reason says why.", generate_examples=False
+        )
+    },
 )
 async def healthz(backend: FromDaemon) -> Response[Health]:
     """200 while games can be played; 503 while the event log cannot be written or the daemon is stopping."""

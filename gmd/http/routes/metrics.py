@@ -22,7 +22,9 @@ from gmd.http.errors import HttpError
     "/metrics",
     summary="Counts and gauges for Prometheus",
     media_type=MediaType.TEXT,
-    responses={HTTP_401_UNAUTHORIZED: ResponseSpec(HttpError, description="The token is not shown.")},
+    responses={
+        HTTP_401_UNAUTHORIZED: ResponseSpec(HttpError, description="The token is not shown.", generate_examples=False)
+    },
 )
 async def metrics(
     registry: NamedDependency[SkipValidation[CollectorRegistry]], backend: FromDaemon, request: Request[Any, Any, Any]

@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 
 from gm_protocol.errors import NotYourTurn, WrongPhase
 from gmd.http import reconchess
+from gmd.http.backend import FromDaemon
 from gmd.http.guests import FromGuest
 from gmd.http.reconchess import Move, Sensed, Square
 from gmd.http.refusals import documented, documented_with_body
@@ -167,12 +168,12 @@ async def resign(game_id: GameId, guest: FromGuest) -> Done:
     summary="Give up after an error",
     responses=documented(bad_request=BOTH_SEATS, **PLAYERS),
 )
-async def error_resign(game_id: GameId, guest: FromGuest) -> Done:
-    """Whoever's turn it is, the player loses; a game that is over stays as it ended."""
+async def error_resign(game_id: GameId, guest: FromGuest, backend: FromDaemon) -> Done:
+    """Whoever's turn it is, the player has no time left; a game that is over stays as it ended.
+
+    Without a clock, or before the opponent has accepted, the game is resigned.
+    """
     seat = await take_seat(guest, game_id)
-    try:
-        await seat.resign()
-    except Refused as refused:
-        if refused.code != "game_over":
-            raise
+    if not seat.over:
+        await seat.run_out(backend.parts.arbiter)
     return Done()

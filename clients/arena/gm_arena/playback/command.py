@@ -1,0 +1,121 @@
+"""``gmd playback``: give a bot a recorded game of blind chess once more, and compare."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+import click
+import trio
+
+from gm_client.blocking import DEFAULT_PORT
+
+from ..address import read_address
+from ..bot import BotFailed
+from ..replay.command import find
+from ..replay.recorded import BadRecord, Recorded
+from ..report import log_to_standard_error
+from .observed import turns_of
+from .play import Choice, play_back
+
+
+@click.command()
+@click.argument("history", metavar="HISTORY")
+@click.argument("bot")
+@click.argument("color", type=click.Choice(["white", "black"]))
+@click.option("--game", "wanted", type=int, help="Which game of a file that holds several.")
+@click.option(
+    "--server",
+    callback=read_address,
+    default=f"127.0.0.1:{DEFAULT_PORT}",
+    metavar="HOST:PORT",
+    show_default=True,
+    help="The daemon that has the game, where HISTORY is its id.",
+)
+@click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
+@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@click.option("--socket", "path", metavar="FILE", help="Ask on the operator's socket, in place of the port.")
+def playback(history: str, bot: str, color: str, wanted: int | None, **where: Any) -> None:
+    """Give BOT what the player of COLOR was shown in the recorded game HISTORY, and compare what it chooses.
+
+    HISTORY is a file, as for gmd replay, or the id of a game of a daemon; BOT is reconchess:FILE.py, or
+    reconchess:MODULE. It is asked in the player's turns alone, the last one included, and whatever it chooses, it is
+    shown what came of what was done then. Its clock is the recorded one, which only gmd's JSON lines have; without it
+    it has no end of time.
+
+    The exit status is 0 if the bot chose the same everywhere, 1 if it did not, or failed, and 2 if there is no such
+    game.
+    """
+    log_to_standard_error()
+    if find_spec("reconchess") is None:
+        raise click.UsageError("bots of blind chess need the package reconchess: pip install reconchess==1.6.9")
+    try:
+        recorded = find(history, wanted, where)
+    except BadRecord as error:
+        raise click.UsageError(str(error)) from None
+    if recorded.history is None:
+        raise click.UsageError(f"{recorded.where} is no game of blind chess")
+    report = _Report()
+    turns = sum(1 for _ in turns_of(recorded, color == "white"))
+    try:
+        with _progress(turns, report) as see:
+            trio.run(play_back, recorded, bot.removeprefix("reconchess:"), color == "white", see)
+    except BotFailed as failure:
+        report.fails(recorded, failure)
+    report.sums_up(turns)
+    sys.exit(0 if report.all_same else 1)
+
+
+class _Report:
+    """What has been compared so far."""
+
+    def __init__(self) -> None:
+        self.same = {"sense": 0, "move": 0}
+        self.compared = {"sense": 0, "move": 0}
+        self.turn = 0
+        self.failed = False
+
+    @property
+    def all_same(self) -> bool:
+        return not self.failed and self.same == self.compared
+
+    def sees(self, choice: Choice) -> None:
+        self.turn = choice.turn
+        if not choice.compares:
+            click.echo(f"turn {choice.turn}: {choice.what} {choice.chosen}; the record has none")
+            return
+        self.compared[choice.what] += 1
+        self.same[choice.what] += choice.same
+        if not choice.same:
+            click.echo(f"turn {choice.turn}: {choice.what} {choice.chosen}, recorded {choice.recorded}")
+
+    def fails(self, game: Recorded, failure: BotFailed) -> None:
+        self.failed = True
+        click.echo(f"{failure}\n{failure.details}".rstrip(), err=True)
+
+    def sums_up(self, turns: int) -> None:
+        senses, moves = (f"{what}s {self.same[what]} of {self.compared[what]}" for what in ("sense", "move"))
+        failed = f"; the bot failed after it had chosen in turn {self.turn}" if self.failed else ""
+        click.echo(f"{turns} {'turn' if turns == 1 else 'turns'}, chosen as recorded: {senses}, {moves}{failed}")
+
+
+@contextmanager
+def _progress(turns: int, report: _Report) -> Iterator[Callable[[Choice], None]]:
+    """A bar on standard error, where that is a terminal: a bot may think for as long as it did in the game."""
+    if not sys.stderr.isatty():
+        yield report.sees
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
+        task = bar.add_task("turns", total=turns)
+
+        def see(choice: Choice) -> None:
+            report.sees(choice)
+            bar.update(task, completed=choice.turn)
+
+        yield see

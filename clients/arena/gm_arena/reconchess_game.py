@@ -1,0 +1,370 @@
+"""Games on a gm server, over TCP, for programs written for reconchess: each is a ``reconchess.Game``.
+
+:class:`ServerGame` takes the place of ``LocalGame``, both seats being played by this program:
+
+    with connect(player=1) as client:
+        play_local_game(RandomBot(), TroutBot(), ServerGame(client, client))
+
+:class:`ServerSeat` takes that of ``RemoteGame``, one seat of a game being played, and :func:`play_seat` that of
+``play_remote_game``. reconchess is imported here: nothing else of this package imports this module.
+
+Whatever is asked is asked of the server, and what is done is safe to send again after a lost connection: neither this
+nor a restart of the server shows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import chess
+from chess import Board, Move, Piece, Square
+from reconchess import Game, GameHistory, GameHistoryDecoder, Player, WinReason, play_turn
+
+from gm_client.blocking import Client, Color, GameState, GmError, StateActionsReply, WaitReply
+from gm_client.rbc import possible_moves, read_move, read_sense, read_square
+
+_COLORS: tuple[Color, Color] = ("black", "white")
+
+MoveResult = tuple[Move | None, Move | None, Square | None]
+
+
+class ServerSeat(Game):  # type: ignore[misc]
+    """One seat of a game, with the methods of ``RemoteGame``.
+
+    A refusal is a :class:`~gm_client.blocking.GmError`, except a move that may not be asked for, which is reconchess's
+    ``ValueError``. What the end of the game overtakes comes to nothing, as in a ``LocalGame`` that has ended.
+    """
+
+    def __init__(self, client: Client, game_id: int, color: chess.Color | None = None) -> None:
+        """:param color: for a player who holds both seats; else the one it holds, or is invited to.
+
+        :raises ValueError: the client's player holds none, or both.
+        """
+        self.game_id = game_id
+        self._client = client
+        self._state: GameState | None = None  # None where it may have changed since it was told
+        self._senses: list[str] = []  # what may be done in the turn that is on
+        self._moves: list[str] = []
+        self._ended: GameHistory | None = None
+        self._color = _color_of(client, game_id) if color is None else color
+        self._seat: Color = _COLORS[self._color]
+
+    # --- What it is -----------------------------------------------------------------------------------------------
+
+    def get_player_color(self) -> chess.Color:
+        """True for White."""
+        return self._color
+
+    def get_starting_board(self) -> Board:
+        """The position that the game began from."""
+        return Board(_seen_by_nobody(self._client, self.game_id)["start_fen"])
+
+    def get_opponent_name(self) -> str:
+        """The opponent's id: the server tells nobody the names of ids."""
+        state = _seen_by_nobody(self._client, self.game_id)
+        return str(state["player_black"] if self._color else state["player_white"])
+
+    # --- The turn -------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Take the seat, if that is to be done, and be there: a clock starts once both players are."""
+        self._client.join(self.game_id, seat=self._seat, brief=True)
+
+    def is_my_turn(self) -> bool:
+        """Whether the game waits for this seat."""
+        return self._look()["phase"] in ("sense", "move")
+
+    def sense_actions(self) -> list[Square]:
+        """What may be sensed now."""
+        return [chess.parse_square(name) for name in self._senses] if self._turn()["phase"] == "sense" else []
+
+    def move_actions(self) -> list[Move]:
+        """What may be asked for in the turn that is on."""
+        return [Move.from_uci(uci) for uci in self._moves] if self._turn()["phase"] in ("sense", "move") else []
+
+    def get_seconds_left(self) -> float:
+        """By the server's clock, at the time it answers; infinite in a game without one."""
+        if self._turn()["clock"] is None:
+            return math.inf
+        clock = self._look()["clock"]
+        seconds = None if clock is None else clock[self._seat]
+        return math.inf if seconds is None else seconds
+
+    def opponent_move_results(self) -> Square | None:
+        return read_square(self._turn().get("opponent_capture"))
+
+    def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
+        if square is not None and square not in chess.SQUARES:
+            raise ValueError(f"sense({square}): {square} is not a valid square.")
+        name = None if square is None else chess.SQUARE_NAMES[square]
+        sensed = self._act("sense", square=name)
+        return [] if sensed is None else [(at, piece) for at, piece in read_sense(sensed["sense_result"])]
+
+    def move(self, requested_move: Move | None) -> MoveResult:
+        """The server ends the turn with it, and hands the clock over."""
+        return self.try_move(requested_move) or (requested_move, None, None)
+
+    def try_move(self, requested_move: Move | None) -> MoveResult | None:
+        """The same, but None where the game has ended before."""
+        if requested_move == Move.null():  # to the server a pass, and none of reconchess's moves
+            raise _not_among_actions(requested_move)
+        try:
+            moved = self._act("move", move=None if requested_move is None else requested_move.uci())
+        except GmError as error:
+            if error.code != "illegal_move":
+                raise
+            raise _not_among_actions(requested_move) from None
+        if moved is None:
+            return None
+        return requested_move, read_move(moved["taken_move"]), read_square(moved["capture_square"])
+
+    def end_turn(self) -> None:
+        """The move has ended it."""
+
+    def resign(self) -> None:
+        """Give the game up, whoever's turn it is."""
+        self._act("end_game", termination=f"resignation_{self._seat}")
+
+    # --- The end --------------------------------------------------------------------------------------------------
+
+    def is_over(self) -> bool:
+        """Block until it is this seat's turn, or the game is over; whether it is over."""
+        state = self._look()
+        while state["phase"] not in ("sense", "move", "over"):
+            state = self._learn(self._client.wait(self.game_id, seat=self._seat, brief=True, actions=True))
+        return state["phase"] == "over"
+
+    def has_ended(self) -> bool:
+        """Whether the game is over, without waiting for anything."""
+        return self._ended is not None or self._look()["phase"] == "over"
+
+    def get_winner_color(self) -> chess.Color | None:
+        return None if (history := self.get_game_history()) is None else history.get_winner_color()
+
+    def get_win_reason(self) -> WinReason | None:
+        return None if (history := self.get_game_history()) is None else history.get_win_reason()
+
+    def get_game_history(self) -> GameHistory | None:
+        """None until the game is over. Its names are ids."""
+        if self._ended is None and self.has_ended():
+            record = self._client.history(self.game_id)["history"]
+            self._ended = json.loads(json.dumps(record), cls=GameHistoryDecoder)
+        return self._ended
+
+    # --- Asking ---------------------------------------------------------------------------------------------------
+
+    def _look(self) -> GameState:
+        return self._learn(self._client.state(self.game_id, seat=self._seat, brief=True, actions=True))
+
+    def _learn(self, reply: StateActionsReply | WaitReply) -> GameState:
+        assert reply["state"] is not None  # it is only where several games are waited for
+        self._state = reply["state"]
+        self._senses, self._moves = reply.get("sense_actions") or [], reply.get("move_actions") or []
+        return self._state
+
+    def _turn(self) -> GameState:
+        """The latest state: the one there is, unless the opponent may have changed it since."""
+        if self._state is not None and self._state["phase"] in ("sense", "move", "over"):
+            return self._state
+        return self._look()
+
+    def _act(self, kind: str, **action: Any) -> dict[str, Any] | None:
+        """Act in the turn that is on; None if the game has ended before that.
+
+        The turn is said, so that the server carries it out once, however often it must be sent.
+        """
+        fields = {"game_id": self.game_id, "seat": self._seat, "ply": self._turn()["ply_index"], "brief": True}
+        try:
+            reply: dict[str, Any] = self._client.request(kind, **fields, **action)
+        except GmError as error:
+            if error.code != "game_over":
+                raise
+            self._state = None
+            return None
+        self._state = reply["state"]
+        return reply
+
+
+class ServerGame(Game):  # type: ignore[misc]
+    """Both seats of a new game, with the methods and the attributes of ``LocalGame``.
+
+    As there, ``board`` is the true position, and may be set to another before :meth:`start`, which makes the game.
+    ``turn`` is whose turn it is until :meth:`end_turn`; only the clock is handed over with the move.
+    """
+
+    def __init__(
+        self,
+        white: Client,
+        black: Client,
+        seconds_per_player: float | None = 900,
+        seconds_increment: float | None = 5,
+        reversible_moves_limit: int | None = 100,
+        full_turn_limit: int | None = None,
+    ) -> None:
+        """:param white: whose player plays White; it may be Black's, and so may be the client.
+
+        The others are those of ``LocalGame``: None is no limit, and 0 seconds of increment.
+
+        :raises ValueError: a client has no player.
+        """
+        if white.player is None or black.player is None:
+            raise ValueError("white, black: each client needs a player, as in connect(player=1)")
+        clock = None
+        if seconds_per_player is not None:
+            clock = {"initial": seconds_per_player, "increment": seconds_increment or 0}
+        self._options: dict[str, Any] = {
+            "variant": "rbc",
+            "clock": clock,
+            "reversible_moves": reversible_moves_limit,
+            "max_turns": full_turn_limit,
+        }
+        self._seconds = math.inf if seconds_per_player is None else seconds_per_player
+        self._clients = (black, white)
+        self._seats: tuple[ServerSeat, ServerSeat] | None = None
+        self._names: tuple[str | None, str | None] = (None, None)
+        self._is_finished = False
+        self._called_off = False  # ended by end(), and by nothing in the game
+        self.board = Board()
+        self.turn: chess.Color = chess.WHITE
+
+    @property
+    def game_id(self) -> int:
+        """The game's number on the server.
+
+        :raises RuntimeError: it has none before :meth:`start`.
+        """
+        return self._seat(chess.WHITE).game_id
+
+    # --- Before and behind ----------------------------------------------------------------------------------------
+
+    def store_players(self, white_name: str | None, black_name: str | None) -> None:
+        """Names for the history."""
+        self._names = (white_name, black_name)
+
+    def start(self) -> None:
+        """Make the game, in which both players are there. A second time does nothing."""
+        if self._seats is not None:
+            return
+        black, white = self._clients
+        fen = self.board.fen(en_passant="fen")
+        made = white.new_game(white.player, black.player, fen=fen, brief=True, **self._options)
+        game_id = made["game_id"]
+        self._seats = (ServerSeat(black, game_id, chess.BLACK), ServerSeat(white, game_id, chess.WHITE))
+        self.turn = self.board.turn
+        for seat in self._seats:
+            if not seat.has_ended():  # it may begin at a limit
+                seat.start()
+
+    def end(self) -> None:
+        """The game is over here. On the server somebody must win: there, whose turn it is gives up."""
+        if not self.is_over():
+            self._called_off = True
+            if self._seats is not None:
+                self._seat(self.turn).resign()
+        self._is_finished = True
+
+    def resign(self) -> None:
+        """Whose turn it is gives up."""
+        self._seat(self.turn).resign()
+
+    # --- The turn -------------------------------------------------------------------------------------------------
+
+    def get_seconds_left(self) -> float:
+        """Those of whose turn it is."""
+        return self._seconds if self._seats is None else self._seat(self.turn).get_seconds_left()
+
+    def sense_actions(self) -> list[Square] | None:
+        """Every square, as in LocalGame also once it has been sensed; None behind :meth:`end`."""
+        return None if self._is_finished else list(chess.SQUARES)
+
+    def move_actions(self) -> list[Move] | None:
+        """What the server lets the side to move ask for; None behind :meth:`end`.
+
+        While the game is not on there, what that side could ask for.
+        """
+        if self._is_finished:
+            return None
+        if self._seats is not None:
+            moves = self._seats[self.board.turn].move_actions()
+            if moves or not self.is_over():
+                return moves
+        return possible_moves(self.board)
+
+    def opponent_move_results(self) -> Square | None:
+        return self._seat(self.turn).opponent_move_results()
+
+    def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
+        return [] if self._is_finished else self._seat(self.turn).sense(square)
+
+    def move(self, requested_move: Move | None) -> MoveResult:
+        if self._is_finished:
+            return requested_move, None, None
+        result = self._seat(self.turn).try_move(requested_move)
+        if result is None:
+            return requested_move, None, None
+        self.board.push(result[1] or Move.null())
+        return result
+
+    def end_turn(self) -> None:
+        self.turn = not self.turn
+
+    # --- The end --------------------------------------------------------------------------------------------------
+
+    def is_over(self) -> bool:
+        return self._is_finished or (self._seats is not None and self._seats[self.board.turn].has_ended())
+
+    def get_winner_color(self) -> chess.Color | None:
+        return None if self._called_off or self._seats is None else self._seats[chess.WHITE].get_winner_color()
+
+    def get_win_reason(self) -> WinReason | None:
+        return None if self._called_off or self._seats is None else self._seats[chess.WHITE].get_win_reason()
+
+    def get_game_history(self) -> GameHistory | None:
+        """None until the game is over."""
+        if not self.is_over():
+            return None
+        history = (None if self._seats is None else self._seats[chess.WHITE].get_game_history()) or GameHistory()
+        history.store_players(*self._names)
+        if self._called_off:
+            history.store_results(None, None)
+        return history
+
+    def _seat(self, color: chess.Color) -> ServerSeat:
+        if self._seats is None:
+            raise RuntimeError("the game is not on the server yet: call start()")
+        return self._seats[color]
+
+
+def play_seat(seat: ServerSeat, player: Player) -> tuple[chess.Color | None, WinReason | None, GameHistory]:
+    """What ``play_remote_game`` is, in a game on a gm server: play it to its end, and tell the player of that."""
+    player.handle_game_start(seat.get_player_color(), seat.get_starting_board(), seat.get_opponent_name())
+    seat.start()
+    while not seat.is_over():
+        play_turn(seat, player, end_turn_last=False)
+    end = seat.get_winner_color(), seat.get_win_reason(), seat.get_game_history()
+    player.handle_game_end(*end)
+    return end
+
+
+def _color_of(client: Client, game_id: int) -> chess.Color:
+    """The seat that a client's player holds.
+
+    :raises ValueError: it holds none, or both.
+    """
+    state = _seen_by_nobody(client, game_id)
+    held = [color for color in chess.COLORS if state[f"player_{_COLORS[color]}"] == client.player]  # type: ignore[literal-required]
+    if len(held) != 1 or client.player is None:
+        count = "both seats" if len(held) == 2 else "no seat"
+        raise ValueError(f"color: player {client.player} has {count} in game {game_id}")
+    return held[0]
+
+
+def _seen_by_nobody(client: Client, game_id: int) -> GameState:
+    """What is known to all: to look as a player would start its clock, and the seat may not be taken yet."""
+    return client.state(game_id, brief=True, player=None)["state"]
+
+
+def _not_among_actions(move: Move | None) -> ValueError:
+    return ValueError(f"Requested move {move} was not in move_actions()")

@@ -1,0 +1,238 @@
+"""``gmd referee``: play a match between two bots by the rules of CodinGame."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import shlex
+import signal
+import ssl
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import trio
+
+from gm_client.blocking import BadReply, ConnectionLost, GmError
+from gm_client.trio_client import Client
+
+from ..address import read_address
+from ..bot import BotFailed
+from ..codingame import MAX_MOVES
+from ..process import BotProcess
+from ..report import log_to_standard_error
+from ..tls import read_tls
+from . import report
+from .contestant import Contestant, Limits
+from .game import NoVerdict, Rules
+from .match import play_match
+from .record import BotRecord, MatchRecord
+from .start import start_position
+
+#: Exit statuses. A shell asks with ``&&`` whether both bots kept to the rules; who has won is in the record.
+PLAYED, FAILED, NO_VERDICT = 0, 1, 3
+
+#: Seeds are Java's ``long``, as on CodinGame.
+SEEDS = click.IntRange(-(2**63), 2**63 - 1)
+MILLISECONDS = click.FloatRange(0, 3_600_000, min_open=True)
+
+
+class NotJudged(click.ClickException):
+    """There is no verdict, for a reason that is none of the bots'."""
+
+    exit_code = NO_VERDICT
+
+
+@dataclass(frozen=True)
+class Where:
+    """The daemon that plays the games: one that is there, or one of the referee's own.
+
+    :ivar server: of the one that is there.
+    :ivar data: where the referee's own keeps games.
+    """
+
+    server: tuple[str, int] | None
+    tls: bool | ssl.SSLContext
+    data: str
+    port: int
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[tuple[Client, str]]:
+        """A connection, and the address for those who want to watch."""
+        if self.server is not None:
+            async with Client(*self.server, tls=self.tls, client="gmd-referee") as client:
+                await client.open()
+                yield client, "{}:{}".format(*self.server)
+            return
+        from gmd import Config, DataError, open_daemon  # which takes its time, and is not needed for a server
+
+        try:
+            config = Config(port=self.port, data=self.data)
+            async with open_daemon(config) as daemon, Client(port=daemon.port, client="gmd-referee") as client:
+                yield client, f"127.0.0.1:{daemon.port}"
+        except DataError as error:
+            raise click.UsageError(f"--data: {error}") from None
+
+
+@click.group()
+def referee() -> None:
+    """Play matches by the rules of others."""
+
+
+@referee.command()
+@click.argument("bot1")
+@click.argument("bot2")
+@click.option(
+    "--seed", type=SEEDS, help="Of the start position, as on CodinGame; 0 is the classical one.  [default: any]"
+)
+@click.option("--fen", help="Start both games from this position, whatever the seed.")
+@click.option("--crazyhouse", is_flag=True, help="Play crazyhouse: the constant crazyHouse is 1.")
+@click.option(
+    "--max-moves", type=click.IntRange(1, 6000), default=MAX_MOVES, show_default=True, help="Of each player in a game."
+)
+@click.option("--turn-ms", type=MILLISECONDS, default=50, show_default=True, help="Milliseconds for an answer.")
+@click.option(
+    "--first-turn-ms", type=MILLISECONDS, default=1000, show_default=True, help="Milliseconds for the configuration."
+)
+@click.option(
+    "--margin-ms",
+    type=click.FloatRange(0, 3_600_000),
+    default=0,
+    show_default=True,
+    help="Milliseconds of grace on top of both, for a machine with other things to do.",
+)
+@click.option("--json-out", type=click.Path(dir_okay=False, path_type=Path), help="Write the record of the match here.")
+@click.option("--pgn-out", type=click.Path(dir_okay=False, path_type=Path), help="Write both games here.")
+@click.option(
+    "--server", callback=read_address, metavar="HOST:PORT", help="Play on this daemon.  [default: one of its own]"
+)
+@click.option(
+    "--players", type=(int, int), default=(1, 2), show_default=True, help="The bots' ids on the daemon, open ones."
+)
+@click.option("--tls", is_flag=True, help="Speak TLS to it, and check that it is the one named.")
+@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@click.option("--data", metavar="DIRECTORY", help="Without --server: keep the games, as gmd serve does.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Without --server: where to watch the games.")
+def codingame(bot1: str, bot2: str, **given: Any) -> None:
+    """Play a match between two commands, BOT1 and BOT2, by the rules of CodinGame's chess puzzle.
+
+    After a turn to configure they play two games from one Chess960 position, with colours swapped. A bot that is late,
+    ends, or answers what is not legal has lost the match.
+
+    The exit status is 0 if both games were played, whoever has won; 1 if a bot has lost by failing; 2 if the command
+    line was wrong; 3 if the match could not be decided.
+    """
+    if given["server"] is not None and (given["data"] or given["port"]) is not None:
+        raise click.UsageError("--data and --port are of a daemon of its own, and not of --server's")
+    where = Where(given["server"], read_tls(given["tls"], given["ca"]), given["data"] or ":memory:", given["port"] or 0)
+    logging.getLogger("gmd").setLevel(logging.WARNING)
+    log_to_standard_error()
+    commands = (_command(bot1), _command(bot2))
+    seed = secrets.randbelow(2**31 - 1) + 1 if given["seed"] is None else given["seed"]
+    try:
+        outcome = trio.run(_referee, commands, where, seed, given)
+    except BotFailed as failure:
+        raise click.UsageError(str(failure)) from None
+    except (NoVerdict, GmError, ConnectionLost, BadReply, OSError) as error:
+        raise NotJudged(str(error)) from None
+    if isinstance(outcome, int):
+        sys.exit(128 + outcome)
+    _write(outcome, given)
+    report.sums_up(outcome)
+    sys.exit(PLAYED if outcome.failure is None else FAILED)
+
+
+def _command(text: str) -> list[str]:
+    """The words of a bot's command; what connects bots elsewhere may stand before it."""
+    try:
+        words = shlex.split(text.removeprefix("codingame:"))
+    except ValueError as error:
+        raise click.UsageError(f"{text}: {error}") from None
+    if not words:
+        raise click.UsageError("a bot is a command, such as 'python3 my_bot.py'")
+    return words
+
+
+def _write(record: MatchRecord, given: dict[str, Any]) -> None:
+    for path, text in ((given["json_out"], record.to_json), (given["pgn_out"], record.to_pgn)):
+        if path is not None:
+            try:
+                path.write_text(text(), "utf-8")
+            except OSError as error:
+                raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
+
+
+async def _referee(
+    commands: tuple[list[str], list[str]], where: Where, seed: int, given: dict[str, Any]
+) -> MatchRecord | int:
+    """The record; or the number of the signal that has ended it all.
+
+    :raises BotFailed: a bot cannot be started.
+    """
+    outcome: MatchRecord | int | Exception
+    async with trio.open_nursery() as nursery:
+        stopped: list[int] = await nursery.start(_stop_when_told, nursery.cancel_scope)
+        try:
+            outcome = await _play(commands, where, seed, given)
+        except Exception as error:  # carried past the nursery, which would make a group of it
+            outcome = error
+        nursery.cancel_scope.cancel()
+    if stopped:
+        return stopped[0]
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+async def _stop_when_told(everything: trio.CancelScope, *, task_status: trio.TaskStatus[list[int]]) -> None:
+    received: list[int] = []
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started(received)
+        async for number in signals:
+            received.append(number)
+            everything.cancel()
+
+
+async def _play(commands: tuple[list[str], list[str]], where: Where, seed: int, given: dict[str, Any]) -> MatchRecord:
+    turn, first, margin = (given[name] / 1000 for name in ("turn_ms", "first_turn_ms", "margin_ms"))
+    start = start_position(seed) if given["fen"] is None else given["fen"]
+    rules = Rules(start, given["crazyhouse"], given["max_moves"], Limits(turn, first, margin))
+    async with (
+        where.client() as (client, address),
+        _processes(commands) as processes,
+    ):
+        report.starts(seed, start, address)
+        first_bot, second_bot = (
+            Contestant(number, player, process, BotRecord(shlex.join(command)))
+            for number, player, process, command in zip((1, 2), given["players"], processes, commands, strict=True)
+        )
+        with report.progress(rules.max_moves) as seen:
+            return await play_match(client.request, (first_bot, second_bot), rules, seed, seen)
+
+
+@asynccontextmanager
+async def _processes(commands: tuple[list[str], list[str]]) -> AsyncIterator[list[BotProcess]]:
+    """The bots' processes, which are killed at the end, as on CodinGame: few look for the end of their input.
+
+    What the block raises comes out as it is.
+    """
+    processes: list[BotProcess] = []
+    failure: Exception | None = None
+    async with trio.open_nursery() as nursery:
+        try:
+            for number, command in enumerate(commands, 1):
+                processes.append(await BotProcess.start(command, f"bot {number}", nursery))
+            yield processes
+        except Exception as error:
+            failure = error
+        finally:
+            with trio.CancelScope(shield=True):
+                for process in processes:
+                    await process.kill()
+            nursery.cancel_scope.cancel()
+    if failure is not None:
+        raise failure

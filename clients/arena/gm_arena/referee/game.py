@@ -1,0 +1,240 @@
+"""One game of a match: the bots are asked in turn, and the daemon, which plays it, decides what has come of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import chess
+
+from gm_client.blocking import Color, GmError
+
+from ..boards import board_of
+from ..codingame import MAX_MOVES, Action, Answer, BadAnswer, Position, fen, inputs, read_answer, read_move, write_move
+from .contestant import Contestant, Defeat, Heard, Limits
+from .record import GameRecord, TurnRecord
+
+#: A request to the daemon: its kind, and its fields; the reply.
+Ask = Callable[..., Awaitable[Any]]
+
+#: Seconds that the daemon's clock gives a bot beyond the referee's limit. The referee measures at the bot's pipe, and
+#: it alone says who is late; then it stops listening, and the daemon's clock falls. What else is on that clock (the
+#: commit of the opponent's move, the way to the daemon and back) is milliseconds, on a bad day tenths of a second.
+CLOCK_SLACK = 1.0
+
+#: Characters of a comment that are kept: more than CodinGame's viewer shows.
+MAX_COMMENT = 500
+
+#: Stands before what is sent to the daemon as a move that cannot be played: some of what CodinGame does not understand
+#: (castling as e1g1, Nf3) the daemon would.
+UNPLAYABLE = "?"
+
+STATUS = {
+    "victory_white": "Checkmate.",
+    "victory_black": "Checkmate.",
+    "stalemate": "Stalemate.",
+    "draw_repetition": "Draw by threefold repetition.",
+    "draw_fifty_moves": "Draw by the fifty-move rule.",
+    "draw_material": "Draw by insufficient material.",
+    "draw_move_limit": "Draw: all moves are played.",
+    "draw_agreed": "Draw by agreement.",
+    "resignation_white": "White resigns.",
+    "resignation_black": "Black resigns.",
+}
+
+
+class NoVerdict(Exception):
+    """The match cannot be decided, and no bot is to blame. Its text is a sentence for people."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a match is played by.
+
+    :ivar start: the start position of both games: its number in Scharnagl's numbering, or a FEN.
+    """
+
+    start: int | str
+    crazyhouse: bool = False
+    max_moves: int = MAX_MOVES
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def variant(self) -> str:
+        """The daemon's name for it."""
+        return "crazyhouse" if self.crazyhouse else "chess960"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The fields of ``new_game``."""
+        seconds = self.limits.turn + self.limits.margin + CLOCK_SLACK
+        return {
+            "variant": self.variant,
+            "position" if isinstance(self.start, int) else "fen": self.start,
+            "draws": "automatic",
+            "max_moves": self.max_moves,
+            "illegal_move": "lose",
+            "clock": {"first_move": seconds, "per_move": seconds},
+        }
+
+
+class RefereedGame:
+    """A game between two bots.
+
+    :ivar record: of the game so far.
+    """
+
+    def __init__(
+        self,
+        ask: Ask,
+        number: int,
+        bots: Mapping[Color, Contestant],
+        rules: Rules,
+        rng: random.Random,
+        seen: Callable[[GameRecord], None],
+    ) -> None:
+        """:param rng: what draws the moves of those who ask for a random one.
+        :param seen: told of the record whenever there is something new in it.
+        """
+        self._ask, self._bots, self._rules, self._rng, self._seen = ask, bots, rules, rng, seen
+        white, black = bots["white"].number, bots["black"].number
+        self.record = GameRecord(number, 0, white, black, rules.variant, "")
+        self._board: chess.Board
+        self._state: dict[str, Any]
+
+    async def play(self) -> None:
+        """The whole game.
+
+        :raises Defeat: the bot whose turn it is has lost the match; the game is over then, and so is its record.
+        :raises NoVerdict: something has come between.
+        :raises GmError: the daemon does not have the game.
+        """
+        await self._begin()
+        try:
+            while self._state["phase"] != "over":
+                await self._take_turn()
+        except Defeat as defeat:
+            await self._eliminate(defeat)
+            raise
+
+    @property
+    def turn(self) -> Contestant:
+        """The bot whose turn it is."""
+        return self._bots[self._color]
+
+    @property
+    def ply(self) -> int:
+        """Moves made so far."""
+        return len(self._board.move_stack)
+
+    @property
+    def _color(self) -> Color:
+        return "white" if self._board.turn else "black"
+
+    async def _begin(self) -> None:
+        players = {f"player_{color}": bot.player for color, bot in self._bots.items()}
+        made = await self._ask("new_game", **players, **self._rules.options, brief=True)
+        self.record.game_id, self.record.start_fen = made["game_id"], made["state"]["start_fen"]
+        self._board = board_of(self._rules.variant, self.record.start_fen)
+        for bot in self._bots.values():  # both are heard from, which starts the clock
+            made = await self._ask("state", game_id=self.record.game_id, player=bot.player, brief=True)
+        self._stand(made["state"])
+
+    def _stand(self, state: dict[str, Any]) -> None:
+        """The daemon has said how the game stands."""
+        self._state = state
+        self.record.result, self.record.termination = state["result"], state["termination"]
+        self.record.fen = fen(self._board)
+        self.record.status = STATUS.get(state["termination"], "A draw is offered." if state["draw_offered"] else "")
+
+    async def _take_turn(self) -> None:
+        bot, color, ply = self.turn, self._color, self.ply
+        other = self._bots["black" if color == "white" else "white"]
+        offered = self._state["draw_offered"]
+        position = Position(self._board, offered, self.record.number, (bot.score, other.score))
+        heard = await bot.answer(inputs(bot.inputs, position), self._rules.limits)
+        try:
+            answer = read_answer(heard.line, draw_offered=offered)
+        except BadAnswer as error:
+            raise Defeat("bad_output", str(error)) from None
+        move = self._move_of(answer)
+        san = None if move is None else self._board.san(move)
+        text = None if move is None else write_move(self._board, move)
+        await self._carry_out(answer, move)
+        self._note(ply, color, answer, text, san, heard)
+
+    def _move_of(self, answer: Answer) -> chess.Move | None:
+        """The move that is to be made.
+
+        :raises Defeat: it is not legal.
+        """
+        if answer.action is Action.RANDOM:
+            return self._rng.choice(list(self._board.legal_moves))
+        if answer.move is None:
+            return None
+        try:
+            return read_move(self._board, answer.move)
+        except BadAnswer as error:
+            raise Defeat("illegal_move", str(error)) from None
+
+    async def _carry_out(self, answer: Answer, move: chess.Move | None) -> None:
+        if move is not None:
+            text = self._board.uci(move)
+            reply = await self._act("move", move=text, offer_draw=answer.offers_draw)
+            self._board.push(move)
+        elif answer.action is Action.RESIGN:
+            reply = await self._act("end_game", termination=f"resignation_{self._color}")
+        else:
+            reply = await self._act("end_game", termination="draw_agreed")
+        self._stand(reply["state"])
+
+    async def _act(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Ask for something in the place of the bot whose turn it is.
+
+        :raises NoVerdict: the game is not where the referee has left it.
+        """
+        where = {"game_id": self.record.game_id, "player": self.turn.player, "ply": self.ply, "brief": True}
+        try:
+            reply: dict[str, Any] = await self._ask(kind, **where, **fields)
+        except GmError as error:
+            if error.code not in {"game_over", "stale", "not_your_turn"}:
+                raise
+            raise NoVerdict(
+                f"game {self.record.game_id} went on or ended without the referee: {error}. A timeout means that more "
+                f"than {CLOCK_SLACK:g} s were lost between the bots and the daemon"
+            ) from None
+        return reply
+
+    def _note(self, ply: int, color: Color, answer: Answer, text: str | None, san: str | None, heard: Heard) -> None:
+        number, comment = self._bots[color].number, answer.comment[:MAX_COMMENT]
+        status = self.record.status
+        turn = TurnRecord(
+            ply, number, color, answer.action.value, text, san, answer.offers_draw, comment, heard.seconds, status
+        )
+        self.record.turns.append(turn)
+        self._seen(self.record)
+
+    async def _eliminate(self, defeat: Defeat) -> None:
+        """End the game of a bot that has lost the match."""
+        color = self._color
+        if defeat.kind == "timeout":
+            expected = f"timeout_{color}"
+            await self._until_the_clock_falls()
+        elif defeat.kind == "crash":
+            expected = f"resignation_{color}"  # as with every bot that has no more to say
+            self._stand((await self._act("end_game", termination=expected))["state"])
+        else:
+            expected = f"forfeit_{color}"
+            self._stand((await self._act("move", move=f"{UNPLAYABLE}{defeat}"))["state"])
+        if self.record.termination != expected:
+            message = f"game {self.record.game_id} ended as {self.record.termination}, and not as {expected}"
+            raise NoVerdict(message) from defeat
+        self.record.status = f"{color.capitalize()} is eliminated: {defeat}."
+        self._seen(self.record)
+
+    async def _until_the_clock_falls(self) -> None:
+        while self._state["phase"] != "over":
+            where = {"game_id": self.record.game_id, "ply": self.ply, "player": None, "brief": True}
+            self._stand((await self._ask("wait", **where))["state"])

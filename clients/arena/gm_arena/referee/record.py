@@ -1,0 +1,154 @@
+"""The record of a match: all that a viewer would show, as JSON and as PGN. clients/arena/README.md describes it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+import chess.pgn
+
+from ..boards import board_of
+
+#: Half-points of White and Black, by result.
+HALF_POINTS = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1)}
+
+#: The ``Termination`` of PGN for what a bot failed by.
+_PGN_TERMINATIONS = {"timeout": "time forfeit", "crash": "abandoned"}
+
+#: How a bot may fail: late; ended, deaf or flooding; with a move that is not legal; with words that mean nothing.
+FailureKind = Literal["timeout", "crash", "illegal_move", "bad_output"]
+
+
+@dataclass
+class Failure:
+    """What a bot has lost the match by.
+
+    :ivar bot: 1 or 2.
+    :ivar game: the number of the game, 1 or 2; 0 in the turn for the configuration.
+    :ivar ply: moves made in it before.
+    """
+
+    bot: int
+    game: int
+    ply: int
+    kind: FailureKind
+    text: str
+
+
+@dataclass
+class TurnRecord:
+    """What a bot did in a turn, and what the viewer has to say about it.
+
+    :ivar bot: 1 or 2.
+    :ivar action: ``move``, ``random``, ``draw`` or ``resign``.
+    :ivar move: UCI as CodinGame writes it, castling as the king's move to its rook; None where none was made.
+    :ivar draw_offered: with the move.
+    :ivar seconds: from when the bot was given its input to when the referee saw its line.
+    :ivar status: the viewer's line, such as "Checkmate."; empty where it has nothing to say.
+    """
+
+    ply: int
+    bot: int
+    color: Literal["white", "black"]
+    action: str
+    move: str | None
+    san: str | None
+    draw_offered: bool
+    comment: str
+    seconds: float
+    status: str
+
+
+@dataclass
+class GameRecord:
+    """One of the two games.
+
+    :ivar white: the bot that has White, 1 or 2.
+    :ivar result, termination: the daemon's, as in ``PROTOCOL``.
+    :ivar fen: where it ended, as CodinGame writes it.
+    """
+
+    number: int
+    game_id: int
+    white: int
+    black: int
+    variant: str
+    start_fen: str
+    turns: list[TurnRecord] = field(default_factory=list)
+    result: str = "*"
+    termination: str = "available_move"
+    status: str = ""
+    fen: str = ""
+
+
+@dataclass
+class BotRecord:
+    """A bot.
+
+    :ivar inputs: those it asked for, in its order.
+    :ivar unknown_inputs: what it asked for besides, which CodinGame passes over.
+    :ivar configuration_seconds: what it took to ask.
+    :ivar slowest_seconds: its slowest answer in the games.
+    """
+
+    command: str
+    inputs: list[str] = field(default_factory=list)
+    unknown_inputs: list[str] = field(default_factory=list)
+    configuration_seconds: float | None = None
+    slowest_seconds: float | None = None
+
+
+@dataclass
+class MatchRecord:
+    """A match.
+
+    :ivar start: the start position's number in Scharnagl's numbering, or a FEN.
+    :ivar limits: seconds that hold in it.
+    :ivar score: both bots' half-points, as they were played; a bot that has failed has lost, whatever they are.
+    :ivar winner: 1 or 2; None for a draw.
+    """
+
+    referee: str
+    seed: int
+    start: int | str
+    crazyhouse: bool
+    max_moves: int
+    limits: dict[str, float]
+    bots: list[BotRecord]
+    games: list[GameRecord] = field(default_factory=list)
+    score: list[int] = field(default_factory=lambda: [0, 0])
+    winner: int | None = None
+    failure: Failure | None = None
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+    def to_pgn(self, played: datetime | None = None) -> str:
+        """Both games, with the bots' comments."""
+        date = f"{played or datetime.now(UTC):%Y.%m.%d}"
+        return "".join(f"{self._pgn_of(game, date)}\n\n" for game in self.games)
+
+    def _pgn_of(self, game: GameRecord, date: str) -> chess.pgn.Game:
+        pgn = chess.pgn.Game()
+        pgn.setup(board_of(game.variant, game.start_fen))
+        names = {number: bot.command for number, bot in enumerate(self.bots, 1)}
+        headers = {"Event": "CodinGame chess match", "Date": date, "Round": str(game.number)}
+        headers |= {"White": names[game.white], "Black": names[game.black], "Result": game.result}
+        kind = self.failure.kind if self.failure and self.failure.game == game.number else None
+        headers["Termination"] = "normal" if kind is None else _PGN_TERMINATIONS.get(kind, "rules infraction")
+        pgn.headers.update(headers)
+        node: chess.pgn.GameNode = pgn
+        for turn in game.turns:
+            if turn.move is not None:
+                node = node.add_variation(node.board().parse_uci(_chess_move(node.board(), turn.move)))
+            said = " ".join(text for text in (turn.comment, turn.status) if text)
+            node.comment = " ".join(text for text in (node.comment, said) if text).replace("}", ")")
+        return pgn
+
+
+def _chess_move(board: chess.Board, text: str) -> str:
+    """A move of the record as the board writes it: castling, in a classical game, is a king that goes two squares."""
+    return next(board.uci(move) for move in board.legal_moves if board.uci(move, chess960=True) == text)

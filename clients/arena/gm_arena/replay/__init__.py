@@ -1,0 +1,1 @@
+"""``gmd replay``: steps through a recorded game in a terminal."""

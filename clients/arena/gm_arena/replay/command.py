@@ -1,0 +1,134 @@
+"""``gmd replay``: step through a recorded game in a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from gm_client.blocking import DEFAULT_PORT, BadReply, ConnectionLost, GmError, connect
+
+from ..address import read_address
+from ..tls import read_tls
+from .files import history_game, pgn_game, read_file
+from .frames import Frame, frames_of
+from .recorded import BadRecord, Recorded
+from .show import frame_text, printable
+
+#: Keys, as terminals send them, and the steps they take; ends of the game are far away.
+STEPS = {
+    **dict.fromkeys(("\x1b[C", "\x1bOC", "\r", "\n", " ", "n", "l"), 1),
+    **dict.fromkeys(("\x1b[D", "\x1bOD", "\x7f", "p", "h"), -1),
+    **dict.fromkeys(("\x1b[B", "\x1bOB", "\x1b[6~", "j"), 10),
+    **dict.fromkeys(("\x1b[A", "\x1bOA", "\x1b[5~", "k"), -10),
+    **dict.fromkeys(("\x1b[H", "\x1bOH", "\x1b[1~", "g"), -sys.maxsize),
+    **dict.fromkeys(("\x1b[F", "\x1bOF", "\x1b[4~", "G"), sys.maxsize),
+}
+_KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Z]|.", re.S)
+LEAVE = {"q", "\x1b", "\x03", "\x04"}
+HELP = "→ Enter: next   ←: back   ↓ ↑: by ten   Home End   q: leave"
+
+
+@click.command()
+@click.argument("game", metavar="FILE|GAME_ID")
+@click.option(
+    "--game", "wanted", type=int, help="Which game of a FILE that holds several: its id, or in PGN its number."
+)
+@click.option(
+    "--server",
+    callback=read_address,
+    default=f"127.0.0.1:{DEFAULT_PORT}",
+    metavar="HOST:PORT",
+    show_default=True,
+    help="The daemon that has the game GAME_ID.",
+)
+@click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
+@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@click.option("--socket", "path", metavar="FILE", help="Ask on the operator's socket, in place of the port.")
+def replay(game: str, wanted: int | None, **where: Any) -> None:
+    """Step through a game: of a FILE, or the game GAME_ID of a daemon.
+
+    A FILE is what gmd export writes, JSON lines or PGN, any other PGN of chess, or a GameHistory of reconchess. Of
+    blind chess every sense and every move is shown three times: as White knows the board, as it is, and as Black knows
+    it. Arrow keys step; what does not go to a terminal is listed from beginning to end.
+    """
+    try:
+        recorded = find(game, wanted, where)
+    except BadRecord as error:
+        raise click.ClickException(str(error)) from None
+    frames = frames_of(recorded)
+    title = printable(f"{recorded.where}: {recorded.white} – {recorded.black}")
+    if sys.stdout.isatty() and sys.stdin.isatty():
+        _step_through(title, frames)
+    else:
+        _list(title, frames)
+
+
+def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
+    """The game that a command names.
+
+    :param where: the options that say where the daemon is.
+    :raises BadRecord: there is none, or several.
+    """
+    if not game.isdecimal() or Path(game).exists():
+        return read_file(Path(game), wanted)
+    (host, port), tls = where["server"], read_tls(where["tls"], where["ca"])
+    try:
+        with connect(host, port, path=where["path"], tls=tls, client="gmd-replay") as client:
+            reply = client.history(int(game))
+    except (ConnectionLost, GmError, BadReply, OSError) as error:
+        raise BadRecord(str(error)) from None
+    if reply["history"] is not None:
+        return history_game(json.dumps(reply["history"]), f"game {game}")
+    return pgn_game(reply["pgn"], f"game {game}")
+
+
+def _list(title: str, frames: list[Frame]) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(Text(title))
+    for frame in frames:
+        console.print()
+        console.print(frame_text(frame))
+
+
+def _step_through(title: str, frames: list[Frame]) -> None:
+    """Show one frame at a time, as keys say."""
+    at = 0
+    with suppress(KeyboardInterrupt), _keyboard() as keys, Live(screen=True, auto_refresh=False) as live:
+        while True:
+            place = Text(f"{at} of {len(frames) - 1}   {HELP}", "dim")
+            live.update(Group(Text(title, "bold"), Text(), frame_text(frames[at]), Text(), place), refresh=True)
+            key = next(keys, "q")
+            if key in LEAVE:
+                return
+            at = min(max(at + STEPS.get(key, 0), 0), len(frames) - 1)
+
+
+@contextmanager
+def _keyboard() -> Iterator[Iterator[str]]:
+    """Keys as they are pressed, none of which is lost while something is shown."""
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal, termios.TCSADRAIN)
+    try:
+        yield _keys(terminal)
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+def _keys(terminal: int) -> Iterator[str]:
+    with suppress(OSError):  # the terminal is gone
+        while pressed := os.read(terminal, 1024):  # several at once, where they come quickly
+            yield from _KEY.findall(pressed.decode("utf-8", "replace"))

@@ -1,0 +1,177 @@
+"""Games out of files: ``gmd export``'s JSON lines and PGN, any other PGN of chess, and reconchess's GameHistory."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import chess.pgn
+
+from gm_protocol.state import RESULTS
+from gmd.games.chess import ChessGame
+from gmd.games.clock import Clock
+from gmd.games.events import AnyEvent, Created, Moved, Sensed
+from gmd.games.pgn_file import split_pgn
+from gmd.games.rbc import RbcGame
+from gmd.games.recon import BadHistory, History, SavedGame, WinReason, read_json
+from gmd.games.recon.pgn import VARIANT
+from gmd.games.recon.pgn_reading import read_pgn
+from gmd.games.replay import replay
+from gmd.games.views import player_text
+
+from ..boards import board_of
+from .recorded import BadRecord, Clocks, Recorded
+
+#: Longest file that is read: some hundred thousand games of chess.
+MAX_BYTES = 1 << 28
+
+_BLIND = re.compile(rf'^\[Variant\s+"{VARIANT}"\]', re.M | re.I)
+_ENDINGS = {
+    WinReason.KING_CAPTURE: "king captured",
+    WinReason.TIMEOUT: "timeout",
+    WinReason.RESIGN: "resignation",
+    WinReason.TURN_LIMIT: "turn limit",
+    WinReason.MOVE_LIMIT: "move limit",
+}
+
+
+def read_file(path: Path, wanted: int | None = None) -> Recorded:
+    """The game of a file.
+
+    :param wanted: which one, where there are several: the id of a game of JSON lines, the number of one of PGN.
+    :raises BadRecord: there is none, or several and none of them is wanted.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise BadRecord(f"{path} has more than {MAX_BYTES:,} bytes; take the game out of it (gmd export --game ID)")
+        text = path.read_text("utf-8-sig", "replace")
+    except OSError as error:
+        raise BadRecord(f"{path} cannot be read: {error.strerror}") from None
+    if not text.lstrip().startswith("{"):
+        return _one(path, dict(enumerate(split_pgn(io.StringIO(text)), 1)), wanted, pgn_game)
+    if (lines := dict(_lines(text))) and any(lines):
+        return _one(path, lines, wanted, line_game)
+    return history_game(text, str(path))
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file of JSON lines, by the ids of their games; 0 for what is none."""
+    for line in filter(str.strip, text.splitlines()):
+        try:
+            game = json.loads(line)
+            yield (int(game["game_id"]) if "events" in game else 0), line
+        except (ValueError, KeyError, TypeError):
+            yield 0, line
+
+
+def _one(path: Path, texts: dict[int, str], wanted: int | None, read: Callable[[str, str], Recorded]) -> Recorded:
+    """The game that is wanted."""
+    if not texts:
+        raise BadRecord(f"{path} holds no game")
+    if wanted is None and len(texts) > 1:
+        names = ", ".join(map(str, list(texts)[:10])) + (", ..." if len(texts) > 10 else "")
+        raise BadRecord(f"{path} holds {len(texts)} games: --game says which ({names})")
+    number = next(iter(texts)) if wanted is None else wanted
+    if number not in texts:
+        raise BadRecord(f"{path} holds no game {number}")
+    return read(texts[number], f"{path}, game {number}" if len(texts) > 1 else str(path))
+
+
+def history_game(text: str, where: str) -> Recorded:
+    """The game of a reconchess ``GameHistory``.
+
+    :raises BadRecord: it is none.
+    """
+    try:
+        return _blind(read_json(text), where)
+    except BadHistory as error:
+        raise BadRecord(f"{where} is no game: {error}") from None
+
+
+def pgn_game(text: str, where: str) -> Recorded:
+    """The game of a PGN: the main line, with its comments.
+
+    :raises BadRecord: it is none, or holds a move that is not legal.
+    """
+    if _BLIND.search(text):
+        try:
+            return _blind(read_pgn(text), where)
+        except BadHistory as error:
+            raise BadRecord(f"{where} is no game: {error}") from None
+    try:
+        game = chess.pgn.read_game(io.StringIO(text))
+    except ValueError as error:
+        raise BadRecord(f"{where} is no game: {error}") from None
+    if game is None:
+        raise BadRecord(f"{where} holds no game")
+    if game.errors:
+        raise BadRecord(f"{where} is no game: {game.errors[0]}")
+    headers = game.headers
+    moves = [(node.move, node.comment) for node in game.mainline()]
+    ending = headers.get("Termination", "").replace("available_move", "")  # so gmd writes one that is on
+    return Recorded(where, headers["White"], headers["Black"], headers["Result"], ending, game.board(), moves)
+
+
+def _blind(saved: SavedGame, where: str) -> Recorded:
+    history = saved.history
+    result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
+    ending = "" if history.win_reason is None else _ENDINGS[history.win_reason]
+    return Recorded(where, saved.white or "?", saved.black or "?", result if ending else "*", ending, history=history)
+
+
+def line_game(text: str, where: str) -> Recorded:
+    """The game of a line of JSON.
+
+    :raises BadRecord: it is none.
+    """
+    from gmd.archive.games import BadGame
+    from gmd.archive.lines import read_line  # with which comes what databases need, a quarter of a second
+
+    try:
+        stored = read_line(text.encode())
+    except BadGame as error:
+        raise BadRecord(f"{where}: {error}") from None
+    events = stored.append.events
+    game = replay(stored.append.game_id, events)
+    white, black = player_text(game.named[chess.WHITE]), player_text(game.named[chess.BLACK])
+    ending = game.now.termination
+    recorded = Recorded(where, white, black, RESULTS[ending], "" if ending == "available_move" else ending)
+    if isinstance(game, RbcGame):
+        recorded.history = game.recon.history()
+        recorded.clocks = _clocks(events, recorded.history)
+    elif isinstance(game, ChessGame):
+        recorded.start = board_of(game.options.variant, game.options.fen)
+        board = recorded.start.copy()
+        for uci in game.moves:
+            recorded.moves.append((board.push_uci(uci), ""))
+    return recorded
+
+
+def _clocks(events: Sequence[AnyEvent], history: History) -> list[Clocks] | None:
+    """What the clock of the side to move read in each turn, out of the seconds that events have charged."""
+    created = events[0]
+    assert isinstance(created, Created)
+    if (option := created.options.clock) is None:
+        return None
+    clock, color = Clock(option), chess.Board(history.start_fen).turn
+    clocks, at_sense = [], _read(clock, color)
+    for event in events:
+        if isinstance(event, Sensed):
+            clock.charge(color, event.seconds)
+        elif isinstance(event, Moved):
+            clocks.append(Clocks(at_sense, _read(clock, color)))
+            clock.charge(color, event.seconds)
+            clock.press(color)
+            color = not color
+            at_sense = _read(clock, color)
+    return [*clocks, Clocks(at_sense, _read(clock, color))]
+
+
+def _read(clock: Clock, color: chess.Color) -> float:
+    shown = clock.show(color, 0.0)
+    seconds = shown.white if color else shown.black
+    assert seconds is not None  # None is what is hidden from an opponent
+    return seconds

@@ -1,0 +1,77 @@
+"""Reads games that :mod:`.pgn` has written, with their senses and with what was asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import chess
+from chess import BLACK, WHITE, Move, Square
+
+from .board import ReconBoard
+from .history import History, Turn, WinReason
+from .pgn import ReconRules
+from .reading import BadHistory, SavedGame
+
+_HEADER = re.compile(r'^\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*$', re.M)
+#: Comments, moves and what is between them: numbers, results.
+_TOKEN = re.compile(r"\{([^}]*)\}|([^\s{}]+)")
+_NUMBER = re.compile(r"^\d+\.+")
+_RESULTS = frozenset({"1-0", "0-1", "1/2-1/2", "*"})
+_LAST_SENSE = re.compile(r"\{[^}]*\[%last_sense ([^\]]*)\]")
+_NOTE = re.compile(r"\[%(\w+) ([^\]]*)\]")
+
+
+def read_pgn(text: str) -> SavedGame:
+    """The game of a PGN as :mod:`.pgn` writes it.
+
+    :raises BadHistory: it is none.
+    """
+    headers = dict(_HEADER.findall(text))
+    try:
+        history = History(headers.get("FEN", chess.STARTING_FEN))
+        board = ReconBoard(history.start_fen)
+        for move, notes in _moves(_HEADER.sub("", text), ReconRules(history.start_fen)):
+            taken, capture = (None, None) if move is None else board.revise(move)
+            requested = Move.from_uci(notes["request"]) if "request" in notes else taken
+            history.turns.append(Turn(_square(notes.get("sense")), requested, taken, capture))
+            board.push(taken, capture)
+        if (last := _LAST_SENSE.search(text)) is not None:
+            history.unfinished.append(_square(last[1]))
+    except ValueError as error:
+        raise BadHistory(str(error)) from None
+    history.winner = {"1-0": WHITE, "0-1": BLACK}.get(headers.get("Result", "*"))
+    history.win_reason = _reason(headers.get("Termination", ""))
+    return SavedGame(history, headers.get("White"), headers.get("Black"))
+
+
+def _moves(text: str, board: ReconRules) -> Iterator[tuple[Move | None, dict[str, str]]]:
+    """The moves made, None for a turn without one, each with the notes behind it."""
+    made: list[Move | None] = []
+    notes: dict[str, str] = {}
+    for comment, word in _TOKEN.findall(text):
+        if comment:
+            notes |= dict(_NOTE.findall(comment))
+        elif (san := _NUMBER.sub("", word)) and san not in _RESULTS:
+            if made:
+                yield made.pop(), notes
+            notes = {}
+            made.append(board.push_san(san) or None)
+    if made:
+        yield made.pop(), notes
+
+
+def _square(name: str | None) -> Square | None:
+    return None if name is None else chess.parse_square(name)
+
+
+def _reason(termination: str) -> WinReason | None:
+    """What ended the game, by the termination of the server's that stands in its PGN."""
+    words = {
+        "victory": WinReason.KING_CAPTURE,
+        "timeout": WinReason.TIMEOUT,
+        "resignation": WinReason.RESIGN,
+        "draw_turn": WinReason.TURN_LIMIT,
+        "draw_fifty": WinReason.MOVE_LIMIT,
+    }
+    return next((reason for word, reason in words.items() if termination.startswith(word)), None)

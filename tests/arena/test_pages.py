@@ -1,0 +1,60 @@
+"""The examples in the arena's pages on matches and recorded games run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.clients.other_languages import ROOT, examples_of
+from tests.serving import Served
+from tests.tools import require_tool
+
+ARENA = ROOT / "clients" / "arena"
+PATIENCE = 120
+
+
+def run(page: str, port: int, folder: Path) -> list[list[str]]:
+    """What the examples of a page print, which must end well."""
+    require_tool("jq")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    printed = []
+    for block in examples_of(ARENA / page, "sh"):
+        commands = f'gmcat() {{ command gmcat --port {port} "$@"; }}\n{block.replace("7100", str(port))}'
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands],
+            env={**os.environ, "PATH": path}, cwd=folder, capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        printed.append(done.stdout.splitlines())
+    return printed
+
+
+def test_a_match_is_played(daemon_process: Served, tmp_path: Path) -> None:
+    (lines,) = run("REFEREE.md", daemon_process.port, tmp_path)
+    assert lines[0].startswith("seed 0: start position 518; the games are on 127.0.0.1:")
+    assert [line.split(" ")[0] for line in lines[1:5]] == ["game", "game", "bot", "bot"]
+    assert re.match(r"drawn|bot [12] \(bash .*\) has won: ", lines[5])
+    assert [line.split("\t")[0] for line in lines[6:]] == ["1", "2"]
+
+
+def test_a_game_is_shown_and_played_back(daemon_process: Served, tmp_path: Path) -> None:
+    shown, played = run("RECORDED.md", daemon_process.port, tmp_path)
+    assert [line for line in shown if line.startswith("1. ")] == [
+        "1. White senses e7",
+        "1. White moves e2e4  [0-1 resignation]",
+    ]
+    assert played == [
+        "1. White moves e2e4  [0-1 resignation]",
+        "turn 1: move nothing, recorded e2e4",
+        "1 turn, chosen as recorded: senses 1 of 1, moves 0 of 1",
+        "status 1",
+    ]
+
+
+def test_the_arenas_readme_leads_there() -> None:
+    readme = (ARENA / "README.md").read_text("utf-8")
+    assert "(REFEREE.md)" in readme
+    assert "(RECORDED.md)" in readme

@@ -1,0 +1,200 @@
+"""``gmd playback`` gives a bot what the player of a recorded game was given, and nothing else, and compares."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+from click.testing import CliRunner, Result
+from reconchess import LocalGame, play_local_game
+
+from gm_arena.playback.command import playback
+from gm_arena.playback.observed import turns_of
+from gm_arena.playback.play import Choice, play_back
+from gm_arena.replay.files import history_game, read_file
+from tests.arena.bots import recorder
+from tests.arena.playing import BOTS
+from tests.arena.recordings import blind_line, history, open_line
+from tests.serving import environment
+
+PATIENCE = 60
+
+#: Castling, promotions, en passant, Black to begin, a king that stands in check.
+FENS = [
+    chess.STARTING_FEN,
+    "r3k2r/pPpp1ppp/8/3Pp3/8/8/P1PP1PpP/R3K2R w KQkq e6 3 17",
+    "4k3/1P4P1/8/8/4r3/8/1p4p1/R3K2R b KQ - 12 40",
+]
+
+Calls = dict[str, Any]
+
+
+@pytest.fixture
+def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Calls]:
+    """What the recorders of each colour have been told; they play by one seed."""
+    monkeypatch.setenv("RECORDER_SEED", "11")
+    monkeypatch.setenv("RECORDER_FILE", str(tmp_path / "{color}.jsonl"))
+
+    def recorded() -> Calls:
+        calls = {}
+        for path in tmp_path.glob("*.jsonl"):
+            calls[path.stem] = json.loads(path.read_text())
+            path.unlink()
+        return calls
+
+    return recorded
+
+
+def local_game(fen: str, turns: int) -> str:
+    """A game between two recorders, as reconchess saves it."""
+    game = LocalGame(seconds_per_player=None, full_turn_limit=turns)
+    game.board = chess.Board(fen)
+    game.turn = game.board.turn
+    history = play_local_game(recorder.Recorder(), recorder.Recorder(), game)[2]
+    return json.dumps(history, cls=recorder.GameHistoryEncoder)
+
+
+async def choices(text: str, bot: str, color: str) -> list[Choice]:
+    """What a bot of these tests chooses in a GameHistory."""
+    seen: list[Choice] = []
+    await play_back(history_game(text, "game"), str(BOTS / bot), color == "white", seen.append)
+    return seen
+
+
+@pytest.mark.parametrize("fen", FENS)
+async def test_a_bot_is_told_what_it_was_told_in_the_game(fen: str, record: Callable[[], Calls]) -> None:
+    """Call by call: the same that LocalGame has told it, in its own turns alone, from the same start, to the last."""
+    text = local_game(fen, 15 + chess.Board(fen).fullmove_number)
+    expected = record()
+    for color in ("white", "black"):
+        seen = await choices(text, "recorder.py", color)
+        assert record() == {color: expected[color]}
+        turns = sum(call[0] == "opponent" for call in expected[color])
+        assert [(choice.what, choice.same, choice.compares) for choice in seen] == [
+            ("sense", True, True),
+            ("move", True, True),
+        ] * turns
+
+
+def test_the_clock_is_the_recorded_one(tmp_path: Path) -> None:
+    path = tmp_path / "game.json"
+    path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)], sensed=True))
+    game = read_file(path)
+    for color, expected in (
+        ("white", [60.0, 58.5, 58.25, 55.25, 53.25, 51.75]),
+        ("black", [60.0, 59.5, 61.25, 61.125]),
+    ):
+        game_turns = [turn.seconds for turn in turns_of(game, color == "white")]
+        assert [seconds for both in game_turns if both is not None for seconds in both] == expected
+
+
+async def test_the_bot_is_shown_that_clock(tmp_path: Path, record: Callable[[], Calls]) -> None:
+    path = tmp_path / "game.json"
+    path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)]))
+    await play_back(read_file(path), str(BOTS / "clock_watcher.py"), False, lambda choice: None)
+    assert record() == {"clock": [60.0, 59.5, 61.25, 61.125]}
+
+
+PLAYED = [("e7", "e2e4"), ("d2", "d7d5"), (None, "e4d5"), ("d5", "d8d5"), ("d7", None)]
+
+
+@pytest.fixture
+def parrot(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    def says(*turns: list[Any]) -> None:
+        monkeypatch.setenv("PARROT", json.dumps(turns))
+
+    return says
+
+
+def recorded(text: str, tmp_path: Path) -> str:
+    path = tmp_path / "game.json"
+    path.write_text(text)
+    return str(path)
+
+
+def run(text: str, color: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """The command as a shell runs it, with the parrot."""
+    bot = f"reconchess:{BOTS / 'parrot.py'}"
+    command = [sys.executable, "-m", "gmd", "playback", recorded(text, tmp_path), bot, color]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment())
+
+
+def invoked(text: str, tmp_path: Path, bot: str = "parrot.py") -> Result:
+    """The same in this process, for White."""
+    return CliRunner().invoke(playback, [recorded(text, tmp_path), f"reconchess:{BOTS / bot}", "white"])
+
+
+def test_the_same_choices_are_status_0(parrot: Callable[..., None], tmp_path: Path) -> None:
+    parrot([chess.E7, "e2e4"], [None, "e4d5"], [chess.D7, None])
+    done = run(history(*PLAYED), "white", tmp_path)
+    assert (done.returncode, done.stdout) == (0, "3 turns, chosen as recorded: senses 3 of 3, moves 3 of 3\n")
+    said = [line.partition("parrot.py: ")[2] for line in done.stderr.splitlines()]
+    assert said == ["begins True Bob", "ends True WinReason.RESIGN"]
+
+
+def test_other_choices_are_shown_and_change_nothing(parrot: Callable[..., None], tmp_path: Path) -> None:
+    parrot([chess.E2, "e2e4"], [99, "e2e4"], [None, "a2a3"])
+    done = invoked(history(*PLAYED), tmp_path)
+    assert done.exit_code == 1
+    assert done.stdout.splitlines() == [
+        "turn 1: sense e2, recorded e7",
+        "turn 2: sense 99, which is no square, recorded nothing",
+        "turn 2: move e2e4, which it may not ask for, recorded e4d5",
+        "turn 3: sense nothing, recorded d7",
+        "turn 3: move a2a3, recorded nothing",
+        "3 turns, chosen as recorded: senses 0 of 3, moves 1 of 3",
+    ]
+
+
+def test_a_bot_that_raises_is_shown_where(parrot: Callable[..., None], tmp_path: Path) -> None:
+    parrot([chess.E7, "e2e4"], [None, 5])
+    done = run(history(*PLAYED), "white", tmp_path)
+    assert done.returncode == 1
+    assert "Traceback (most recent call last)" in done.stderr
+    assert "TypeError: object of type 'int' has no len()" in done.stderr
+    last = "3 turns, chosen as recorded: senses 2 of 2, moves 1 of 1; the bot failed after it had chosen in turn 2\n"
+    assert done.stdout == last
+
+
+async def test_a_turn_without_its_move_is_played_as_far_as_it_went(parrot: Callable[..., None]) -> None:
+    """Where a bot failed to move its game was given up: it is asked for that move again."""
+    parrot([chess.D2, "d7d5"], [chess.D5, "d8d5"], [chess.E4, "a7a6"])
+    seen = await choices(history(*PLAYED, last="e4"), "parrot.py", "black")
+    assert [(choice.chosen, choice.same) for choice in seen[:5]] == [(text, True) for text in
+            ("d2", "d7d5", "d5", "d8d5", "e4")]  # fmt: skip
+    assert (seen[5].chosen, seen[5].compares) == ("a7a6", False)
+    assert len(seen) == 6
+
+
+async def test_a_turn_that_was_only_begun_is_begun(parrot: Callable[..., None]) -> None:
+    parrot([chess.D2, "d7d5"], [chess.D5, "d8d5"], [chess.A1, "a7a6"])
+    seen = await choices(history(*PLAYED), "parrot.py", "black")
+    assert len(seen) == 5
+    assert (seen[4].what, seen[4].chosen, seen[4].compares) == ("sense", "a1", False)
+
+
+async def test_the_winners_game_ends_with_its_last_move(parrot: Callable[..., None]) -> None:
+    parrot([chess.E7, "e2e4"], [None, "e4d5"], [chess.D7, None])
+    assert len(await choices(history(*PLAYED), "parrot.py", "white")) == 6
+
+
+async def test_a_queen_need_not_be_named(parrot: Callable[..., None]) -> None:
+    parrot([None, "b7b8"])
+    fen = "k7/1P6/8/8/8/8/8/K7 w - - 0 1"
+    seen = await choices(history((None, "b7b8q"), fen=fen), "parrot.py", "white")
+    assert [choice.same for choice in seen] == [True, True]
+
+
+def test_what_is_no_blind_game_or_no_bot_is_status_2_or_1(tmp_path: Path) -> None:
+    done = invoked(open_line(["e4"]), tmp_path)
+    assert done.exit_code == 2
+    assert "is no game of blind chess" in done.output
+    missing = invoked(history(*PLAYED), tmp_path, "no_such_bot.py")
+    assert missing.exit_code == 1
+    assert "no_such_bot" in missing.stderr

@@ -1,0 +1,321 @@
+"""``ServerGame`` beside reconchess's ``LocalGame``, method by method; and ``ServerSeat`` in place of ``RemoteGame``."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+from chess import Move
+from reconchess import LocalGame, Player, WinReason, play_local_game
+from reconchess.bots.attacker_bot import AttackerBot
+from reconchess.bots.random_bot import RandomBot
+
+from gm_arena.reconchess_game import ServerGame, ServerSeat, play_seat
+from gm_client import Client, GmError, connect
+from tests.helpers_proof import proof_size
+from tests.serving import Served, reserved_port, served
+from tests.side_by_side import POSITIONS, Bots, Chooser, RandomPlayers, Start, compare_histories, drawn_start
+
+#: No clocks: those of two games are never the same.
+UNTIMED: tuple[None, None] = (None, None)
+
+
+@pytest.fixture
+def pair(daemon_process: Served) -> Iterator[tuple[Client, Client]]:
+    """White's client and Black's."""
+    with connect(port=daemon_process.port, player=1) as white, connect(port=daemon_process.port, player=2) as black:
+        yield white, black
+
+
+class Beside:
+    """A LocalGame and a ServerGame: what is called on both must give the same, and leave the same behind."""
+
+    def __init__(self, start: Start, white: Client, black: Client) -> None:
+        limits = (start.reversible_moves, start.max_turns)
+        self.local, self.server = LocalGame(*UNTIMED, *limits), ServerGame(white, black, *UNTIMED, *limits)
+        for game in (self.local, self.server):
+            game.board = chess.Board(start.fen)
+            game.turn = game.board.turn
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call a method of both; ValueErrors are results."""
+        one, other = (_outcome(getattr(game, name), *arguments) for game in (self.local, self.server))
+        assert type(other) is type(one), (name, arguments, one, other)
+        if not isinstance(one, ValueError):
+            assert other == one, (name, arguments)
+        return one
+
+    def compare(self) -> None:
+        """Whatever can be asked without changing anything."""
+        assert self.server.turn == self.local.turn
+        assert self.server.board.fen(en_passant="fen") == self.local.board.fen(en_passant="fen")
+        for name in ("sense_actions", "move_actions", "is_over", "get_seconds_left", "get_winner_color"):
+            self.call(name)
+        self.call("get_win_reason")
+        assert (self.server.get_game_history() is None) == (self.local.get_game_history() is None)
+
+    def act(self, name: str, *arguments: Any) -> Any:
+        """Call what changes something, and compare all that can be seen afterwards."""
+        result = self.call(name, *arguments)
+        self.compare()
+        return result
+
+
+def _outcome(method: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return method(*arguments)
+    except ValueError as error:
+        return error
+
+
+def play_beside(games: Beside, players: Chooser) -> None:
+    """Play a whole game on both."""
+    games.call("store_players", "white's name", "black's name")
+    games.act("start")
+    while not games.local.is_over():
+        play_turn_beside(games, players)
+    games.act("end")
+    after_the_end(games)
+    compare_histories(games.local.get_game_history(), games.server.get_game_history())
+
+
+def play_turn_beside(games: Beside, players: Chooser) -> None:
+    games.call("opponent_move_results")
+    squares, moves = games.local.sense_actions(), games.local.move_actions()
+    games.act("sense", players.choose_sense(games.local, squares, moves))
+    if players.resigns():
+        games.act("resign")
+        return
+    while isinstance(games.act("move", players.choose_move(games.local, moves.copy())), ValueError):
+        pass
+    games.act("end_turn")
+
+
+def after_the_end(games: Beside) -> None:
+    """Nothing can be done any more, and to try is no error."""
+    games.call("opponent_move_results")
+    games.act("sense", chess.E4)
+    games.act("move", Move.from_uci("e2e4"))
+    games.act("move", None)
+    for name in ("white_name", "black_name"):
+        one, other = (getattr(game.get_game_history(), f"_{name}") for game in (games.local, games.server))
+        assert one == other
+
+
+@pytest.mark.proof
+def test_random_games_are_those_of_local_game(pair: tuple[Client, Client]) -> None:
+    for seed in range(proof_size(8, 2_000, 60)):
+        rng = random.Random(seed)
+        try:
+            play_beside(Beside(drawn_start(rng), *pair), RandomPlayers(rng))
+        except BaseException as error:
+            error.add_note(f"in the game of seed {seed}")
+            raise
+
+
+@pytest.mark.proof
+def test_games_of_reconchess_s_bots_are_those_of_local_game(pair: tuple[Client, Client]) -> None:
+    for seed in range(proof_size(1, 200, 6)):
+        white, black = (AttackerBot, RandomBot) if seed % 2 else (RandomBot, AttackerBot)
+        play_beside(Beside(Start(), *pair), Bots(seed, white, black, Start()))
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_every_position_is_played_as_local_game_plays_it(position: str, pair: tuple[Client, Client]) -> None:
+    start = Start(POSITIONS[position], max_turns=chess.Board(POSITIONS[position]).fullmove_number + 12)
+    play_beside(Beside(start, *pair), RandomPlayers(random.Random(position)))
+
+
+def test_what_may_not_be_done_raises_what_local_game_raises(pair: tuple[Client, Client]) -> None:
+    games = Beside(Start(), *pair)
+    games.act("start")
+    for square in (64, -1):
+        assert isinstance(games.act("sense", square), ValueError)
+    games.act("sense", chess.E7)
+    for uci in ("e2e5", "e7e5", "a1b1", "e2e4q", "0000"):
+        assert isinstance(games.act("move", Move.from_uci(uci)), ValueError)
+    games.act("move", Move.from_uci("e2e4"))
+
+
+def test_a_turn_is_a_sense_and_then_a_move(pair: tuple[Client, Client]) -> None:
+    """LocalGame, alone with who calls it, lets them sense again and again; a server does not."""
+    game = ServerGame(*pair, *UNTIMED)
+    game.start()
+    with pytest.raises(GmError, match="sense first"):
+        game.move(None)
+    seen = game.sense(chess.E7)
+    assert game.sense(chess.E7) == seen  # which a client may have had no reply to
+    with pytest.raises(GmError, match="you have sensed"):
+        game.sense(chess.E2)
+
+
+@pytest.mark.parametrize("done", [(), ("sense",), ("sense", "move"), ("sense", "move", "end_turn")])
+def test_a_game_that_is_ended_before_its_end_has_no_winner(done: tuple[str, ...], pair: tuple[Client, Client]) -> None:
+    games = Beside(Start(), *pair)
+    games.act("start")
+    for name in done:
+        games.act(name, *([] if name == "end_turn" else [None]))
+    games.act("end")
+    after_the_end(games)
+    assert games.server.get_win_reason() is None
+    compare_histories(games.local.get_game_history(), games.server.get_game_history())
+    state = pair[0].state(games.server.game_id)["state"]
+    assert state["phase"] == "over"  # nobody would play on
+
+
+def test_before_its_start_there_is_no_game(pair: tuple[Client, Client]) -> None:
+    game = ServerGame(*pair)
+    assert (game.is_over(), game.get_winner_color(), game.get_win_reason(), game.get_game_history()) == (
+        False, None, None, None,
+    )  # fmt: skip
+    assert game.get_seconds_left() == 900
+    with pytest.raises(RuntimeError, match="call start"):
+        game.sense(None)
+    game.end()
+    assert game.is_over()
+    assert game.get_game_history().is_empty()
+
+
+def test_the_clock_is_the_servers_and_the_time_runs_out(pair: tuple[Client, Client]) -> None:
+    game = ServerGame(*pair)
+    game.start()
+    assert 0 < game.get_seconds_left() <= 900
+    game.sense(None)
+    game.move(None)
+    game.end_turn()
+    assert 0 < game.get_seconds_left() <= 900
+    over = [LocalGame(0.01, None), ServerGame(*pair, 0.01, None)]
+    for game in over:
+        game.start()
+        while not game.is_over():
+            pass
+        game.end()
+        assert (game.get_winner_color(), game.get_win_reason()) == (chess.BLACK, WinReason.TIMEOUT)
+        assert game.get_seconds_left() <= 0
+
+
+@pytest.mark.parametrize("same", ["player", "client"])
+def test_both_seats_may_be_one_players(same: str, daemon_process: Served) -> None:
+    with connect(port=daemon_process.port, player=1) as one, connect(port=daemon_process.port, player=1) as other:
+        games = Beside(Start(max_turns=5), one, other if same == "player" else one)
+        play_beside(games, RandomPlayers(random.Random(3)))
+
+
+def test_registered_players_take_their_seats() -> None:
+    with served() as daemon, connect(port=daemon.port) as one, connect(port=daemon.port) as other:
+        for client, name in ((one, "one"), (other, "other")):
+            registered = client.register(name)
+            client.hello(player=registered["player"], key=registered["key"])
+        play_beside(Beside(Start(max_turns=5), one, other), RandomPlayers(random.Random(3)))
+        game_id = one.new_game(one.player, other.player, variant="rbc", max_turns=5)["game_id"]
+        ends = play_seats((one, other), game_id, (Noting(), Noting()))  # to which the other one is invited only
+        assert ends[0] == ends[1]
+
+
+def test_who_is_nobody_holds_no_seat(pair: tuple[Client, Client], daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as nobody:
+        with pytest.raises(ValueError, match="needs a player"):
+            ServerGame(nobody, pair[0])
+        game = ServerGame(pair[0], pair[0])
+        game.start()
+        for client in (nobody, *pair):
+            with pytest.raises(ValueError, match=r"player (None|2) has no seat|player 1 has both seats"):
+                ServerSeat(client, game.game_id)
+
+
+def test_reconchess_s_own_loop_plays_it_as_it_plays_local_game(pair: tuple[Client, Client]) -> None:
+    ends = []
+    for game in (LocalGame(*UNTIMED, None, 20), ServerGame(*pair, *UNTIMED, None, 20)):
+        random.seed(7)
+        ends.append(play_local_game(RandomBot(), AttackerBot(), game))
+    (*local, one), (*server, other) = ends
+    assert server == local
+    compare_histories(one, other)
+    assert (other.get_white_player_name(), other.get_black_player_name()) == ("RandomBot", "AttackerBot")
+
+
+class Noting(RandomBot):
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.rng = random.Random(1)
+        self.started: tuple[Any, ...] = ()
+        self.ended: tuple[Any, ...] = ()
+        self.least = math.inf
+
+    def handle_game_start(self, color: chess.Color, board: chess.Board, opponent_name: str) -> None:
+        self.started = (color, board, opponent_name)
+
+    def choose_sense(self, sense_actions: list[int], move_actions: list[Move], seconds_left: float) -> int:
+        self.least = min(self.least, seconds_left)
+        return self.rng.choice(sense_actions)
+
+    def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
+        return self.rng.choice([*move_actions, None])
+
+    def handle_game_end(self, winner: chess.Color | None, reason: WinReason | None, history: Any) -> None:
+        self.ended = (winner, reason, history)
+
+
+def play_seats(clients: tuple[Client, Client], game_id: int, bots: tuple[Player, Player]) -> list[Any]:
+    """Both seats, each in a thread of its own."""
+    with ThreadPoolExecutor(2) as threads:
+        seats = [ServerSeat(client, game_id) for client in clients]
+        return list(threads.map(play_seat, seats, bots))
+
+
+def test_two_programs_play_a_seat_each(pair: tuple[Client, Client]) -> None:
+    white, black = Noting(), Noting()
+    game_id = pair[0].new_game(1, 2, variant="rbc", max_turns=15)["game_id"]
+    ends = play_seats(pair, game_id, (white, black))
+    assert ends[0] == ends[1] == white.ended == black.ended
+    assert ends[0][2].num_turns() > 0
+    assert white.started == (chess.WHITE, chess.Board(), "2")
+    assert black.started == (chess.BLACK, chess.Board(), "1")
+    assert 0 < min(white.least, black.least) <= 905
+
+
+def test_a_seat_that_is_over_says_how(pair: tuple[Client, Client]) -> None:
+    game_id = pair[0].new_game(1, 2, variant="rbc")["game_id"]
+    white, black = (ServerSeat(client, game_id) for client in pair)
+    assert (white.is_my_turn(), black.is_my_turn()) == (True, False)
+    assert (len(white.sense_actions()), black.sense_actions(), black.move_actions()) == (64, [], [])
+    assert white.get_game_history() is white.get_winner_color() is white.get_win_reason() is None
+    with pytest.raises(GmError, match="turn"):
+        black.sense(None)
+    black.resign()
+    for seat in (white, black):
+        assert seat.is_over()
+        assert (seat.get_winner_color(), seat.get_win_reason()) == (chess.WHITE, WinReason.RESIGN)
+        assert seat.sense(chess.E4) == []
+        assert seat.move(Move.from_uci("e2e4")) == (Move.from_uci("e2e4"), None, None)
+        seat.end_turn()
+
+
+def test_a_game_outlives_its_server(tmp_path: Path) -> None:
+    """Killed within the turns of both players, and begun again on the same port."""
+    turns: list[list[tuple[Any, ...]]] = [
+        [("start",), ("sense", chess.E7)],
+        [("move", Move.from_uci("e2e4")), ("end_turn",), ("sense", chess.E4)],
+        [("move", None)],
+    ]
+    with reserved_port() as port, Client(port=port, player=1) as white, Client(port=port, player=2) as black:
+        games: Beside | None = None
+        for steps in turns:
+            with served("--data", str(tmp_path), "--port", str(port)):
+                games = games or Beside(Start(), *opened(white, black))
+                for name, *arguments in steps:
+                    games.act(name, *arguments)
+
+
+def opened(*clients: Client) -> Sequence[Client]:
+    """Connected, so that they know who they are."""
+    for client in clients:
+        client.open()
+    return clients

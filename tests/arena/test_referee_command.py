@@ -1,0 +1,145 @@
+"""``gmd referee codingame`` as a shell has it: what it prints, its files and its exit status."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import chess.pgn
+import pytest
+
+from gm_arena.referee.record import BotRecord, MatchRecord
+from gm_arena.referee.report import points, sums_up
+from gm_client.blocking import connect
+from tests.serving import Served, environment
+
+REFEREE = (sys.executable, "-m", "gmd", "referee", "codingame")
+#: Seconds for a command on a busy machine.
+PATIENCE = 60
+#: In place of 50 ms, for bots that are not to lose because the machine is busy.
+PATIENT = ("--turn-ms", "20000", "--first-turn-ms", "20000")
+
+RANDOM = "bash -c 'echo fen; yes random'"
+FIRST = r"""bash -c 'printf "fen\nf2f3\ng2g4\nresign why not\n"; cat'"""
+SECOND = r"""bash -c 'printf "fen clock\ne7e5\nd8h4 mate\n"; cat'"""
+
+
+def referee(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*REFEREE, *arguments], capture_output=True, text=True, timeout=PATIENCE, env=environment())
+
+
+def test_a_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
+    record, pgn = tmp_path / "match.json", tmp_path / "match.pgn"
+    second = r"""bash -c 'printf "fen clock\ne7e5\nd8h4 mate\ne2e4=\n"; cat'"""
+    done = referee(FIRST, second, "--seed", "0", "--json-out", str(record), "--pgn-out", str(pgn), *PATIENT)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert re.fullmatch(r"seed 0: start position 518; the games are on 127\.0\.0\.1:\d+", lines[0])
+    assert [line.split(" needed ")[0] for line in lines[1:6]] == [
+        "game 1 (1): White bot 1, Black bot 2, 0-1 victory_black, 4 plies",
+        "game 2 (2): White bot 2, Black bot 1, 1-0 resignation_black, 1 ply",
+        "bot 1",
+        "bot 2 asked for what is no input: 'clock'",
+        "bot 2",
+    ]
+    assert re.fullmatch(r"bot 2 \(bash -c .*\) has won: 2 : 0", lines[6])
+    assert len(lines) == 7
+    read = json.loads(record.read_text())
+    assert (read["seed"], read["start"], read["score"], read["winner"]) == (0, 518, [0, 4], 2)
+    assert [turn["comment"] for turn in read["games"][0]["turns"]] == ["", "", "", "mate"]
+    game = chess.pgn.read_game(io.StringIO(pgn.read_text()))
+    assert game is not None
+    assert (game.headers["Result"], game.end().comment) == ("0-1", "mate Checkmate.")
+
+
+def test_a_bot_that_fails_is_status_1(tmp_path: Path) -> None:
+    done = referee("codingame:" + RANDOM, r"bash -c 'echo fen; echo castle; echo I give up >&2; cat'", *PATIENT)
+    assert done.returncode == 1
+    assert re.search(r"bot 2: I give up\n", done.stderr)
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("bot 1 has won: bot 2 (bash -c ")
+    assert last.endswith("has failed in game 1, ply 1: 'castle' is no move, and none of 'random', 'resign' and 'draw'")
+
+
+def test_what_cannot_be_started_is_status_2() -> None:
+    for arguments, reason in {
+        ("./no-such-bot", RANDOM): "'./no-such-bot' cannot be started: No such file or directory",
+        (RANDOM, ""): "a bot is a command, such as 'python3 my_bot.py'",
+        (RANDOM, "'"): "No closing quotation",
+        (RANDOM, RANDOM, "--server", "here:there"): "'here:there' is not HOST:PORT",
+        (RANDOM, RANDOM, "--data", "/dev/null"): "--data: ",
+        (RANDOM, RANDOM, "--data", ".", "--server", ":7100"): "--data and --port are of a daemon of its own",
+    }.items():
+        done = referee(*arguments)
+        assert done.returncode == 2, done
+        assert reason in done.stderr
+
+
+def test_a_daemon_that_is_not_there_is_no_verdict() -> None:
+    done = referee(RANDOM, RANDOM, "--server", "127.0.0.1:1")
+    assert done.returncode == 3
+    assert done.stderr.startswith("Error: ")
+
+
+def test_a_position_that_cannot_be_played_is_no_verdict() -> None:
+    done = referee(RANDOM, RANDOM, "--fen", "8/8/8/8/8/8/8/8 w - - 0 1", *PATIENT)
+    assert done.returncode == 3
+    assert "no white king" in done.stderr
+
+
+def test_games_may_be_played_on_a_daemon_that_is_there(daemon_process: Served, tmp_path: Path) -> None:
+    record = tmp_path / "match.json"
+    where = ("--server", f"127.0.0.1:{daemon_process.port}", "--players", "811", "812")
+    done = referee(RANDOM, RANDOM, *where, "--json-out", str(record), "--max-moves", "10", "--seed", "9", *PATIENT)
+    assert done.returncode == 0, done.stderr
+    games = json.loads(record.read_text())["games"]
+    with connect(port=daemon_process.port) as client:
+        for game, players in zip(games, ((811, 812), (812, 811)), strict=True):
+            state = client.state(game["game_id"])["state"]
+            assert (state["player_white"], state["player_black"]) == players
+            assert (state["result"], state["termination"]) == (game["result"], game["termination"])
+            assert state["start_fen"] == game["start_fen"]
+            assert client.history(game["game_id"])["moves"] == [turn["move"] for turn in game["turns"]]
+
+
+def test_games_may_be_kept(tmp_path: Path) -> None:
+    done = referee(FIRST, SECOND, "--data", str(tmp_path / "games"), "--seed", "0", *PATIENT)
+    assert done.returncode == 1  # in the second game the second bot says what it hears
+    export = [sys.executable, "-m", "gmd", "export", "--data", str(tmp_path / "games"), "--format", "jsonl"]
+    lines = subprocess.run(export, capture_output=True, text=True, timeout=PATIENCE, env=environment()).stdout
+    assert [json.loads(line)["termination"] for line in lines.splitlines()] == ["victory_black", "forfeit_white"]
+
+
+def test_a_signal_ends_it_with_its_bots(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    bot = f"bash -c 'echo $$ > {pid}; echo fen; sleep 1000'"
+    with subprocess.Popen(
+        [*REFEREE, RANDOM, bot, *PATIENT], stdout=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+    if pid.exists() and pid.read_text().strip():  # it may have been ended before it came to that
+        assert not os.path.exists(f"/proc/{pid.read_text().strip()}")
+
+
+def test_points_are_written_as_people_do() -> None:
+    assert [points(half_points) for half_points in range(5)] == ["0", "½", "1", "1½", "2"]
+
+
+def test_a_referee_that_was_late_itself_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    limits = {"turn": 0.05, "first_turn": 1.0, "margin": 0.01}
+    bots = [BotRecord("one", slowest_seconds=0.0594), BotRecord("two", slowest_seconds=0.0701)]
+    sums_up(MatchRecord("gmd", 1, 518, False, 125, limits, bots, score=[2, 2]))
+    assert capsys.readouterr().out.splitlines() == [
+        "bot 1 needed 59.4 ms of 60 ms at most",
+        "bot 2 needed 70.1 ms of 60 ms at most; the referee itself was late in looking",
+        "drawn 1 : 1",
+    ]

@@ -1,0 +1,280 @@
+"""``gmd replay`` shows what was there to see: of a file of any make, of a daemon's game, listed and in a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+from click.testing import CliRunner
+
+from gm_arena.replay.command import replay
+from gm_arena.replay.files import read_file
+from gm_arena.replay.frames import frames_of
+from gm_arena.replay.recorded import BadRecord, Clocks
+from gm_client.blocking import connect
+from gmd.games.recon import read_json
+from gmd.games.recon.pgn import VARIANT, movetext
+from tests.arena.recordings import blind_line, history, open_line
+from tests.serving import Served, environment, served
+from tests.tools import require_tool
+
+PATIENCE = 30
+
+#: White takes on d5 without knowing it, and Black is told where.
+CAPTURE = [("e7", "e2e4"), ("d2", "d7d5"), (None, "e4d5"), ("d5", "d8d7"), ("d7", "d1h5"), (None, None)]
+
+TAKEN = """\
+          White                    the truth                    Black
+8                          8 ♜  ♞  ♝  ♛  ♚  ♝  ♞  ♜   8 ♜  ♞  ♝  ♛  ♚  ♝  ♞  ♜
+7                          7 ♟  ♟  ♟  ·  ♟  ♟  ♟  ♟   7 ♟  ♟  ♟     ♟  ♟  ♟  ♟
+6                          6 ·  ·  ·  ·  ·  ·  ·  ·   6
+5         [♙]              5 ·  ·  · [♙] ·  ·  ·  ·   5         [ ]
+4            [·]           4 ·  ·  ·  · [·] ·  ·  ·   4
+3                          3 ·  ·  ·  ·  ·  ·  ·  ·   3       ·  ·  ·
+2 ♙  ♙  ♙  ♙     ♙  ♙  ♙   2 ♙  ♙  ♙  ♙  ·  ♙  ♙  ♙   2       ♙  ♙  ·
+1 ♖  ♘  ♗  ♕  ♔  ♗  ♘  ♖   1 ♖  ♘  ♗  ♕  ♔  ♗  ♘  ♖   1       ♗  ♕  ♔
+  a  b  c  d  e  f  g  h     a  b  c  d  e  f  g  h     a  b  c  d  e  f  g  h
+2. White moves e4d5, and captures on d5"""
+
+
+def listed(*arguments: str) -> list[str]:
+    """The frames of a game as they are listed, without what ends lines; the title is the first."""
+    done = CliRunner().invoke(replay, arguments)
+    assert done.exit_code == 0, done.output
+    return ["\n".join(line.rstrip() for line in frame.splitlines()) for frame in done.output.split("\n\n")]
+
+
+def captions(frames: list[str]) -> list[str]:
+    return [frame.splitlines()[-1] for frame in frames[1:]]
+
+
+@pytest.fixture
+def blind(tmp_path: Path) -> Path:
+    path = tmp_path / "blind.json"
+    path.write_text(history(*CAPTURE, last="e4"))
+    return path
+
+
+def test_senses_and_both_views_of_blind_chess_are_shown(blind: Path) -> None:
+    frames = listed(str(blind))
+    assert frames[0] == f"{blind}: Ann – Bob"
+    assert captions(frames) == [
+        "start position",
+        "1. White senses e7",
+        "1. White moves e2e4",
+        "1... Black senses d2",
+        "1... Black moves d7d5",
+        "2. White senses nothing",
+        "2. White moves e4d5, and captures on d5",
+        "2... Black senses d5",
+        "2... Black moves d8d7",
+        "3. White senses d7",
+        "3. White moves d1h5",
+        "3... Black senses nothing",
+        "3... Black passes",
+        "4. White senses e4  [0-1 resignation]",
+    ]
+    assert frames[7] == TAKEN.replace("4            [·]           4", "4            [ ]           4")
+    assert max(len(line) for frame in frames[1:] for line in frame.splitlines()) < 80
+
+
+def test_a_move_that_comes_to_something_else_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "game.json"
+    moves = ["e2e4", "e7e5", "e4e5", "d7d6", "d1h5", None, "h5h8"]
+    path.write_text(history(*[(None, move) for move in moves]))
+    found = captions(listed(str(path)))
+    assert "2. White asks for e4e5: nothing moves" in found
+    assert found[-1] == "4. White asks for h5h8: moves h5h7, and captures on h7  [1-0 resignation]"
+
+
+def test_what_a_player_sees_is_no_more_than_it_knows(blind: Path) -> None:
+    """A view has the player's own pieces and what its latest sense has shown, and nothing else."""
+    saved = read_json(blind.read_text()).history
+    sensed: dict[bool, dict[int, Any]] = {True: {}, False: {}}
+    frames = frames_of(read_file(blind))[1:]
+    for index, replayed in enumerate(saved.replay()):
+        sensed[replayed.color] = dict(replayed.sense_result)
+        for frame, fen in zip(
+            frames[2 * index : 2 * index + 2], (replayed.fen_before, replayed.fen_after), strict=True
+        ):
+            truth = chess.Board(fen).piece_map()
+            for view, color in ((frame.views[0], True), (frame.views[2], False)):
+                own = {square: piece for square, piece in truth.items() if piece.color == color}
+                shown = {square for square, piece in sensed[color].items() if piece and piece.color != color}
+                assert {square for square, piece in view.pieces.items() if piece.color != color} == shown - set(own)
+                assert {square: view.pieces[square] for square in own} == own
+                assert set(view.seen) == {*own, *sensed[color]}
+            assert frame.views[1].pieces == truth
+
+
+def test_a_blind_game_in_any_format_is_the_same(blind: Path, tmp_path: Path) -> None:
+    saved = read_json(blind.read_text()).history
+    pgn = tmp_path / "blind.pgn"
+    tags = f'[Variant "{VARIANT}"]\n[White "Ann"]\n[Black "Bob"]\n[Result "0-1"]\n[Termination "resignation_white"]\n'
+    pgn.write_text(f"{tags}\n{movetext(saved)} 0-1\n")
+    assert listed(str(pgn))[1:] == listed(str(blind))[1:]
+
+
+def test_moves_of_chess_are_shown_with_comments(tmp_path: Path) -> None:
+    path = tmp_path / "game.pgn"
+    path.write_text('[White "Ann"]\n[Black "Bob"]\n[Result "0-1"]\n\n1. f3 {really?} e5 2. g4 Qh4# {oh\nno} 0-1\n')
+    frames = listed(str(path))
+    assert captions(frames) == ["start position", "1. f3  {really?}", "1... e5", "2. g4", "2... Qh4#  {oh no}  [0-1]"]
+    assert frames[-1].splitlines()[4] == "4 ·  ·  ·  ·  ·  · ♙ [♛]".replace("· ♙ ", "·  ♙ ")
+
+
+def test_games_of_gmds_lines_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    drops = open_line(["e4", "d5", "exd5", "Qxd5", "P@e4"], 4, variant="crazyhouse")
+    path.write_text(open_line(["e4", "e5"], 3) + drops + blind_line(1, [(1.0, 2.0)] * 3))
+    assert captions(listed(str(path), "--game", "3")) == ["start position", "1. e4", "1... e5"]
+    assert captions(listed(str(path), "--game", "4"))[-1] == "3. @e4"
+    found = captions(listed(str(path), "--game", "7"))
+    assert len(found) == 7
+    assert found[-1].endswith("  [1-0 resignation_black]")
+
+
+def test_the_clocks_of_a_line_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(blind_line(2, [(1.0, 2.0), (0.5, 0.25), (3.0, 4.0)], sensed=True))
+    assert read_file(path).clocks == [
+        Clocks(60.0, 59.0),
+        Clocks(60.0, 59.5),
+        Clocks(59.0, 56.0),
+        Clocks(61.25, 59.75),
+    ]
+
+
+def test_chess960_castles_as_it_should(tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(open_line(["g3", "g6", "Bg2", "Bg7", "Nf3", "Nf6", "O-O"], variant="chess960", position=518))
+    assert captions(listed(str(path)))[-1] == "4. O-O"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("a.pgn", "1. e4 e5 *\n\n1. d4 *\n", "holds 2 games: --game says which (1, 2)"),
+        ("a.pgn", "1. e4 Ke3 *\n", "is no game: illegal san: 'Ke3'"),
+        ("a.pgn", "", "holds no game"),
+        ("a.json", '{"type": "Game"}', 'it is no JSON object of the type "GameHistory"'),
+        ("a.jsonl", open_line(["e4"]).replace("e2e4", "e2e5"), "event 1 does not apply"),
+        ("a.jsonl", open_line(["e4"]) * 2, "a.jsonl"),
+    ],
+)
+def test_what_is_no_game_is_said_so(name: str, text: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    if text == open_line(["e4"]) * 2:
+        assert len(listed(str(path))) == 3  # the same id twice is one game
+        return
+    with pytest.raises(BadRecord) as error:
+        read_file(path)
+    assert reason in str(error.value)
+
+
+def test_a_game_that_is_not_there_is_said_so(blind: Path, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text(open_line(["e4"], 3))
+    for arguments, reason in {
+        (str(path), "--game", "9"): "holds no game 9",
+        (str(tmp_path / "none.pgn"),): "cannot be read: No such file or directory",
+        ("12", "--server", "127.0.0.1:1"): "",
+    }.items():
+        done = CliRunner().invoke(replay, arguments)
+        assert done.exit_code == 1
+        assert reason in done.output
+    for file, reason in {"x": "x: No such file or directory", str(path): "holds no certificate in PEM"}.items():
+        done = CliRunner().invoke(replay, ["12", "--tls", "--ca", file])
+        assert done.exit_code == 2
+        assert reason in done.output
+
+
+def test_what_a_file_says_is_no_order_to_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "game.pgn"
+    path.write_text('[White "\x1b[2JAnn"]\n[Black "Bob"]\n\n1. e4 {\x1b]0;mine\x07} *\n')
+    done = CliRunner().invoke(replay, [str(path)], color=True)
+    assert "\x1b" not in done.output
+    assert "�[2JAnn" in done.output
+
+
+def test_games_of_a_daemon_are_shown(daemon_process: Served) -> None:
+    where = ("--server", f"127.0.0.1:{daemon_process.port}")
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(1, 2)["game_id"]
+        client.move(game_id, "e4", player=1)
+        assert captions(listed(str(game_id), *where)) == ["start position", "1. e4"]
+        blind_id = client.new_game(1, 2, variant="rbc", clock=None)["game_id"]
+        client.sense(blind_id, "e7", player=1)
+        hidden = CliRunner().invoke(replay, [str(blind_id), *where])
+        assert hidden.exit_code == 1
+        assert "its history is shown once it is over" in hidden.output
+        client.move(blind_id, "e2e4", player=1)
+        client.end_game(blind_id, "resignation_white", player=1)
+    assert captions(listed(str(blind_id), *where)) == [
+        "start position",
+        "1. White senses e7",
+        "1. White moves e2e4  [0-1 resignation]",
+    ]
+
+
+def test_the_operator_sees_them_too(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)) as daemon:
+        with connect(port=daemon.port) as client:
+            game_id = client.new_game(1, 2)["game_id"]
+        assert captions(listed(str(game_id), "--socket", str(tmp_path / "operator.sock"))) == ["start position"]
+
+
+# In a terminal.
+
+
+def screens(path: Path, keys: bytes) -> list[str]:
+    """What stood below the boards on each screen; the last key must leave."""
+    ours, theirs = pty.openpty()
+    command = [
+        str(require_tool("setsid")),
+        "--ctty",
+        sys.executable,
+        "-m",
+        "gmd",
+        "replay",
+        str(path),
+    ]  # or Ctrl-C would be nobody's
+    env = {**environment(), "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
+        os.close(theirs)
+        shown = b""
+        while b"q: leave" not in shown:
+            shown += os.read(ours, 4096)
+        os.write(ours, keys)
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # so Linux says that the other side is closed
+            pass
+        assert process.wait(PATIENCE) == 0
+    os.close(ours)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    return re.findall(r"(\d+ of \d+)   →", plain)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (b"\x1b[C\x1b[C\x1b[D\r n\x7fpppp\x04", [0, 1, 2, 1, 2, 3, 4, 3, 2, 1, 0, 0]),
+        (b"\x1b[B\x1b[B\x1b[DG\x1b[A\x1b[Hg?jq", [0, 10, 13, 12, 13, 3, 0, 0, 0, 10]),
+    ],
+)
+def test_keys_step_through_it(keys: bytes, expected: list[int], blind: Path) -> None:
+    assert screens(blind, keys) == [f"{at} of 13" for at in expected]
+
+
+def test_ctrl_c_leaves_it(blind: Path) -> None:
+    assert set(screens(blind, b"\x03")) == {"0 of 13"}

@@ -1,0 +1,253 @@
+"""Two games that look the same to a player, played over HTTP: what it asks in both must be answered the same.
+
+It asks of its game whatever can be asked of one, and beside it, between all turns, what :mod:`.questions` has.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import chess
+import httpx
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from tests.helpers import Json
+from tests.http.questions import OUTSIDE, Question, Route, Who
+from tests.http.rbc import Table, answered, as_move, rbc_table
+from tests.noninterference import Told
+from tests.twin_games import Action, OthersTurn, OwnTurn, Twins
+
+GETS = (
+    "color",
+    "starting_board",
+    "opponent_name",
+    "sense_actions",
+    "move_actions",
+    "seconds_left",
+    "opponent_move_results",
+    "is_over",
+    "is_my_turn",
+    "winner_color",
+    "win_reason",
+    "game_history",
+)
+
+#: Of an answer, what says when it was made.
+TIMES = ("date",)
+
+#: How many of the questions that have nothing to do with the game are asked between two turns; all are at the end.
+ASKED_BETWEEN = 3
+
+
+class Twin:
+    """One of the two games: the observer's requests, and the opponent's."""
+
+    def __init__(self, table: Table, observer: chess.Color) -> None:
+        self.table = table
+        self.observer, self.opponent = (table.white, table.black) if observer else (table.black, table.white)
+        self.game_id = 0
+
+    async def begin(self, twins: Twins) -> None:
+        """A new game, in which both are there."""
+        self.game_id = await self.table.new_game(fen=twins.fen, **twins.options)
+        for player in (self.observer, self.opponent):
+            answered(await player.post(self.game_id, "ready", {}))
+
+    async def invited(self) -> int:
+        """The game that the opponent invites the observer to."""
+        body = {"opponent": self.observer.auth[0], "color": False}
+        sent = await self.table.client.post("/api/invitations/", json=body, auth=self.opponent.auth)
+        game_id: int = answered(sent)["game_id"]
+        return game_id
+
+
+class Pair:
+    """Both, asked the same.
+
+    :ivar compared: how many answers there have been.
+    :ivar asked: the routes that were.
+    """
+
+    def __init__(self, twins: tuple[Twin, Twin], clock: MockClock, rng: random.Random) -> None:
+        self.twins = twins
+        self.clock = clock
+        self.rng = rng
+        self.compared = 0
+        self.asked: set[Route] = set()
+
+    async def ask(self, method: str, what: str, body: Json | None = None, *, stranger: bool = False) -> None:
+        """Ask of the game in both.
+
+        :raises Told: the answers are different.
+        """
+        who: Who = "stranger" if stranger else "observer"
+        await self.put(Question(method, f"/api/games/{{game_id}}/{what}", body, who))
+
+    async def put(self, question: Question) -> None:
+        """Ask both.
+
+        :raises Told: the answers are different.
+        """
+        answers = [shown(await send(twin, question)) for twin in self.twins]
+        self.asked.add(question.route)
+        self.compare(question, *answers)
+
+    def compare(self, question: Question, one: object, other: object) -> None:
+        self.compared += 1
+        if one != other:
+            raise Told(f"{question}\n{one}\n{other}")
+
+    async def invite(self) -> None:
+        """Invitations both ways, and one of them from its beginning to its end; the observer gives up both games."""
+        mine, theirs = "/api/invitations", "/api/invitations/{invitation_id}"
+        games = [twin.game_id for twin in self.twins]
+        await self.put(Question("POST", mine, {"opponent": self.twins[0].opponent.auth[0], "color": True}))
+        for twin in self.twins:
+            twin.game_id = await twin.invited()
+        await self.put(Question("GET", mine))
+        for question in (theirs, theirs, f"{theirs}/finish"):
+            await self.put(Question("POST", question))
+            await self.put(Question("GET", mine))
+        await self.ask("POST", "error_resign", {})
+        for twin, game_id in zip(self.twins, games, strict=True):
+            answered(await twin.observer.post(twin.game_id - 1, "error_resign"))  # which nobody has joined
+            twin.game_id = game_id
+
+    async def look_outside(self, *, at_everything: bool) -> None:
+        """At what is not the game."""
+        quick = [question for question in OUTSIDE if not question.slow]
+        for question in OUTSIDE if at_everything else self.rng.sample(quick, ASKED_BETWEEN):
+            await self.put(question)
+
+    async def look(self, *, status: bool) -> None:
+        """Everything that changes nothing, or is refused.
+
+        :param status: ask for the game's status, too, which is waited for off one's turn.
+        """
+        await self.look_outside(at_everything=False)
+        for what in (*GETS, "game_status") if status else GETS:
+            await self.ask("GET", what)
+        for what in (*GETS, "game_status"):
+            await self.ask("GET", what, stranger=True)
+        for what, body in (("ready", {}), ("sense", {"square": 64}), ("sense", {}), ("move", {})):
+            await self.ask("POST", what, body)
+        for what, body in (("sense", {"square": 3}), ("move", {"requested_move": None}), ("end_turn", {})):
+            await self.ask("POST", what, body, stranger=True)
+
+    async def take_turn(self, turn: OwnTurn) -> None:
+        """The observer's turn, everything posted twice."""
+        await self.look(status=True)
+        await self.ask("POST", "move", {"requested_move": as_move(turn.forbidden.uci())})
+        await self.ask("POST", "end_turn", {})
+        self.pass_time()
+        for _ in range(2):
+            await self.ask("POST", "sense", {"square": turn.action.sense})
+        await self.ask("POST", "sense", {"square": 0 if turn.action.sense else 1})
+        await self.ask("POST", "move", {"requested_move": as_move(turn.forbidden.uci())})
+        await self.look(status=True)
+        self.pass_time()
+        for _ in range(2):
+            await self.ask("POST", "move", {"requested_move": _uci(turn.action.move)})
+            await self.ask("POST", "end_turn", {})
+        await self.ask("POST", "resign", {})
+
+    async def watch_turn(self, turn: OthersTurn) -> None:
+        """The opponent's turn, while the observer waits for the game's status."""
+        async with trio.open_nursery() as nursery:
+            told: list[list[object]] = [[], []]
+            for twin, answers in zip(self.twins, told, strict=True):
+                nursery.start_soon(self._wait, twin, answers)
+            await self._until_watched(told)
+            for twin, action in zip(self.twins, turn.actions, strict=True):
+                await self._others_sense(twin, action)
+                await self.look(status=False)
+                await self.ask("POST", "sense", {"square": 12})
+                await self.ask("POST", "move", {"requested_move": as_move("e2e5")})
+                if told != [[], []]:
+                    raise Told(f"the observer's status came when its opponent had sensed: {told}")
+            self.pass_time()
+            for twin, action in zip(self.twins, turn.actions, strict=True):
+                body = {"requested_move": _uci(action.move)}
+                answered(await twin.opponent.post(twin.game_id, "move", body))
+                answered(await twin.opponent.post(twin.game_id, "end_turn", {}))
+        self.compare(Question("GET", "/api/games/{game_id}/game_status"), *told)
+
+    async def _wait(self, twin: Twin, answers: list[object]) -> None:
+        answers.append(shown(await twin.observer.get(twin.game_id, "game_status")))
+
+    async def _until_watched(self, told: list[list[object]]) -> None:
+        """Return once both wait, or have been told something though nothing has happened."""
+        for twin, answers in zip(self.twins, told, strict=True):
+            while not answers and not twin.table.daemon.arbiter.watchers.watched(twin.game_id):
+                await trio.lowlevel.checkpoint()
+
+    async def _others_sense(self, twin: Twin, action: Action) -> None:
+        answered(await twin.opponent.post(twin.game_id, "sense", {"square": action.sense}))
+        await wait_all_tasks_blocked()
+
+    def pass_time(self) -> None:
+        """Less than the status of a game is waited for."""
+        self.clock.jump(self.rng.choice([0.0, 0.25, 1.0]))
+
+
+def _uci(move: chess.Move | None) -> Json | None:
+    return None if move is None else as_move(move.uci())
+
+
+async def send(twin: Twin, question: Question) -> httpx.Response:
+    """One request; as reconchess's client does, the body is JSON and nothing says so."""
+    table, auths = twin.table, {"observer": twin.observer.auth, "stranger": twin.table.other.auth}
+    auths["impostor"] = (twin.opponent.auth[0], "not its key")
+    content = b"" if question.body is None else json.dumps(question.body).encode()
+    url = question.url(twin.game_id)
+    return await table.client.request(question.method, url, content=content, auth=auths.get(question.who))
+
+
+def shown(response: httpx.Response) -> object:
+    """All of an answer that whoever gets it can see."""
+    headers = [(name, value) for name, value in response.headers.raw if name.decode() not in TIMES]
+    return response.status_code, headers, response.content
+
+
+@asynccontextmanager
+async def two_tables() -> AsyncIterator[tuple[Table, Table]]:
+    """Two daemons that have done the same, which is next to nothing; whoever has no part in the game wants none."""
+    often = 10**9
+    patience = {
+        "max_failures_per_minute": often,
+        "max_registrations_per_hour": often,
+        "max_invitations_per_minute": often,
+    }
+    settings = {"idle_timeout": 10_000, "frame_timeout": 10_000, "metrics_token": "the operator's", **patience}
+    async with rbc_table(**settings) as one, rbc_table(**settings) as other:
+        for table in (one, other):
+            auth = table.other.auth
+            answered(await table.client.post("/api/users/me/max_games", json={"max_games": 0}, auth=auth))
+        yield one, other
+
+
+async def play(pair: Pair, twins: Twins) -> None:
+    """Play a pair of games, the observer asking all it can.
+
+    :raises Told: some answers were different.
+    """
+    for twin in pair.twins:
+        await twin.begin(twins)
+    await pair.invite()
+    for turn in twins.turns:
+        await (pair.take_turn(turn) if isinstance(turn, OwnTurn) else pair.watch_turn(turn))
+    await pair.look(status=twins.boards[0].turn == twins.observer)
+    await pair.look_outside(at_everything=True)
+    for what in ("error_resign", "resign"):
+        await pair.ask("POST", what, {})
+    for what in ("game_status", "winner_color", "win_reason"):
+        await pair.ask("GET", what)
+
+
+def pair_of(tables: tuple[Table, Table], twins: Twins, clock: MockClock, rng: random.Random) -> Pair:
+    one, other = (Twin(table, twins.observer) for table in tables)
+    return Pair((one, other), clock, rng)

@@ -1,0 +1,139 @@
+"""A client that has long sent one request at a time is not listened to while its reply is held, until it sends two."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from gmd.tcp.session import SINGLES
+from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
+from tests.slow_log import SlowLog
+
+SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
+
+
+class Room:
+    """A daemon whose commits are durable when a test says so, and a client that plays both sides of a game there."""
+
+    def __init__(self, log: SlowLog, daemon: MemoryDaemon, client: Client) -> None:
+        self.log = log
+        self.daemon = daemon
+        self.client = client
+        self._plies = count()
+
+    async def send_moves(self, moves: int = 1) -> None:
+        """Send the next moves in one write, and let the daemon do with them what it can."""
+        plies = [next(self._plies) for _ in range(moves)]
+        await self.send(*({"kind": "move", "player": 1 + ply % 2, "move": SHUFFLE[ply % 4]} for ply in plies))
+
+    async def send(self, *requests: Json) -> None:
+        """Send requests about the game."""
+        await self.client.send(*({"game_id": 1, **request} for request in requests))
+        await wait_all_tasks_blocked()
+
+    def settle(self) -> None:
+        """What was appended becomes durable; the sessions that this wakes have not run yet."""
+        commits, self.log.commits = self.log.commits, []
+        for commit in commits:
+            commit.settle(None)
+
+    async def received(self, replies: int = 1) -> list[int]:
+        """The plies of the next replies."""
+        return [(await self.client.receive())["state"]["ply_index"] for _ in range(replies)]
+
+    async def ask_singly(self) -> None:
+        """Send as many moves singly as it takes."""
+        for ply in range(1, SINGLES + 2):
+            await self.send_moves()
+            self.settle()
+            assert await self.received() == [ply]
+
+
+def socket_client(daemon: MemoryDaemon) -> Client:
+    """A connection through a real socket."""
+    ours, theirs = (trio.SocketStream(trio.socket.from_stdlib_socket(end)) for end in socket.socketpair())
+    daemon.serve(theirs)
+    return Client(ours)
+
+
+@asynccontextmanager
+async def open_room(over: str = "a socket") -> AsyncIterator[Room]:
+    """A room whose game has begun."""
+    log = SlowLog()
+    async with memory_daemon(log) as daemon:
+        client = socket_client(daemon) if over == "a socket" else await daemon.connect(hello=False)
+        assert (await client.ask("hello", protocol=2))["error"] is None
+        await client.new_game()
+        log.slow = True
+        yield Room(log, daemon, client)
+        await client.aclose()
+
+
+@pytest.mark.parametrize("over", ["a socket", "memory"])
+async def test_it_is_listened_to_again_when_it_has_its_reply_and_always_once_it_sends_two(over: str) -> None:
+    async with open_room(over) as room:
+        await room.ask_singly()
+        first = SINGLES + 2
+        await room.send_moves()
+        await room.send_moves(2)
+        assert len(room.log.commits) == 1, "it is not listened to"
+        room.settle()
+        assert await room.received() == [first]
+        await wait_all_tasks_blocked()
+        assert len(room.log.commits) == 2, "nor was it forgotten"
+        await room.send_moves()
+        assert len(room.log.commits) == 3, "it is listened to: it has sent two"
+        room.settle()
+        assert await room.received(3) == [first + 1, first + 2, first + 3]
+
+
+async def test_what_has_come_when_its_reply_leaves_is_answered() -> None:
+    async with open_room() as room:
+        await room.ask_singly()
+        for ply in range(SINGLES + 2, SINGLES + 6):
+            await room.send_moves()
+            room.settle()
+            assert await room.received() == [ply]
+        await room.send_moves()
+        await room.client.end()
+        room.settle()
+        assert await room.received() == [SINGLES + 6]
+        assert await room.client.closed()
+        await wait_all_tasks_blocked()
+        assert room.daemon.parts.metrics.sessions[2, "client_closed"] == 1
+
+
+async def test_a_connection_that_breaks_as_its_reply_leaves_is_lost() -> None:
+    async with open_room() as room:
+        await room.ask_singly()
+        await room.send_moves()
+        room.settle()
+        break_off(room.client)  # before the session, which has been woken, reads
+        await wait_all_tasks_blocked()
+        assert room.daemon.parts.metrics.sessions[2, "lost"] == 1
+        assert room.log.commits == []
+
+
+async def test_a_request_sent_before_the_reply_that_shows_an_end_does_not_tell_that_it_came() -> None:
+    async with open_room() as room:
+        await room.ask_singly()
+        await room.send({"kind": "end_game", "player": 1, "termination": "resignation_white"})
+        await room.send({"kind": "ping"})
+        room.settle()
+        await wait_all_tasks_blocked()
+        break_off(room.client)
+        await wait_all_tasks_blocked()
+        other = await room.daemon.connect()
+        assert (await other.ask("wait", player=1, any=True, timeout=0))["game_id"] == 1
+
+
+def break_off(client: Client) -> None:
+    """Close the socket with a reply unread, which the other side is told as a reset."""
+    assert isinstance(client.stream, trio.SocketStream)
+    client.stream.socket.close()
