@@ -28,6 +28,7 @@ from .commands import Flag as Flag
 from .commands import Hear as Hear
 from .commands import Join as Join
 from .commands import Play as Play
+from .commands import RunOut as RunOut
 from .commands import Sense as Sense
 from .commands import is_resignation as is_resignation
 from .events import AnyEvent, Created, Ended, Heard, Joined, timeout
