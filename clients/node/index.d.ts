@@ -175,6 +175,8 @@ export interface SettingsFields extends Fields {
 /** With `ply`, the `ply_index` acted on, an action is sent again after a lost connection; without, it is rejected. */
 export interface ActionFields extends SeatFields {
   ply?: number;
+  /** How many seconds it took, for a clock with `lag`. */
+  thought?: number;
 }
 
 export interface MoveFields extends ActionFields {

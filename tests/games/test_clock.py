@@ -388,3 +388,13 @@ def test_a_retry_behind_the_other_sides_flag_ends_the_game_and_is_shown_again() 
     outcome = happen(game, Play(WHITE, "e4", ply=0), 60.0)
     assert outcome == Outcome([Ended("timeout_black", 60.0)], shown=after)
     assert happen(game, Play(WHITE, "e4", ply=0), 60.0) == Outcome([], shown=after)
+
+
+def test_a_game_with_lag_waits_for_as_much_longer_and_has_what_was_charged_in_its_events() -> None:
+    game = ticking_game(ClockOption(initial=60.0, lag=2.0))
+    assert game.standing().seconds_left == 62.0
+    assert game.thought(Flag(), 61.0) == 59.0
+    assert game.thought(Play(BLACK, "e5", thought=0.0), 61.0) == 59.0  # White's own may still be on the way
+    assert game.thought(Play(WHITE, "e4"), 61.0) == 61.0
+    assert game.thought(Play(WHITE, "e4", thought=60.5), 61.0) == 60.5
+    assert game.decide(Play(WHITE, "e4"), 59.5).events == [Moved("e2e4", 59.5)]
