@@ -63,12 +63,13 @@ REQUESTS: dict[str, Json] = {
     "nowhere": {"kind": "move", "game_id": 9, "move": "e4"},
     "revoke": {},
     "players": {},
+    "pair": {"white": "alice", "black": "bob"},
     "rekey by name": {"name": "alice"},
 }
 #: Digests that each attempt takes: of the key, and for rekey also what a repeated one needs. What is the operator's,
 #: and what there is not, is refused whoever asks.
 WORK = defaultdict(
-    lambda: 1, {"rekey": 3, "rekey again": 3, "nowhere": 0, "revoke": 0, "players": 0, "rekey by name": 0}
+    lambda: 1, {"rekey": 3, "rekey again": 3, "nowhere": 0, "revoke": 0, "players": 0, "pair": 0, "rekey by name": 0}
 )
 
 
@@ -154,7 +155,7 @@ def expected(kind: str, target: int) -> bytes:
     code = "unauthorized"
     if kind == "nowhere":
         code, words = "no_such_game", "game_id: there is no game 9"
-    elif kind in ("revoke", "players"):
+    elif kind in ("revoke", "players", "pair"):
         words = f"kind: {kind} is the operator's, who has a socket of their own"
     elif kind == "rekey by name":
         code, words = "bad_request", "name: that is the operator's way to name a player; send player and key"

@@ -21,6 +21,8 @@ TIMEOUT_SECONDS = 120
 
 #: What ``gmd register`` and ``gmd rekey`` say on standard error.
 KEY_FOLLOWS = re.compile(r"\S+ is player \d+\. Its key, which is not shown again:")
+#: What ``gmd tournament`` says of how it goes on, there too.
+GOES_ON = re.compile(r"\S+Z (round \d+|\d+\.\d+ \S+ - \S+|waiting for \S+).*")
 KEY = r"[\w-]{43}"
 
 
@@ -39,7 +41,8 @@ def _run(language: str, text: str, port: int, data: str) -> str:
     env = {**os.environ, "PATH": path, "GMD_DATA": data}
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, env=env)
     assert done.returncode == 0, done.stderr
-    assert [line for line in done.stderr.splitlines() if not KEY_FOLLOWS.fullmatch(line)] == []
+    others = [line for line in done.stderr.splitlines() if not KEY_FOLLOWS.fullmatch(line)]
+    assert [line for line in others if not GOES_ON.fullmatch(line)] == []
     return done.stdout
 
 
@@ -101,7 +104,7 @@ def test_the_bot_plays_to_the_end(outputs: list[str]) -> None:
 
 
 def test_bots_that_are_written_already_play(outputs: list[str]) -> None:
-    lines = untimed(printed(outputs, "gmd connect")).splitlines()
+    lines = untimed(printed(outputs, "gmd connect reconchess:")).splitlines()
     assert sum(" plays on " in line for line in lines) == 3
     ends = [line for line in lines if re.match(r"game \d+: (won|lost|drawn) as ", line)]
     assert len(ends) == 2 * 2 + 2  # each side of two games, and of a third
@@ -133,7 +136,7 @@ def test_two_registered_players_find_each_other(outputs: list[str]) -> None:
 
 
 def test_the_operator_looks_after_players(outputs: list[str]) -> None:
-    first, *players, second, revoked = printed(outputs, "gmd register").splitlines()
+    first, *players, second, revoked = printed(outputs, "gmd register their-bot").splitlines()
     assert re.fullmatch(KEY, first)
     assert re.fullmatch(KEY, second)
     assert first != second
@@ -147,6 +150,13 @@ def test_the_blind_players_see_their_own_pieces(outputs: list[str]) -> None:
     assert sensed.startswith('[["d8","bQ"],["e8","bK"],["f8","bB"],')
     assert (taken, white) == ("e2e4", "8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQ - 0 1")
     assert black == "rnbqkbnr/pppppppp/8/8/8/8/8/8 b kq - 0 1"
+
+
+def test_three_bots_play_a_tournament(outputs: list[str]) -> None:
+    lines = printed(outputs, "gmd tournament").splitlines()
+    rows = [line.split("│")[1:-1] for line in lines if line.startswith("│")]
+    assert {row[1].strip() for row in rows} == {"ann", "ben", "cyd"}
+    assert [row[3].strip() for row in rows] == ["4", "4", "4"]
 
 
 def test_the_options_are_resolved(outputs: list[str]) -> None:

@@ -105,8 +105,8 @@ int gm_session_open(struct gm_session *session, char *reply, size_t size, size_t
 
 /* Sends a request and receives its reply, and does so again on a new connection where that one is lost, or the server
  * is stopping, until patience ends. It must therefore be safe to send twice: a "move", "sense" or "end_game" with
- * "ply", a "new_game", "challenge", "seek" or "register" with "token", a "join", "accept" or "decline", or a request that
- * changes nothing. A "rekey" takes a session whose hello names nobody, since a hello with the old key may be refused
+ * "ply", a "new_game", "challenge", "seek", "pair" or "register" with "token", a "join", "accept" or "decline", or a
+ * request that changes nothing. A "rekey" takes a session whose hello names nobody, since a hello with the old key may be refused
  * already, and in the request "player", "key" and "token".
  *
  * GM_TOO_LONG: as with gm_receive, which is to be called then, for session->connection.

@@ -167,6 +167,14 @@ export interface ChallengeFields extends SeekFields {
   opponent: string | Id;
 }
 
+export interface PairFields extends GameFields {
+  /** Registered players' names or ids. */
+  white: string | Id;
+  black: string | Id;
+  /** Whether it counts for their ratings. */
+  ranked?: boolean;
+}
+
 export interface SettingsFields extends Fields {
   /** How many games the player takes at a time. */
   max_games?: number;
@@ -241,6 +249,8 @@ export interface RevokeFields extends Fields {
 
 /** The operator's. */
 export interface PlayersFields extends Fields {
+  /** Only those who are here. */
+  here?: boolean;
   limit?: number;
   before?: number | null;
 }
@@ -337,6 +347,14 @@ export interface ChallengeReply extends NewGameReply {
   seat: Color;
 }
 
+/** A game that two are invited to. */
+export interface PairReply extends NewGameReply {
+  /** Those who have taken their seats by now. */
+  accepted: Color[];
+  /** Whose player has declined or withdrawn. */
+  called_off: Color | null;
+}
+
 /** `state` is null where no game was declined. */
 export interface DeclineReply extends Reply {
   state: GameState | null;
@@ -388,6 +406,9 @@ export interface PlayerRow {
   password: boolean;
   /** Whether it has no key any more. */
   revoked: boolean;
+  here: boolean;
+  /** How many more games it takes. */
+  room: number;
   created: string;
   [field: string]: unknown;
 }
@@ -537,6 +558,8 @@ export class Client {
   settings(fields?: SettingsFields): Promise<SettingsReply>;
   /** The operator's: takes a player's key and password away, and ends its sessions. */
   revoke(fields: RevokeFields): Promise<PlayerReply>;
+  /** The operator's: a game of two registered players who are here; both are invited. */
+  pair(fields: PairFields): Promise<PairReply>;
   /** The operator's: the registered players, newest first. */
   players(fields?: PlayersFields): Promise<PlayersReply>;
 

@@ -13,18 +13,19 @@ from .settings import data_directory
 
 
 @click.command()
+@click.option("--here", is_flag=True, help="Only those who are here: connected, or heard from a moment ago.")
 @daemon_options
-def players(data: str | None, file: Path | None) -> None:
+def players(here: bool, data: str | None, file: Path | None) -> None:
     """List the registered players, newest first: id, time of registration, name."""
-    for row in _rows(data_directory(data, file)):
-        marks = "".join(f"  ({word})" for word in ("password", "revoked") if row[word])
+    for row in _rows(data_directory(data, file), here=here):
+        marks = "".join(f"  ({word})" for word in ("password", "revoked", "here") if row[word])
         click.echo(f"{row['player']}  {row['created']}  {row['name']}{marks}")
 
 
-def _rows(directory: str) -> Iterator[dict[str, Any]]:
+def _rows(directory: str, *, here: bool) -> Iterator[dict[str, Any]]:
     before, more = None, True
     while more:
-        page = ask(directory, {"kind": "players", "before": before})
+        page = ask(directory, {"kind": "players", "here": here, "before": before})
         yield from page["players"]
         before = page["before"]
         more = before is not None

@@ -13,7 +13,7 @@ from collections.abc import Generator, Sequence
 from msgspec import Struct, structs
 
 from gm_protocol.errors import BadPgn, GmError, NotAvailable
-from gm_protocol.state import FIFTY_MOVES, THREEFOLD, Termination
+from gm_protocol.state import CALLED_OFF, FIFTY_MOVES, THREEFOLD, Termination
 
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import Facts, Played, facts_of
@@ -190,6 +190,8 @@ class ChessGame(Game):
         before = self.now
         self.charge_ended(event)
         self._stand(structs.replace(before, termination=event.termination, draw_offered=False))
+        if event.termination in CALLED_OFF:
+            self.called_off_by = event.seat
         if event.seat is not None and event.asked is not None:
             accepted = Accepted(
                 before.ply,

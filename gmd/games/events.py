@@ -76,7 +76,8 @@ class Ended(Event, tag="ended"):
 
     ``seat``, ``asked`` and ``offer_draw`` say who asked for it in which words (a termination, or the move text that
     forfeited), so that the same request sent again is known; a timeout has none, unless the seat gave its time up
-    (``asked`` is the termination then), nor has a game that was called off.
+    (``asked`` is the termination then). Of a game that was called off, ``seat`` is whose player declined or withdrew; a
+    log may have such an end without it.
     ``seconds`` are charged to the side to move.
     """
 

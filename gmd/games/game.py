@@ -128,6 +128,7 @@ class Game(ABC):
         self.now: Snapshot
         self.turn: chess.Color
         self.over = False
+        self.called_off_by: Color | None = None  # the seat, taken or kept, of the player who did
         #: The side to move and the full-move number at the start.
         self.start_turn: chess.Color
         self.start_fullmove: int
@@ -257,16 +258,15 @@ class Game(ABC):
         if player is None:
             return Outcome([] if self.begun or self.over else [Ended("expired")])
         if player not in self.named:
-            return Outcome(
-                refusal=NotAPlayer(f"player: {player} has no seat in game {self.id}, and is not invited to it")
-            )
-        if self.over and self.now.termination in CALLED_OFF:
-            return Outcome()
+            stranger = NotAPlayer(f"player: {player} has no seat in game {self.id}, and is not invited to it")
+            return Outcome(refusal=stranger)
         if self.over:
-            return Outcome(refusal=self._is_over(self.now.termination))
+            return Outcome(refusal=None if self.now.termination in CALLED_OFF else self._is_over(self.now.termination))
         if self.begun:
             return Outcome(refusal=NotAvailable(f"game {self.id} has begun: it can be resigned, and not called off"))
-        return Outcome([Ended("withdrawn" if player in self.players else "declined")])
+        how: Termination = "withdrawn" if player in self.players else "declined"
+        seats = self.players if player in self.players else self.named
+        return Outcome([Ended(how, seat=seat_name(seats[WHITE] == player))])
 
     def _holds(self, player: int, color: Color) -> bool:
         return self.players[color == "white"] == player

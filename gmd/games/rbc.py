@@ -253,9 +253,11 @@ class RbcGame(Game):
         before = self.now
         self.charge_ended(event)
         loser = event.termination.endswith("_white")
-        if event.termination.startswith("timeout"):
+        if event.termination in CALLED_OFF:
+            self.called_off_by = event.seat
+        elif event.termination.startswith("timeout"):
             self.recon.lose_on_time(loser)
-        elif event.termination not in CALLED_OFF:
+        else:
             self.recon.resign(loser)
         self._stand(event.termination, before.senses, before.results)
         if event.seat is not None and event.asked is not None:

@@ -161,11 +161,13 @@ def _ending(game: Game, event: Ended) -> Command:
 
 
 def _who_called_off(game: Game, event: Ended) -> int | None:
-    """One of those who may have: which of them does not matter."""
+    """Whoever has that seat, or is invited to it; where the event names none, one of those who may have."""
     if event.termination == "expired":
         if not game.lapsing:
             raise _Wrong("termination: 'expired' is the end of no game that has all the time to begin")
         return None
+    if event.seat is not None:
+        return game.named[event.seat == "white"]
     seated = event.termination == "withdrawn"
     who = [named for named in game.named if named is not None and (named in game.players) is seated]
     if not who:
@@ -182,6 +184,8 @@ def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: 
     if isinstance(event, Ended) and event.asked is not None and len(event.asked) > MAX_KEPT_TEXT:
         # The text of a forfeiting move that was too long to be kept: its digest stands for it.
         decided = [structs.replace(each, asked=event.asked) for each in decided if isinstance(each, Ended)]
+    if isinstance(event, Ended) and event.termination in CALLED_OFF and event.seat is None:
+        decided = [structs.replace(each, seat=None) for each in decided if isinstance(each, Ended)]
     if decided != [event]:
         said = ", ".join(map(_text, decided)) or "nothing"
         raise _Wrong(f"{_text(event)} would have been {said}")

@@ -32,8 +32,8 @@ async def wait(request: Wait, call: Call) -> Answer:
         assert player is not None
         look, watching = _any_game(request, player, call)
     elif player is None:
-        assert request.game_id is not None
-        look, watching = await _as_spectator(request, request.game_id, call)
+        game_ids = request.game_ids if request.game_id is None else [request.game_id]
+        look, watching = await _as_spectator(request, game_ids or [], call)
     else:
         game_ids = request.game_ids if request.game_id is None else [request.game_id]
         look, watching = await _as_player(request, game_ids or [], player, call)
@@ -75,10 +75,12 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
         raise BadRequest(f"except: {len(request.except_)} games are more than {call.parts.limits.max_wait_games}")
     if request.seat is not None and request.any:
         raise BadRequest(f"seat: {request.seat!r} goes with game_id or game_ids, not with any")
-    if player is None and (request.game_id is None or request.ply is None):
+    if player is None and (request.any or (request.game_id is not None and request.ply is None)):
         raise BadRequest("player: wait needs one, or, to follow a game without a seat, game_id and ply")
     if player is not None and request.ply is not None:
         raise BadRequest(f"ply: {request.ply} is for those who follow a game; a player waits for its turn")
+    if request.game_ids is not None and request.ply is not None:
+        raise BadRequest(f"ply: {request.ply} is of one game, and goes with game_id")
 
 
 def _show(request: Wait, table: Table, player: int | None, call: Call) -> Answer:
@@ -118,17 +120,21 @@ def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
     return both or [game.seat_of(player, request.seat)]
 
 
-async def _as_spectator(request: Wait, game_id: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
-    """Due is a game that has moved on past a ply, or is over."""
-    await find(game_id, None, call)
+async def _as_spectator(
+    request: Wait, game_ids: Sequence[int], call: Call
+) -> tuple[Look, AbstractContextManager[Bell]]:
+    """Due is the first game that has moved on past a ply, or is over."""
+    for game_id in game_ids:
+        await find(game_id, None, call)
 
     async def look() -> Answer | None:
-        table = await call.parts.arbiter.table(game_id)
-        if table.game.over or (request.ply is not None and table.game.now.ply > request.ply):
-            return _show(request, table, None, call)
+        for game_id in game_ids:
+            table = await call.parts.arbiter.table(game_id)
+            if table.game.over or (request.ply is not None and table.game.now.ply > request.ply):
+                return _show(request, table, None, call)
         return None
 
-    return look, call.parts.arbiter.watchers.watching_games([game_id])
+    return look, call.parts.arbiter.watchers.watching_games(game_ids)
 
 
 def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:

@@ -46,6 +46,14 @@ class Settings(Request, tag="settings", kw_only=True):
     max_games: Annotated[int, Meta(ge=0, le=10_000)] | None = None
 
 
+class Pair(GameRequest, tag="pair", kw_only=True):
+    """The operator's: makes a game between two registered players who are here, and invites both."""
+
+    white: PlayerId | PlayerName
+    black: PlayerId | PlayerName
+    ranked: bool = False
+
+
 class SeatReply(Reply, kw_only=True):
     """The game in which the player has its seat; all null while a seek waits."""
 
@@ -53,6 +61,17 @@ class SeatReply(Reply, kw_only=True):
     seat: Color | None
     state: GameState | None
     options: GameOptions | None
+    error: None = None
+
+
+class PairReply(Reply, kw_only=True):
+    """The game that two players were invited to: who has ``accepted`` by now, and who has ``called_off`` the game."""
+
+    game_id: int
+    accepted: list[Color]
+    called_off: Color | None
+    state: GameState
+    options: GameOptions
     error: None = None
 
 

@@ -22,6 +22,8 @@ from .lobby import (
     Decline,
     InvitationsReply,
     ListInvitations,
+    Pair,
+    PairReply,
     SeatReply,
     Seek,
     Settings,
@@ -188,6 +190,7 @@ AnyRequest = (
     | Accept
     | Decline
     | Settings
+    | Pair
 )
 
 #: Every request struct by its kind.
@@ -344,6 +347,7 @@ AnyReply = (
     | SeatReply
     | InvitationsReply
     | SettingsReply
+    | PairReply
     | SenseReply
     | MoveReply
     | ErrorReply

@@ -31,8 +31,9 @@ class Revoke(Request, tag="revoke", kw_only=True):
 
 
 class ListPlayers(Request, tag="players", kw_only=True):
-    """The operator's: a page of registered players, newest first."""
+    """The operator's: a page of registered players, newest first; with ``here`` of those who are here."""
 
+    here: bool = False
     limit: Annotated[int, Meta(ge=1, le=100)] = 100
     before: PlayerId | None = None
 
@@ -61,12 +62,17 @@ class RevokedReply(Reply, kw_only=True):
 
 
 class PlayerRow(Struct, kw_only=True, frozen=True):
-    """A registered player as the operator is shown it. ``revoked``: it has no key."""
+    """A registered player as the operator is shown it.
+
+    ``revoked``: it has no key. ``here``: it may be expected to answer. ``room``: how many more games it takes.
+    """
 
     player: int
     name: str
     password: bool
     revoked: bool
+    here: bool
+    room: int
     created: str
 
 

@@ -66,6 +66,7 @@ KINDS: dict[str, tuple[tuple[Any, ...], Json]] = {
     "join": ((3,), {"game_id": 3}),
     "revoke": ((), {}),
     "players": ((), {}),
+    "pair": (("one", 2), {"white": "one", "black": 2}),
     "hello": ((), {}),
 }
 

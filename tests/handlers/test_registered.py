@@ -234,6 +234,8 @@ async def test_the_operator_lists_all_players_in_pages() -> None:
                 "name": f"bot-{number}",
                 "password": number == 4,
                 "revoked": number == 3,
+                "here": False,
+                "room": 4,
                 "created": row["created"],  # of either its own second
             }
             for number, row in zip((4, 3), page["players"], strict=True)

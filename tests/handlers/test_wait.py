@@ -329,8 +329,14 @@ WRONG = [
             "bad_request",
             "player: wait needs one, or, to follow a game without a seat, game_id and ply",
         )
-        for fields in ({"game_id": 1}, {"game_ids": [1]}, {"any": True}, {"game_ids": [1], "ply": 0})
+        for fields in ({"game_id": 1}, {"any": True}, {"any": True, "ply": 0})
     ),
+    (
+        {"player": None, "game_ids": [1], "ply": 0},
+        "bad_request",
+        "ply: 0 is of one game, and goes with game_id",
+    ),
+    ({"player": None, "game_ids": [1, 7]}, "no_such_game", "game_id: there is no game 7"),
     ({"game_id": 1, "timeout": -1}, "bad_request", "timeout: -1: expected `float` >= 0.0"),
     ({"game_id": 7}, "no_such_game", "game_id: there is no game 7"),
     ({"game_ids": [1, 7]}, "no_such_game", "game_id: there is no game 7"),

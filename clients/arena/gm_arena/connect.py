@@ -1,4 +1,4 @@
-"""``gmd connect``: let a bot play that was written for reconchess, UCI or CodinGame."""
+"""``gmd connect``: let a bot written for reconchess, UCI or CodinGame play."""
 
 from __future__ import annotations
 

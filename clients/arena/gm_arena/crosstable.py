@@ -5,8 +5,8 @@
 
 The order is by points, and then by tie-breaks:
 
-- **Buchholz**, for Swiss tournaments: the points of all opponents.
-- **Sonneborn-Berger** (``S-B``): the points of those one has beaten, and half the points of those one has drawn with.
+- **Buchholz**, for Swiss tournaments: the points of all opponents, for each game with them.
+- **Sonneborn-Berger** (``S-B``): for each game the points of whom one has beaten, or half of whom one has drawn with.
 - **Direct encounter** (``Direct``): one's points against those who have as many points.
 - **Wins**.
 

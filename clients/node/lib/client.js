@@ -16,7 +16,7 @@ const READING = new Set([
 const ACTING = new Set(["move", "sense", "end_game"]);
 
 /** Kinds that may be sent again thanks to a "token", which they get here unless they have one. */
-const MAKING = new Set(["new_game", "game_from_pgn", "challenge", "seek", "register", "rekey"]);
+const MAKING = new Set(["new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"]);
 
 /** Codes that go away by trying again, in answer to a hello. */
 const PASSING = new Set(["too_many", "shutting_down"]);
@@ -152,6 +152,10 @@ export class Client {
 
   players(fields) {
     return this.request("players", fields);
+  }
+
+  pair(fields) {
+    return this.request("pair", fields);
   }
 
   revoke(fields) {

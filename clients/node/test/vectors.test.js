@@ -52,7 +52,7 @@ test("replies decode to their JSON, whole and byte by byte", () => {
 });
 
 /** Kinds that a client gives a token. */
-const MAKES_TOKENS = new Set(["new_game", "game_from_pgn", "challenge", "seek", "register", "rekey"]);
+const MAKES_TOKENS = new Set(["new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"]);
 
 /** A request as a client's caller would make it: others cannot be made with it. */
 const isRequest = ({ request }) => isObject(request) && typeof request.kind === "string";

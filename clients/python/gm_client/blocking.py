@@ -50,7 +50,7 @@ READING = {
 #: Kinds that may be sent again where "ply" says which action it is.
 ACTING = {"move", "sense", "end_game"}
 #: Kinds that may be sent again thanks to a "token", which they get here unless they have one.
-MAKING = {"new_game", "game_from_pgn", "challenge", "seek", "register", "rekey"}
+MAKING = {"new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"}
 #: Unwanted invitations that a loop can leave out: as many as the server takes in the field "except".
 MAX_DECLINED = 100
 #: Codes that say, in answer to a join, that there is no invitation any more.
@@ -153,6 +153,12 @@ class ChallengeFields(NewGameFields, total=False):
     color: Color
 
 
+class PairFields(NewGameFields, total=False):
+    """``ranked``: whether it counts for the players' ratings."""
+
+    ranked: bool
+
+
 class SettingsFields(Fields, total=False):
     """``max_games`` is how many games the player takes at a time."""
 
@@ -209,6 +215,7 @@ class GamesFields(Fields, total=False):
 class PlayersFields(Fields, total=False):
     """Which players to list, and how many."""
 
+    here: bool
     limit: int
     before: int | None
 
@@ -355,6 +362,11 @@ class MoveReply(StateReply):
 class GamesReply(Reply):
     games: list[dict[str, Any]]
     before: int | None
+
+
+class PairReply(NewGameReply):
+    accepted: list[Color]
+    called_off: Color | None
 
 
 class PlayersReply(Reply):
@@ -1084,6 +1096,10 @@ class Client(Session):
     def players(self, **fields: Unpack[PlayersFields]) -> PlayersReply:
         """For the operator: a page of registered players."""
         return self._call(PlayersReply, "players", **fields)
+
+    def pair(self, white: str | int, black: str | int, **fields: Unpack[PairFields]) -> PairReply:
+        """For the operator: a game of two registered players who are here, by name or id; both are invited."""
+        return self._call(PairReply, "pair", white=white, black=black, **fields)
 
     # The loop.
 

@@ -22,6 +22,8 @@ from .blocking import (
     MoveReply,
     NewGameFields,
     NewGameReply,
+    PairFields,
+    PairReply,
     PlayerReply,
     PlayersFields,
     PlayersReply,
@@ -154,6 +156,10 @@ class Kinds(Session):
     async def players(self, **fields: Unpack[PlayersFields]) -> PlayersReply:
         """For the operator: a page of registered players."""
         return await self._call(PlayersReply, "players", **fields)
+
+    async def pair(self, white: str | int, black: str | int, **fields: Unpack[PairFields]) -> PairReply:
+        """For the operator: a game of two registered players who are here, by name or id; both are invited."""
+        return await self._call(PairReply, "pair", white=white, black=black, **fields)
 
 
 def _players(white: int | None, black: int | None) -> dict[str, int | None]:

@@ -1,4 +1,4 @@
-"""``gmd playback``: give a bot a recorded game of blind chess once more, and compare."""
+"""``gmd playback``: give a bot a recorded blind game once more, and compare."""
 
 from __future__ import annotations
 

@@ -1,0 +1,297 @@
+"""``gmd tournament``: let registered players play a tournament."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import trio
+
+from gm_client.blocking import BadReply, ConnectionLost, GmError
+from gmd.config import ConfigError, load_config
+
+from ..command_line import read_clock
+from ..crosstable import csv_text, text_table
+from .plan import FORMATS, Entrant, Settings
+from .record import Record, RecordError
+
+if TYPE_CHECKING:
+    from .daemon import Daemon
+    from .director import Director
+
+#: What games are played where nothing is said: in three minutes and two seconds a move a bot that has gone has lost its
+#: game before long. Blind chess has a clock of its own.
+DEFAULT_CLOCK = {"initial": 180.0, "increment": 2.0}
+#: The folder for tournaments in the data directory, and what their files' names end with.
+FOLDER, SUFFIX = "tournaments", ".jsonl"
+#: Of a tournament, which is a file's, too.
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+#: Beyond 30 seconds, which clients have, for an operator who upgrades the daemon meanwhile.
+PATIENCE_SECONDS = 300.0
+
+VARIANTS = ("standard", "chess960", "crazyhouse", "rbc")
+
+
+@click.command()
+@click.argument("name")
+@click.argument("players", nargs=-1, metavar="[PLAYER]...")
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="round-robin", show_default=True)
+@click.option(
+    "--games", type=click.IntRange(1, 1000), help="Of two players with each other.  [default: 1, in a gauntlet 2]"
+)
+@click.option("--rounds", type=click.IntRange(1, 1000), help="Of a Swiss tournament.")
+@click.option(
+    "--challengers", type=click.IntRange(1), help="So many of the first players run the gauntlet.  [default: 1]"
+)
+@click.option("--variant", type=click.Choice(VARIANTS), default="standard", show_default=True)
+@click.option(
+    "--clock",
+    callback=read_clock,
+    metavar="CLOCK",
+    help="In seconds: 300, 180+2, 1/0.05 (first move/each later one), none.  [default: 180+2; 900+5 in rbc]",
+)
+@click.option(
+    "--max-moves", type=click.IntRange(1), help="A game is drawn after so many moves of each side (in rbc, turns)."
+)
+@click.option("--ranked", is_flag=True, help="The games count for the players' ratings.")
+@click.option(
+    "--absence",
+    type=click.FloatRange(0),
+    default=600.0,
+    show_default=True,
+    help="Seconds after which who is away forfeits the games that wait for it.",
+)
+@click.option("--seed", type=int, help="Decides what is left to chance.  [default: drawn, and recorded]")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 100), default=100, show_default=True, help="How many games at a time."
+)
+@click.option("--resume", is_flag=True, help="Go on with the tournament of that name, or in that file.")
+@click.option("--csv-out", type=click.Path(path_type=Path), help="Write the table to this file, as CSV.")
+@click.option("--pgn-out", type=click.Path(path_type=Path), help="Write the games to this file.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(0),
+    default=PATIENCE_SECONDS,
+    show_default=True,
+    help="Seconds that the daemon may be gone.",
+)
+@click.option(
+    "--data", help="Data directory of the daemon, which must be running.  [default: the daemon's; or GMD_DATA]"
+)
+@click.option("--config", "config", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]")
+@click.pass_context
+def tournament(ctx: click.Context, /, name: str, players: tuple[str, ...], **given: Any) -> None:
+    """Let registered players play a tournament.
+
+    It is called NAME, and is for these PLAYERs, or, where none is named, for all that are here.
+
+    The daemon invites them to their games as they are here and have room. All that has happened is in a file in its
+    data directory: if this command is killed, --resume goes on, and no game is played twice.
+
+    The table goes to standard output, and how it goes on to standard error. Ctrl-C leaves; games that are on go on.
+    """
+    directory = _directory(given["data"], given["config"])
+    path = _path(directory, name, resumes=given["resume"])
+    if given["resume"]:
+        _check_resumes(ctx, players)
+    else:
+        _check(given)
+    try:
+        status = trio.run(_run, directory, path, name, players, given)
+    except KeyboardInterrupt:
+        click.echo(f"left.{_how_to_go_on(path, directory)}", err=True)
+        sys.exit(130)
+    except RecordError as error:
+        raise click.UsageError(str(error)) from None
+    except (ConnectionLost, BadReply) as error:
+        raise click.ClickException(f"{error}: is gmd serve running?{_how_to_go_on(path, directory)}") from None
+    except GmError as error:
+        raise click.ClickException(f"the daemon refuses: {error}.{_how_to_go_on(path, directory)}") from None
+    sys.exit(status)
+
+
+def _how_to_go_on(path: Path, directory: Path) -> str:
+    """The command, where there is something to go on with."""
+    command = ["gmd", "tournament", str(path), "--resume", "--data", str(directory)]
+    return f" Go on with: {shlex.join(command)}" if path.exists() else ""
+
+
+async def _run(directory: Path, path: Path, name: str, players: Sequence[str], given: dict[str, Any]) -> int:
+    """Play, or play on; the exit status."""
+    from .daemon import operator_of
+    from .director import Director
+    from .display import shown
+
+    async with operator_of(directory, given["patience"]) as daemon:
+        if given["resume"]:
+            record = Record.open(path)
+        else:
+            record = Record.create(path, _settings(name, await _entrants(daemon, players), given))
+        with record:
+            with shown(record) as watcher:
+                await _direct(Director(record, daemon, watcher, given["concurrency"]), record)
+            return await _write_results(record, daemon, given)
+
+
+async def _direct(director: Director, record: Record) -> None:
+    """Play to the end. Where the first game cannot be played as it is meant to be, there is no tournament."""
+    try:
+        await director.run()
+    except GmError as error:
+        if error.code == "bad_request" and not record.made:
+            record.path.unlink()
+        raise
+
+
+async def _entrants(daemon: Daemon, names: Sequence[str]) -> tuple[Entrant, ...]:
+    """Who is named, in that order; else whoever is here, the oldest first."""
+    if not names:
+        entrants = list(await daemon.here())
+        if len(entrants) < 2:
+            raise click.UsageError(
+                f"PLAYER: {len(entrants)} are here, and a tournament needs two; gmd players --here lists them"
+            )
+        return tuple(entrants)
+    registered = {entrant.name.lower(): entrant for entrant in await daemon.registered()}
+    for name in names:
+        if name.lower() not in registered:
+            raise click.UsageError(f"PLAYER: nobody is registered as {name!r}; gmd players lists all")
+    entrants = [registered[name.lower()] for name in names]
+    twice = next((entrant.name for entrant in entrants if entrants.count(entrant) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"PLAYER: {twice!r} is named twice")
+    if len(entrants) < 2:
+        raise click.UsageError(f"PLAYER: a tournament needs two, and {entrants[0].name!r} is one")
+    return tuple(entrants)
+
+
+def _settings(name: str, players: tuple[Entrant, ...], given: dict[str, Any]) -> Settings:
+    challengers = given["challengers"] or 1
+    if given["format_"] == "gauntlet" and challengers >= len(players):
+        raise click.UsageError(f"--challengers: {challengers} of {len(players)} players leave nobody for them to meet")
+    return Settings(
+        name=name,
+        id=secrets.token_hex(16),
+        format=given["format_"],
+        players=players,
+        games=given["games"] or (2 if given["format_"] == "gauntlet" else 1),
+        rounds=given["rounds"] or 0,
+        challengers=challengers,
+        terms=_terms(given),
+        ranked=given["ranked"],
+        absence=given["absence"],
+        seed=secrets.randbelow(2**32) if given["seed"] is None else given["seed"],
+    )
+
+
+def _terms(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of ``new_game``."""
+    variant, clock = given["variant"], given["clock"]
+    terms: dict[str, Any] = {"variant": variant}
+    if clock is not None:
+        terms["clock"] = clock or None
+    elif variant != "rbc":
+        terms["clock"] = DEFAULT_CLOCK
+    if variant != "rbc":
+        terms["draws"] = "automatic"  # nobody need claim them
+    if given["max_moves"] is not None:
+        terms["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
+    return terms
+
+
+async def _write_results(record: Record, daemon: Daemon, given: dict[str, Any]) -> int:
+    """The table and the files; the exit status."""
+    from rich.console import Console
+
+    from .results import played_games, table_of
+
+    table = table_of(record)
+    width = None if sys.stdout.isatty() else 1000  # a file or a pipe is as wide as it takes
+    Console(width=width).print(text_table(table, record.settings.name))
+    if given["csv_out"] is not None:
+        _write(given["csv_out"], csv_text(table))
+    if given["pgn_out"] is None:
+        return 0
+    missing, games = 0, []
+    async for written in played_games(record, daemon):
+        if written.pgn is None:
+            missing += 1
+            click.echo(f"game {written.game_id} is left out: the daemon does not have it any more", err=True)
+        else:
+            games.append(f"{written.pgn.rstrip()}\n\n")
+    _write(given["pgn_out"], "".join(games))
+    return 1 if missing else 0
+
+
+def _write(path: Path, text: str) -> None:
+    """A file that is whole or not there."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
+
+
+# --- The command line -------------------------------------------------------------------------------------------
+
+
+def _directory(data: str | None, config: Path | None) -> Path:
+    """The data directory that a daemon with the same settings has."""
+    if config is None and os.environ.get("GMD_CONFIG"):
+        config = Path(os.environ["GMD_CONFIG"])
+    try:
+        found = load_config({} if data is None else {"data": data}, os.environ, config).data
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+    if found == ":memory:":
+        raise click.UsageError("data: :memory: has no operator's socket; name the daemon's directory with --data")
+    directory = Path(found).expanduser()
+    if not directory.is_dir():
+        raise click.UsageError(f"data: there is no directory {directory}: start gmd serve, or name its own with --data")
+    return directory
+
+
+def _path(directory: Path, name: str, *, resumes: bool) -> Path:
+    """Where a tournament's record is."""
+    if resumes and (os.sep in name or name.endswith(SUFFIX)):
+        return Path(name)
+    if not NAME.fullmatch(name):
+        raise click.UsageError(f"NAME: {name!r} is not 1 to 64 letters, digits, dots, hyphens and underscores")
+    return directory / FOLDER / f"{name}{SUFFIX}"
+
+
+def _check(given: dict[str, Any]) -> None:
+    if (given["format_"] == "swiss") != (given["rounds"] is not None):
+        raise click.UsageError("--rounds is of a Swiss tournament, and must say there how many (--format swiss)")
+    if given["challengers"] is not None and given["format_"] != "gauntlet":
+        raise click.UsageError("--challengers goes with --format gauntlet")
+    if given["format_"] == "swiss":
+        try:
+            import networkx  # noqa: F401
+        except ImportError:
+            raise click.UsageError("--format swiss needs networkx: pip install networkx") from None
+
+
+#: What may be said of a tournament that has begun.
+OF_A_RESUMED = {"resume", "csv_out", "pgn_out", "patience", "data", "config", "concurrency", "name"}
+
+
+def _check_resumes(ctx: click.Context, players: Sequence[str]) -> None:
+    """What a tournament is has been decided."""
+    given = [
+        parameter
+        for parameter in ctx.command.params
+        if parameter.name not in OF_A_RESUMED
+        and ctx.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+    ]
+    if players or given:
+        what = "PLAYER" if players else given[0].opts[0]
+        raise click.UsageError(f"{what} is of a new tournament; --resume goes on with one as it was begun")

@@ -1,0 +1,136 @@
+"""What a tournament asks of the daemon, by the operator's socket."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from gm_client.blocking import VERSION, GmError, PairReply
+from gm_client.trio_client import Client
+from gmd.unix import SOCKET_NAME, short_path
+
+from .plan import Entrant, Key, Outcome, Settings, terms_of
+
+#: Codes that say that a player cannot be invited for now.
+NOT_NOW = ("not_available",)
+
+
+class Lost(Exception):
+    """The daemon does not know a game that it has made: its games are others, or old ones were removed."""
+
+
+class Daemon:
+    """The operator's session. It outlives restarts of the daemon."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def registered(self) -> list[Entrant]:
+        """All registered players who have a key, oldest first."""
+        return [Entrant(row["player"], row["name"]) for row in await self._players() if not row["revoked"]]
+
+    async def here(self) -> dict[Entrant, int]:
+        """Those who are here, oldest first, and how many more games each takes."""
+        rows = await self._players(here=True)
+        return {Entrant(row["player"], row["name"]): row["room"] for row in rows}
+
+    async def _players(self, **fields: Any) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = []
+        before = None
+        while True:
+            page = await self._client.players(before=before, **fields)
+            rows += page["players"]
+            before = page["before"]
+            if before is None:
+                return rows[::-1]
+
+    async def pair(self, settings: Settings, key: Key, white: int, black: int) -> int | None:
+        """The id of a game of the tournament, which is made unless it was made before; None where a player cannot be
+        invited for now.
+
+        :raises GmError: it cannot be played as it is meant to be.
+        """
+        try:
+            return (await self._paired(settings, key, white, black))["game_id"]
+        except GmError as error:
+            if error.code in NOT_NOW:
+                return None
+            raise
+
+    async def _paired(self, settings: Settings, key: Key, white: int, black: int) -> PairReply:
+        """The same request at all times, or it would be refused."""
+        players = settings.players
+        return await self._client.pair(
+            players[white].id,
+            players[black].id,
+            token=f"tournament {settings.id} {key}",
+            ranked=settings.ranked,
+            brief=True,
+            **terms_of(settings, white, black),
+        )
+
+    async def first_over(self, game_ids: Sequence[int], seconds: float | None) -> tuple[int, dict[str, Any]] | None:
+        """One of these games that is over, and its state; None if there is none in so many seconds.
+
+        :param seconds: None to wait for as long as the daemon lets one.
+        :raises Lost: it does not know one of them.
+        """
+        most = int(self._client.limits["max_wait_games"])
+        timeout = self._client.limits["max_wait_seconds"] if seconds is None else seconds
+        try:
+            reply = await self._client.wait(game_ids=list(game_ids[:most]), brief=True, timeout=timeout)
+        except GmError as error:
+            raise _lost(error) from None
+        return None if reply["state"] is None else (reply["game_id"], dict(reply["state"]))
+
+    async def is_known(self, game_id: int) -> bool:
+        """Whether there is such a game."""
+        try:
+            await self._client.state(game_id, brief=True)
+        except GmError as error:
+            if error.code == "no_such_game":
+                return False
+            raise
+        return True
+
+    async def called_off(self, settings: Settings, key: Key, white: int, black: int) -> Outcome:
+        """What is to become of a game that has not begun and will not: whoever called it off forfeits it, or whoever
+        has not taken its seat in time.
+        """
+        reply = await self._paired(settings, key, white, black)
+        reason = reply["state"]["termination"]
+        if reply["called_off"] is not None:
+            return Outcome("-/+" if reply["called_off"] == "white" else "+/-", reason)
+        if not reply["accepted"]:
+            return Outcome("-/-", reason)
+        return Outcome("+/-" if reply["accepted"] == ["white"] else "-/+", reason)
+
+    async def pgn(self, game_id: int) -> str:
+        """The whole of a game that is over.
+
+        :raises Lost: the daemon does not know it.
+        """
+        try:
+            return (await self._client.history(game_id))["pgn"]
+        except GmError as error:
+            raise _lost(error) from None
+
+
+def _lost(error: GmError) -> Exception:
+    return Lost(str(error)) if error.code == "no_such_game" else error
+
+
+@asynccontextmanager
+async def operator_of(directory: Path, patience: float) -> AsyncIterator[Daemon]:
+    """The operator's session with the daemon that works in a data directory, which must be there at first.
+
+    :param patience: for how many seconds it may be gone later.
+    :raises gm_client.blocking.ConnectionLost: none is, or it has been gone for longer.
+    :raises OSError: there is no such directory.
+    """
+    with short_path(directory / SOCKET_NAME) as path:
+        async with Client(path=path, patience=patience, client=f"gmd-tournament/{VERSION}") as client:
+            await client.open()
+            yield Daemon(client)

@@ -1,0 +1,199 @@
+"""What a tournament is, and which games are next: decided by what has happened, and by nothing else."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, get_args
+
+from ..crosstable import HALF_POINTS, PLAYED
+from ..schedule import Pairing, gauntlet, round_robin
+from ..swiss import Card, next_round
+
+Format = Literal["round-robin", "gauntlet", "swiss"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+#: After so many rounds of a Swiss tournament in which it came to no game, a player is paired no more.
+ABSENT_ROUNDS = 2
+#: Why a game was not played: a player was not there to be invited, or did not answer.
+ABSENT, UNANSWERED = "absent", "expired"
+
+
+class Entrant(NamedTuple):
+    """Who takes part: a registered player."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a tournament is. None of it changes.
+
+    :ivar id: random; the games' tokens begin with it.
+    :ivar players: in the order of their strength, where that is known; in a gauntlet the challengers come first.
+    :ivar games: how many games two players who meet have with each other.
+    :ivar rounds: how many rounds a Swiss tournament has.
+    :ivar challengers: how many play the gauntlet.
+    :ivar terms: what is played, in the fields of ``new_game``.
+    :ivar absence: for how many seconds a player may be away before it forfeits the games it is due for.
+    :ivar seed: decides what chance decides.
+    """
+
+    name: str
+    id: str
+    format: Format
+    players: tuple[Entrant, ...]
+    games: int = 1
+    rounds: int = 0
+    challengers: int = 1
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    ranked: bool = False
+    absence: float = 600.0
+    seed: int = 0
+
+
+class Key(NamedTuple):
+    """Which game of a tournament: its round and its number in that, both from 1."""
+
+    round: int
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.round}.{self.number}"
+
+
+class Outcome(NamedTuple):
+    """How a game came out: a result as crosstables have it, and why."""
+
+    result: str
+    reason: str
+
+
+class Round(NamedTuple):
+    """The games of a round, by players' numbers from 0, and who is free in it by the pairing."""
+
+    number: int
+    pairings: list[Pairing]
+    bye: int | None = None
+
+    @property
+    def games(self) -> dict[Key, Pairing]:
+        """Its games, in order."""
+        return {Key(self.number, number): pairing for number, pairing in enumerate(self.pairings, 1)}
+
+
+Outcomes = Mapping[Key, Outcome]
+
+
+def next_rounds(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes) -> list[Round]:
+    """The rounds that may begin now, beside those that there are: in a Swiss tournament one when all before it is
+    over, else all of them at once.
+
+    :return: none, where there will be none or it is too early.
+    """
+    if settings.format == "swiss":
+        done = all(key in outcomes for each in rounds for key in each.games)
+        return _swiss_round(settings, rounds, outcomes) if done and len(rounds) < settings.rounds else []
+    count = len(settings.players)
+    if settings.format == "gauntlet":
+        schedule = gauntlet(count, settings.challengers, settings.games)
+    else:
+        schedule = round_robin(count, settings.games)
+    return [Round(number, pairings) for number, pairings in enumerate(schedule, 1)][len(rounds) :]
+
+
+def total_games(settings: Settings) -> int:
+    """How many games there will be, if nobody leaves."""
+    count = len(settings.players)
+    if settings.format == "swiss":
+        return settings.rounds * (count // 2) * settings.games
+    if settings.format == "gauntlet":
+        return settings.challengers * (count - settings.challengers) * settings.games
+    return count * (count - 1) // 2 * settings.games
+
+
+def terms_of(settings: Settings, white: int, black: int) -> dict[str, Any]:
+    """What two players play: in Chess960 all their games are from one position of their own, drawn by the seed."""
+    terms = dict(settings.terms)
+    if terms.get("variant") == "chess960" and "position" not in terms:
+        drawn = random.Random(f"{settings.seed} {min(white, black)} {max(white, black)}")
+        terms["position"] = drawn.randrange(960)
+    return terms
+
+
+# --- Swiss ------------------------------------------------------------------------------------------------------
+
+
+def _swiss_round(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes) -> list[Round]:
+    gone = absentees(len(settings.players), rounds, outcomes)
+    there = [player for player in range(len(settings.players)) if player not in gone]
+    if len(there) < 2:
+        return []
+    cards = swiss_cards(settings, rounds, outcomes)
+    first_is_white = random.Random(settings.seed).random() < 0.5
+    paired = next_round([_among(cards[player], there) for player in there], first_is_white=first_is_white)
+    pairings = [(there[white], there[black]) for white, black in paired.pairings]
+    games = [
+        (black, white) if game % 2 else (white, black) for white, black in pairings for game in range(settings.games)
+    ]
+    return [Round(len(rounds) + 1, games, None if paired.bye is None else there[paired.bye])]
+
+
+def _among(card: Card, there: Sequence[int]) -> Card:
+    """A card that knows its opponents by their place among those who are there."""
+    met = type(card.met)({place: card.met[player] for place, player in enumerate(there) if card.met[player]})
+    return Card(card.points, met, card.colors, card.had_bye)
+
+
+def absentees(players: int, rounds: Sequence[Round], outcomes: Outcomes) -> set[int]:
+    """Who has not come to any of its games for so many rounds that it is taken to have left."""
+    gone = set()
+    for player in range(players):
+        own = [[key for key, pairing in each.games.items() if player in pairing] for each in rounds]
+        latest = [keys for keys in own if keys][-ABSENT_ROUNDS:]
+        missed = [key for keys in latest for key in keys if _stayed_away(player, key, rounds, outcomes)]
+        if len(latest) == ABSENT_ROUNDS and len(missed) == sum(map(len, latest)):
+            gone.add(player)
+    return gone
+
+
+def _stayed_away(player: int, key: Key, rounds: Sequence[Round], outcomes: Outcomes) -> bool:
+    outcome = outcomes[key]
+    if outcome.reason not in (ABSENT, UNANSWERED):
+        return False
+    white, _ = rounds[key.round - 1].games[key]
+    return outcome.result in ("-/-", "-/+" if player == white else "+/-")
+
+
+def swiss_cards(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes) -> list[Card]:
+    """What all rounds so far come to for each player."""
+    cards = [Card() for _ in settings.players]
+    for each in rounds:
+        if each.bye is not None:
+            cards[each.bye].points += 2 * settings.games
+            cards[each.bye].had_bye = True
+        meetings: dict[frozenset[int], list[tuple[Pairing, str]]] = {}
+        for key, pairing in each.games.items():
+            meetings.setdefault(frozenset(pairing), []).append((pairing, outcomes[key].result))
+        for games in meetings.values():
+            _count_meeting(cards, games)
+    return cards
+
+
+def _count_meeting(cards: list[Card], games: list[tuple[Pairing, str]]) -> None:
+    """The games of two players in one round. Where each had both colours as often, none counts."""
+    for pairing, result in games:
+        for player, points in zip(pairing, HALF_POINTS[result], strict=True):
+            cards[player].points += points
+    (white, black), _ = games[0]
+    if any(result in PLAYED for _, result in games):
+        for player, other in ((white, black), (black, white)):
+            cards[player].met[other] += 1
+            if len(games) % 2:
+                cards[player].colors.append(player == white)
+        return
+    for pairing, result in games:
+        for player, points in zip(pairing, HALF_POINTS[result], strict=True):
+            cards[player].had_bye |= points > 0

@@ -1,0 +1,185 @@
+"""What has happened in a tournament, in a file: JSON lines, of which each is on disk before anything is done behind it.
+
+The first line says what the tournament is; the others are rounds that have begun, games that the daemon is asked for,
+games that it has made, and results. The name of a game, its round and its number, and the tournament's random id are
+the token that the daemon knows the game by: so a command that was killed between asking for a game and writing down its
+id asks for the same game again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any, Self
+
+from .plan import Entrant, Key, Outcome, Round, Settings
+
+#: Of the lines' form.
+VERSION = 1
+
+
+class RecordError(Exception):
+    """There is no such file, or it is none that can be gone on with; the text says what to do."""
+
+
+class Record:
+    """A tournament's file, open for one process alone.
+
+    :ivar settings: what the tournament is.
+    :ivar rounds: those that have begun, in order.
+    :ivar asked: the games that the daemon was asked for, made or not.
+    :ivar made: the id of each game that the daemon is known to have made.
+    :ivar outcomes: the results so far.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        """:raises RecordError: it is no tournament's."""
+        self.path = path
+        self._file = file
+        self.rounds: list[Round] = []
+        self.asked: set[Key] = set()
+        self.made: dict[Key, int] = {}
+        self.outcomes: dict[Key, Outcome] = {}
+        whole, _, torn = file.read().rpartition(b"\n")
+        try:
+            first, *others = [json.loads(line) for line in whole.splitlines()]
+            self.settings = _read_settings(first)
+            self._numbers = {entrant.name: number for number, entrant in enumerate(self.settings.players)}
+            for line in others:
+                self._take(line)
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise RecordError(f"{path} is no tournament's record: {error!r}") from None
+        if torn:  # the line that was being written when the command was killed: nothing was done behind it
+            file.truncate(len(whole) + 1)
+        file.seek(0, os.SEEK_END)
+
+    @classmethod
+    def create(cls, path: Path, settings: Settings) -> Self:
+        """Begin a tournament.
+
+        :raises RecordError: there is one already, or there can be no file.
+        """
+        first = {"event": "tournament", "version": VERSION, **asdict(settings)}
+        first["players"] = [entrant._asdict() for entrant in settings.players]
+        part = path.with_name(f"{path.name}.{settings.id}.part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("xb") as file:
+                _write(file, first)
+            os.link(part, path)
+            _sync_directory(path.parent)
+        except FileExistsError:
+            raise RecordError(
+                f"{path} is there already: --resume goes on with it; another name begins another"
+            ) from None
+        except OSError as error:
+            raise RecordError(f"{path} cannot be written: {error.strerror}") from None
+        finally:
+            part.unlink(missing_ok=True)
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Go on with a tournament.
+
+        :raises RecordError: there is none, or another process goes on with it.
+        """
+        try:
+            file = path.open("r+b")
+        except FileNotFoundError:
+            raise RecordError(f"{path} is not there: without --resume a tournament begins") from None
+        except OSError as error:
+            raise RecordError(f"{path} cannot be opened: {error.strerror}") from None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return cls(path, file)
+        except BlockingIOError:
+            file.close()
+            raise RecordError(f"{path}: another gmd tournament goes on with it") from None
+        except BaseException:
+            file.close()
+            raise
+
+    def close(self) -> None:
+        """Let others have it."""
+        with suppress(OSError):
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- What happens -------------------------------------------------------------------------------------------
+
+    def begin_round(self, begun: Round) -> None:
+        """A round has its pairings."""
+        names = [entrant.name for entrant in self.settings.players]
+        games = [{"white": names[white], "black": names[black]} for white, black in begun.pairings]
+        bye = None if begun.bye is None else names[begun.bye]
+        self._append({"event": "round", "round": begun.number, "games": games, "bye": bye})
+
+    def ask_for(self, key: Key) -> None:
+        """The daemon is about to be asked for a game."""
+        if key not in self.asked:
+            self._append({"event": "asked", "round": key.round, "game": key.number})
+
+    def game_made(self, key: Key, game_id: int) -> None:
+        """The daemon has made a game."""
+        self._append({"event": "game", "round": key.round, "game": key.number, "game_id": game_id})
+
+    def game_over(self, key: Key, outcome: Outcome) -> None:
+        """A game has its result."""
+        self._append({"event": "result", "round": key.round, "game": key.number, **outcome._asdict()})
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        _write(self._file, line)
+        self._take(line)
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        """What a line says."""
+        match line["event"]:
+            case "round":
+                number = self._numbers.__getitem__
+                games = [(number(game["white"]), number(game["black"])) for game in line["games"]]
+                bye = None if line["bye"] is None else number(line["bye"])
+                self.rounds.append(Round(line["round"], games, bye))
+            case "asked":
+                self.asked.add(Key(line["round"], line["game"]))
+            case "game":
+                self.made[Key(line["round"], line["game"])] = line["game_id"]
+            case "result":
+                self.outcomes[Key(line["round"], line["game"])] = Outcome(line["result"], line["reason"])
+            case other:
+                raise ValueError(f"event: {other!r}")
+
+
+def _read_settings(line: Mapping[str, Any]) -> Settings:
+    fields = dict(line)
+    if fields.pop("event") != "tournament":
+        raise ValueError("it does not begin with a tournament")
+    if (version := fields.pop("version")) != VERSION:
+        raise ValueError(f"version: {version} is not {VERSION}")
+    players = tuple(Entrant(player["id"], player["name"]) for player in fields.pop("players"))
+    return Settings(players=players, **fields)
+
+
+def _write(file: IO[bytes], line: Mapping[str, Any]) -> None:
+    """A line, on disk."""
+    file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,112 @@
+"""Standings and crosstables, letter for letter."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+
+from gm_arena.crosstable import Game, Table, crosstable, csv_text, halves, round_table, standings, text_table
+
+ROBIN = [
+    Game("ada", "bea", "1-0"),
+    Game("bea", "ada", "1/2-1/2"),
+    Game("ada", "cleo", "0-1"),
+    Game("cleo", "ada", "1-0"),
+    Game("bea", "cleo", "1-0"),
+    Game("cleo", "bea", None),
+]
+
+
+def test_everybody_against_everybody() -> None:
+    assert csv_text(crosstable(["ada", "bea", "cleo"], ROBIN)) == (
+        "#,Player,Points,Games,1,2,3,S-B,Direct,Wins\n"
+        "1,cleo,2,3,×,0·,11,3,0,2\n"
+        "2,bea,1.5,3,1·,×,0½,2.75,0.5,1\n"
+        "3,ada,1.5,4,00,1½,×,2.25,1.5,1\n"
+    )
+
+
+def test_the_text_for_a_terminal() -> None:
+    console = Console(width=100, force_terminal=False, record=False)
+    with console.capture() as captured:
+        console.print(text_table(crosstable(["ada", "[b]bea"], [Game("ada", "[b]bea", "1/2-1/2")]), "spring [i]"))
+    assert [line.rstrip() for line in captured.get().splitlines()] == [
+        "spring [i]",
+        "┏━━━┳━━━━━━━━┳━━━━━━━━┳━━━━━━━┳━━━┳━━━┳━━━━━━┳━━━━━━━━┳━━━━━━┓",
+        "┃ # ┃ Player ┃ Points ┃ Games ┃ 1 ┃ 2 ┃  S-B ┃ Direct ┃ Wins ┃",
+        "┡━━━╇━━━━━━━━╇━━━━━━━━╇━━━━━━━╇━━━╇━━━╇━━━━━━╇━━━━━━━━╇━━━━━━┩",
+        "│ 1 │ ada    │      ½ │     1 │ × │ ½ │ 0.25 │      ½ │    0 │",
+        "│ 2 │ [b]bea │      ½ │     1 │ ½ │ × │ 0.25 │      ½ │    0 │",
+        "└───┴────────┴────────┴───────┴───┴───┴──────┴────────┴──────┘",
+    ]
+
+
+SWISS = [
+    Game("ada", "bea", "1-0", 1),
+    Game("bea", "ada", "0-1", 1),
+    Game("cleo", None, "+/-", 1),
+    Game("cleo", None, "+/-", 1),
+    Game("ada", "cleo", "1/2-1/2", 2),
+    Game("cleo", "ada", "-/+", 2),
+    Game("bea", None, "+/-", 2),
+    Game("bea", None, "+/-", 2),
+]
+
+
+def test_a_column_for_each_round() -> None:
+    assert csv_text(round_table(["ada", "bea", "cleo"], SWISS)) == (
+        "#,Player,Points,Games,R1,R2,Buchholz,Direct,Wins\n"
+        "1,ada,3.5,3,3w1b1,2w½b+,6.5,0,2\n"
+        "2,cleo,2.5,1,bye,1b½w-,3.5,0,0\n"
+        "3,bea,2,2,1b0w0,bye,7,0,0\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "points", "cell"),
+    [("+/-", (1.0, 0.0), "+"), ("-/+", (0.0, 1.0), "-"), ("-/-", (0.0, 0.0), "-"), (None, (0.0, 0.0), "·")],
+)
+def test_what_was_not_played_gives_points_and_counts_for_no_tie_break(
+    result: str | None, points: tuple[float, float], cell: str
+) -> None:
+    games = [Game("ada", "bea", result)]
+    rows = {row.name: row for row in standings(["ada", "bea"], games, ("Buchholz", "S-B", "Direct", "Wins"))}
+    assert (rows["ada"].points, rows["bea"].points) == points
+    assert {value for row in rows.values() for value in row.tiebreaks.values()} == {0.0}
+    assert {row.games for row in rows.values()} == {0}
+    table = crosstable(["ada", "bea"], games)
+    assert {row[1]: row[4:6] for row in table.rows}["ada"].count(cell) == 1
+
+
+def test_tie_breaks_are_asked_in_order_and_then_the_order_of_names() -> None:
+    games = [Game("a", "b", "1-0"), Game("c", "d", "1-0"), Game("a", "d", "1/2-1/2"), Game("c", "b", "1/2-1/2")]
+    assert [row.name for row in standings(["c", "a", "b", "d"], games)] == ["c", "a", "b", "d"]
+    games += [Game("a", "c", "0-1"), Game("a", "d", "1-0")]  # 2½ each; of a and c it is c who has won
+    rows = standings(["a", "b", "c", "d"], games, ("Direct",))
+    assert [(row.name, row.points, row.tiebreaks["Direct"]) for row in rows] == [
+        ("c", 2.5, 1.0),
+        ("a", 2.5, 0.0),
+        ("b", 0.5, 0.0),
+        ("d", 0.5, 0.0),
+    ]
+    assert [row.name for row in standings(["a", "b", "c", "d"], games, ("Wins", "Direct"))][:2] == ["c", "a"]
+
+
+def test_every_count_of_a_row() -> None:
+    row = standings(["ada", "bea", "cleo"], ROBIN)[2]
+    assert row == (3, "ada", 1.5, 4, 1, 1, 2, {"S-B": 2.25, "Direct": 1.5, "Wins": 1.0})
+
+
+def test_a_name_that_nobody_has() -> None:
+    with pytest.raises(KeyError, match="dora"):
+        crosstable(["ada"], [Game("ada", "dora", "1-0")])
+
+
+def test_no_games_and_nobody() -> None:
+    assert crosstable([], []) == Table(["#", "Player", "Points", "Games", "S-B", "Direct", "Wins"], [])
+    assert round_table(["ada"], []).rows == [["1", "ada", "0", "0", "0", "0", "0"]]
+
+
+@pytest.mark.parametrize(("value", "text"), [(0, "0"), (0.5, "½"), (1, "1"), (10.5, "10½"), (2.25, "2.25")])
+def test_halves(value: float, text: str) -> None:
+    assert halves(value) == text

@@ -1,0 +1,322 @@
+"""Tournaments of real players on a real daemon: every format, its table and its PGN, and whoever does not come."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import trio
+
+from gm_arena.tournament.plan import Key, Outcome
+from gm_arena.tournament.record import Record
+from gm_arena.tournament.results import played_games
+from gm_client.trio_client import Client, Turn
+from tests.arena.tournaments import NAMES, Hall, Witness, all_games, hall, results, seat_all, table
+
+
+async def pgn_of(hall: Hall, record: Record) -> list[str]:
+    async with hall.operator() as daemon:
+        return [written.pgn or "" async for written in played_games(record, daemon)]
+
+
+# --- Formats ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_double_round_robin(tmp_path: Path) -> None:
+    names = NAMES[:4]
+    async with hall(tmp_path, *names) as house:
+        seat_all(house, names)
+        witness = Witness()
+        record = await house.direct(await house.begin(names, games=2), witness)
+        assert [len(begun.pairings) for begun in witness.begun] == [2] * 6
+        assert {outcome.reason for _, _, outcome in witness.over} <= {"resignation_white", "resignation_black"}
+        assert table(record) == (
+            "#,Player,Points,Games,1,2,3,4,S-B,Direct,Wins\n"
+            "1,ada,6,6,×,11,11,11,12,0,6\n"
+            "2,bea,4,6,00,×,11,11,4,0,4\n"
+            "3,cleo,2,6,00,00,×,11,0,0,2\n"
+            "4,dora,0,6,00,00,00,×,0,0,0\n"
+        )
+        ids = [entrant.id for entrant in record.settings.players]
+        meetings = await all_games(house)
+        assert sorted(meetings) == sorted((one, other) for one in ids for other in ids if one != other)
+
+
+async def test_a_gauntlet(tmp_path: Path) -> None:
+    names = NAMES[:4]
+    async with hall(tmp_path, *names) as house:
+        seat_all(house, names)
+        record = await house.direct(await house.begin(("bea", "ada", "cleo", "dora"), format="gauntlet", games=2))
+        assert table(record) == (
+            "#,Player,Points,Games,1,2,3,4,S-B,Direct,Wins\n"
+            "1,bea,4,6,×,00,11,11,0,0,4\n"
+            "2,ada,2,2,11,×,,,8,0,2\n"
+            "3,cleo,0,2,00,,×,,0,0,0\n"
+            "4,dora,0,2,00,,,×,0,0,0\n"
+        )
+
+
+async def test_a_swiss_tournament_with_byes(tmp_path: Path) -> None:
+    names = NAMES[:5]
+    async with hall(tmp_path, *names) as house:
+        seat_all(house, names)
+        witness = Witness()
+        record = await house.direct(await house.begin(names, format="swiss", rounds=3, seed=1), witness)
+        assert [names[begun.bye] for begun in witness.begun if begun.bye is not None] == ["eva", "dora", "cleo"]
+        assert table(record) == (
+            "#,Player,Points,Games,R1,R2,R3,Buchholz,Direct,Wins\n"
+            "1,ada,3,3,3w1,2b1,4w1,5,0,3\n"
+            "2,bea,2,3,4b1,1w0,5b1,5,0,2\n"
+            "3,cleo,2,2,1b0,5w1,bye,4,0,1\n"
+            "4,dora,1,2,2w0,bye,1b0,5,0,0\n"
+            "5,eva,1,2,bye,3b0,2w0,4,0,0\n"
+        )
+
+
+async def test_two_games_a_meeting_in_a_swiss_tournament(tmp_path: Path) -> None:
+    names = NAMES[:2]
+    async with hall(tmp_path, *names) as house:
+        seat_all(house, names)
+        record = await house.direct(await house.begin(names, format="swiss", rounds=1, games=2, seed=1))
+        (begun,) = record.rounds
+        assert begun.pairings in ([(0, 1), (1, 0)], [(1, 0), (0, 1)])
+        assert [row.split(",")[:4] for row in table(record).splitlines()[1:]] == [
+            ["1", "ada", "2", "2"],
+            ["2", "bea", "0", "2"],
+        ]
+
+
+async def test_the_games_as_pgn(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house:
+        seat_all(house, ("ada", "bea"))
+        terms = {"variant": "standard", "clock": {"initial": 60.0, "increment": 1.0}}
+        record = await house.direct(await house.begin(("ada", "bea"), games=2, terms=terms))
+        first, second = (re.sub(r'Date "[\d.]+"', 'Date "?"', pgn) for pgn in await pgn_of(house, record))
+        assert first == (
+            '[Event "spring"]\n[Site "?"]\n[Date "?"]\n[Round "1.1"]\n[White "ada"]\n[Black "bea"]\n[Result "1-0"]\n'
+            '[Termination "resignation_black"]\n[TimeControl "60+1"]\n\n1. Nh3 1-0\n'
+        )
+        assert second == (
+            '[Event "spring"]\n[Site "?"]\n[Date "?"]\n[Round "2.1"]\n[White "bea"]\n[Black "ada"]\n[Result "0-1"]\n'
+            '[Termination "resignation_white"]\n[TimeControl "60+1"]\n\n0-1\n'
+        )
+
+
+async def test_blind_games_and_their_pgn(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house:
+        seat_all(house, ("ada", "bea"))
+        record = await house.direct(await house.begin(("ada", "bea"), terms={"variant": "rbc"}))
+        (pgn,) = await pgn_of(house, record)
+        for tag in ("Event", "Round", "White", "Black", "Result", "Variant"):
+            assert pgn.count(f"[{tag} ") == 1
+        assert '[White "ada"]' in pgn
+        assert '[Result "1-0"]' in pgn
+        assert results(record) == {"1.1": "1-0 resignation_black"}
+
+
+async def test_in_chess960_two_players_have_one_position_which_the_seed_decides(tmp_path: Path) -> None:
+    names = NAMES[:3]
+    async with hall(tmp_path, *names) as house:
+        seat_all(house, names)
+        record = await house.direct(await house.begin(names, games=2, seed=5, terms={"variant": "chess960"}))
+        async with Client(path=str(tmp_path / "operator.sock")) as client:
+            fens: dict[frozenset[int], set[str]] = {}
+            for key, game_id in record.made.items():
+                state = (await client.state(game_id))["state"]
+                fens.setdefault(frozenset(record.rounds[key.round - 1].games[key]), set()).add(state["start_fen"])
+        assert [len(found) for found in fens.values()] == [1, 1, 1]
+        assert len(set.union(*fens.values())) == 3
+
+
+async def test_no_more_games_at_a_time_than_wanted(tmp_path: Path) -> None:
+    names = NAMES[:4]
+    async with hall(tmp_path, *names) as house:
+        seat_all(house, names)
+        witness = Witness()
+        most = 0
+        plays = witness.plays
+
+        def counted(key: Key, pairing: tuple[int, int], game_id: int) -> None:
+            nonlocal most
+            plays(key, pairing, game_id)
+            most = max(most, len(witness.played) - len(witness.over))
+
+        witness.plays = counted  # type: ignore[method-assign]
+        await house.direct(await house.begin(names), witness, at_once=1)
+        assert (most, len(witness.over)) == (1, 6)
+
+
+# --- Those who do not come --------------------------------------------------------------------------------------
+
+
+async def test_who_is_away_for_too_long_forfeits_and_two_who_are_get_nothing(tmp_path: Path) -> None:
+    names = NAMES[:4]
+    async with hall(tmp_path, *names) as house:
+        seat_all(house, names[:2])
+        await house.gathered(*names[:2])
+        record = await house.direct(await house.begin(names, absence=0.0))
+        ends = {
+            frozenset(record.rounds[key.round - 1].games[key]): (record.rounds[key.round - 1].games[key], outcome)
+            for key, outcome in record.outcomes.items()
+        }
+        for one in (0, 1):
+            for other in (2, 3):
+                (white, _), outcome = ends[frozenset((one, other))]
+                assert outcome == Outcome("+/-" if white == one else "-/+", "absent")
+        assert ends[frozenset((2, 3))][1] == Outcome("-/-", "absent")
+        assert ends[frozenset((0, 1))][1].result in ("1-0", "0-1")
+        assert [row.split(",")[1:4] for row in table(record).splitlines()[1:]] == [
+            ["ada", "3", "1"],
+            ["bea", "2", "1"],
+            ["cleo", "0", "0"],
+            ["dora", "0", "0"],
+        ]
+        assert len(await all_games(house)) == 1
+        assert len(await pgn_of(house, record)) == 1
+
+
+async def test_who_comes_in_time_plays(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house, trio.open_nursery() as nursery:
+        seat_all(house, ("ada",))
+        witness = Witness()
+        record = await house.begin(("ada", "bea"))
+        nursery.start_soon(house.direct, record, witness)
+        await witness.until(lambda: {1} in witness.awaited)
+        assert witness.played == []
+        house.seat("bea", lambda turn: turn.resign())
+        await witness.until(lambda: witness.over)
+    assert results(record) == {"1.1": "1-0 resignation_black"}
+
+
+async def test_who_does_not_answer_forfeits(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea", invitation_timeout=1.5) as house, house.here("bea"):
+        seat_all(house, ("ada",))
+        record = await house.direct(await house.begin(("ada", "bea"), games=2))
+        assert results(record) == {"1.1": "+/- expired", "2.1": "-/+ expired"}
+
+
+async def test_where_neither_answers_neither_has_a_point(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea", invitation_timeout=0.3) as house, house.here("bea"), house.here("ada"):
+        assert results(await house.direct(await house.begin(("ada", "bea")))) == {"1.1": "-/- expired"}
+
+
+@pytest.mark.parametrize("accepts", [False, True])
+@pytest.mark.parametrize("name", ["ada", "bea"])
+async def test_who_declines_or_withdraws_forfeits(tmp_path: Path, name: str, accepts: bool) -> None:
+    names = ("ada", "bea")
+    async with hall(tmp_path, *names) as house, house.here("ada") as ada, house.here("bea") as bea:
+        client = {"ada": ada, "bea": bea}[name]
+        witness = Witness()
+        record = await house.begin(names)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.direct, record, witness)
+            await witness.until(lambda: witness.played)
+            if accepts:
+                await client.accept(1)
+            await client.decline(1)
+        end = f"{'-/+' if name == 'ada' else '+/-'} {'withdrawn' if accepts else 'declined'}"
+        assert results(record) == {"1.1": end}
+
+
+async def test_who_leaves_a_game_loses_it_on_time(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house:
+        leaving: list[trio.CancelScope] = []
+
+        async def leave(turn: Turn) -> None:
+            leaving[0].cancel()
+
+        async def think(turn: Turn) -> None:
+            await turn.move("e4")
+
+        house.seat("ada", think)
+        leaving.append(house.seat("bea", leave))
+        record = await house.direct(await house.begin(("ada", "bea"), terms={"clock": {"initial": 1.5}}))
+        assert results(record) == {"1.1": "1-0 timeout_black"}
+
+
+async def test_who_leaves_and_comes_back_plays_on(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house, house.here("bea") as bea:
+        seat_all(house, ("ada",))
+        witness = Witness()
+        record = await house.begin(("ada", "bea"))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.direct, record, witness)
+            await witness.until(lambda: witness.played)
+            await bea.accept(1)
+            await bea.wait(1)  # until Ada has moved
+            await bea.aclose()
+            async with house.here("bea") as again:
+                await again.end_game(1, "resignation_black")
+        assert results(record) == {"1.1": "1-0 resignation_black"}
+
+
+async def test_what_the_operator_ends_counts_as_it_was_ended(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house, house.here("ada") as ada, house.here("bea") as bea:
+        witness = Witness()
+        record = await house.begin(("ada", "bea"))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.direct, record, witness)
+            await witness.until(lambda: witness.played)
+            await ada.accept(1)
+            await bea.accept(1)
+            async with Client(path=str(tmp_path / "operator.sock")) as operator:
+                await operator.end_game(1, "resignation_white")
+        assert results(record) == {"1.1": "0-1 resignation_white"}
+
+
+async def test_who_is_revoked_forfeits_what_it_has_not_begun(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house, house.here("ada"), house.here("bea"):
+        witness = Witness()
+        record = await house.begin(("ada", "bea"), games=2, absence=0.0)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.direct, record, witness)
+            await witness.until(lambda: len(witness.played) == 2)
+            async with Client(path=str(tmp_path / "operator.sock")) as operator:
+                await operator.revoke(name="bea")
+        assert results(record) == {"1.1": "+/- declined", "2.1": "-/+ declined"}
+
+
+async def test_a_game_that_the_daemon_has_lost_gives_nobody_a_point(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house:
+        seat_all(house, ("ada", "bea"))
+        record = await house.begin(("ada", "bea"), games=2)
+        for begun in (await _rounds(record))[:1]:
+            record.begin_round(begun)
+        record.ask_for(Key(1, 1))
+        record.game_made(Key(1, 1), 4711)
+        await house.direct(record)
+        assert results(record) == {"1.1": "-/- lost", "2.1": "0-1 resignation_white"}
+
+
+async def _rounds(record: Record) -> list[object]:
+    from gm_arena.tournament.plan import next_rounds
+
+    return list(next_rounds(record.settings, [], {}))
+
+
+async def test_who_has_not_come_for_two_rounds_of_a_swiss_tournament_is_paired_no_more(tmp_path: Path) -> None:
+    names = NAMES[:4]
+    async with hall(tmp_path, *names) as house:
+        seat_all(house, names[:3])
+        await house.gathered(*names[:3])
+        witness = Witness()
+        record = await house.direct(await house.begin(names, format="swiss", rounds=4, seed=1, absence=0.0), witness)
+        paired = [{player for pairing in begun.pairings for player in pairing} for begun in witness.begun]
+        assert [3 in players for players in paired] == [True, True, False, False]
+        assert [begun.bye is not None for begun in witness.begun] == [False, False, True, True]
+        assert table(record).splitlines()[-1].split(",")[1:4] == ["dora", "0", "0"]
+
+
+async def test_a_player_with_no_room_is_waited_for_while_it_plays_here_and_else_is_away(tmp_path: Path) -> None:
+    names = NAMES[:3]
+    async with hall(tmp_path, *names) as house:
+        async with house.here("ada") as ada, house.here("cleo") as cleo:
+            await ada.settings(max_games=1)
+            await cleo.settings(max_games=0)
+        seat_all(house, names)
+        await house.gathered(*names)
+        record = await house.direct(await house.begin(names, absence=2.0))
+        reasons = {key: outcome.reason for key, outcome in record.outcomes.items()}
+        assert sorted(reasons.values())[:2] == ["absent", "absent"]
+        assert sorted(reasons.values())[2].startswith("resignation")

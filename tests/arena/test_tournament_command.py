@@ -1,0 +1,262 @@
+"""``gmd tournament`` as an operator runs it: a process of its own, killed in the middle, and bots of their own, too."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+import trio
+
+from gm_arena.tournament.record import Record
+from tests.arena.playing import untimed
+from tests.arena.tournaments import NAMES, PATIENCE, Hall, all_games, hall, register, seat_all
+from tests.cli.commands import gmd, gmd_process
+from tests.http.test_rc_connect import rc_connect, rc_register
+from tests.serving import environment, served
+
+#: The command, as the entry point runs it.
+COMMAND = (sys.executable, "-m", "gmd", "tournament")
+
+
+@asynccontextmanager
+async def tournament(data: Path, *arguments: object) -> AsyncIterator[trio.Process]:
+    """The command in a process of its own, which is killed if it runs on."""
+    command = [*COMMAND, *map(str, arguments), "--data", str(data)]
+    process = await trio.lowlevel.open_process(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        with trio.fail_after(PATIENCE):
+            yield process
+    finally:
+        process.kill()
+        await process.wait()
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            await stream.aclose()
+
+
+def records(data: Path) -> list[Path]:
+    """The tournaments that there are."""
+    return list(data.glob("tournaments/*"))
+
+
+async def finished(data: Path, *arguments: object) -> tuple[int, str, str]:
+    """Its exit status, and both outputs."""
+    command = [*COMMAND, *map(str, arguments), "--data", str(data)]
+    with trio.fail_after(PATIENCE):
+        ran = await trio.run_process(command, env=environment(), capture_stdout=True, capture_stderr=True, check=False)
+    return ran.returncode, ran.stdout.decode(), untimed(ran.stderr.decode())
+
+
+async def read_lines(process: trio.Process, count: int) -> list[str]:
+    """The first lines of what it says as it goes on."""
+    assert process.stderr is not None
+    text = b""
+    while text.count(b"\n") < count:
+        chunk = await process.stderr.receive_some()
+        assert chunk, text
+        text += chunk
+    return untimed(text.decode()).splitlines()
+
+
+async def test_the_command_and_the_daemon_are_killed_and_the_games_are_the_same(tmp_path: Path) -> None:
+    names = NAMES[:4]
+    data = tmp_path / "data"
+    common = ("--format", "swiss", "--rounds", "3", "--seed", "1", "--concurrency", "1")
+    with ExitStack() as first:
+        daemon = first.enter_context(served("--data", str(data)))
+        async with trio.open_nursery() as nursery:
+            house = Hall(daemon.port, data, nursery, await register(daemon.port, names))
+            seat_all(house, names)
+            await house.gathered(*names)
+            async with tournament(data, "spring", *names, *common) as process:
+                await read_lines(process, 3)
+                process.kill()
+                await process.wait()
+            async with tournament(data, "spring", "--resume", "--concurrency", "1") as process:
+                await read_lines(process, 2)
+                first.close()  # by SIGKILL
+                with served("--data", str(data), "--port", str(daemon.port)):
+                    await read_lines(process, 2)
+                    process.kill()
+                    await process.wait()
+                    status, out, _ = await finished(data, "spring", "--resume", "--csv-out", tmp_path / "spring.csv")
+                    played = await all_games(house)
+            nursery.cancel_scope.cancel()
+    assert status == 0
+    meetings = Counter(frozenset(pair) for pair in played)
+    assert (len(meetings), set(meetings.values())) == (6, {1})
+    assert (tmp_path / "spring.csv").read_text() == (
+        "#,Player,Points,Games,R1,R2,R3,Buchholz,Direct,Wins\n"
+        "1,ada,3,3,3w1,2b1,4w1,3,0,3\n"
+        "2,bea,2,3,4b1,1w0,3b1,4,0,2\n"
+        "3,cleo,1,3,1b0,4w1,2w0,5,0,1\n"
+        "4,dora,0,3,2w0,3b0,1b0,6,0,0\n"
+    )
+    assert re.search("│ 1 │ ada +│ +3 │ +3 │ +3w1 │ +2b1 │ +4w1 │", out)
+    with Record.open(data / "tournaments" / "spring.jsonl") as record:
+        assert sorted(record.made.values()) == [1, 2, 3, 4, 5, 6]
+
+
+async def test_what_it_says_and_writes(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house:
+        seat_all(house, ("ada", "bea"))
+        await house.gathered("ada", "bea")
+        status, out, err = await finished(
+            tmp_path, "spring", "--games", "2", "--concurrency", "1", "--pgn-out", tmp_path / "spring.pgn"
+        )
+        assert status == 0, err
+        assert err.splitlines() == [
+            "round 1: 1 game",
+            "round 2: 1 game",
+            "1.1 ada - bea: game 1",
+            "1.1 ada - bea: 1-0 resignation_black (1 of 2)",
+            "2.1 bea - ada: game 2",
+            "2.1 bea - ada: 0-1 resignation_white (2 of 2)",
+        ]
+        assert [line.rstrip() for line in out.splitlines()] == [
+            "spring",
+            "┏━━━┳━━━━━━━━┳━━━━━━━━┳━━━━━━━┳━━━━┳━━━━┳━━━━━┳━━━━━━━━┳━━━━━━┓",
+            "┃ # ┃ Player ┃ Points ┃ Games ┃  1 ┃  2 ┃ S-B ┃ Direct ┃ Wins ┃",
+            "┡━━━╇━━━━━━━━╇━━━━━━━━╇━━━━━━━╇━━━━╇━━━━╇━━━━━╇━━━━━━━━╇━━━━━━┩",
+            "│ 1 │ ada    │      2 │     2 │  × │ 11 │   0 │      0 │    2 │",
+            "│ 2 │ bea    │      0 │     2 │ 00 │  × │   0 │      0 │    0 │",
+            "└───┴────────┴────────┴───────┴────┴────┴─────┴────────┴──────┘",
+        ]
+        pgn = (tmp_path / "spring.pgn").read_text()
+        assert [re.findall(rf'\[{tag} "(.*)"\]', pgn) for tag in ("Event", "Round", "White", "TimeControl")] == [
+            ["spring", "spring"],
+            ["1.1", "2.1"],
+            ["ada", "bea"],
+            ["180+2", "180+2"],
+        ]
+        again = await finished(tmp_path, "spring", "--resume", "--csv-out", tmp_path / "spring.csv")
+        assert again == (0, out, "")
+        assert (tmp_path / "spring.csv").read_text().count("\n") == 3
+        by_file = await finished(tmp_path, tmp_path / "tournaments" / "spring.jsonl", "--resume")
+        assert by_file == (0, out, "")
+
+
+async def test_on_a_terminal_the_table_is_kept_current(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    async with hall(tmp_path, "ada", "bea") as house:
+        seat_all(house, ("ada", "bea"))
+        await house.gathered("ada", "bea")
+        command = [*COMMAND, "spring", "--seed", "1", "--data", str(tmp_path)]
+        env = {**environment(), "TERM": "xterm", "COLUMNS": "120"}
+        await trio.run_process(command, env=env, stderr=theirs, capture_stdout=True)
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):  # the other end is closed
+        while chunk := os.read(ours, 1 << 16):
+            shown += chunk
+    os.close(ours)
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
+    assert "\r\n1 of 1 games over, 0 on" in text
+    assert "┃ # ┃ Player ┃ Points ┃" in text
+
+
+async def test_interrupted_it_says_how_to_go_on(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea"), tournament(tmp_path, "spring", "ada", "bea") as process:
+        assert await read_lines(process, 2) == ["round 1: 1 game", "waiting for ada, bea"]
+        process.send_signal(2)
+        assert await process.wait() == 130
+        assert process.stderr is not None
+        path = tmp_path / "tournaments" / "spring.jsonl"
+        words = f"left. Go on with: gmd tournament {path} --resume --data {tmp_path}\n"
+        assert (await process.stderr.receive_some()).decode() == words
+
+
+async def test_bots_that_are_programs(tmp_path: Path) -> None:
+    """Two of reconchess's own, of blind chess, brought by ``gmd connect``."""
+    names = ("random", "attacker")
+    async with hall(tmp_path, *names) as house:
+        connect = [sys.executable, "-m", "gmd", "connect", "--server", f"127.0.0.1:{house.port}"]
+        for name in names:
+            command = [*connect, f"reconchess:reconchess.bots.{name}_bot", "--player", name, "--key", house.keys[name]]
+            house.nursery.start_soon(_run_until_cancelled, command)
+        await house.gathered(*names)
+        status, _, err = await finished(
+            tmp_path, "blind", "--variant", "rbc", "--games", "2", "--max-moves", "10", "--pgn-out", tmp_path / "b.pgn"
+        )
+        house.nursery.cancel_scope.cancel()
+    assert status == 0, err
+    assert (tmp_path / "b.pgn").read_text().count('[Event "blind"]') == 2
+    with Record.open(tmp_path / "tournaments" / "blind.jsonl") as record:
+        assert {outcome.result for outcome in record.outcomes.values()} <= {"1-0", "0-1", "1/2-1/2"}
+        assert all("resignation" not in outcome.reason for outcome in record.outcomes.values())
+
+
+async def _run_until_cancelled(command: list[str]) -> None:
+    await trio.run_process(command, env=environment(), capture_stdout=True, capture_stderr=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["spring", "ada", "nobody"], "PLAYER: nobody is registered as 'nobody'; gmd players lists all"),
+        (["spring", "ada", "Ada"], "PLAYER: 'ada' is named twice"),
+        (["spring", "ada"], "PLAYER: a tournament needs two, and 'ada' is one"),
+        (["spring"], "PLAYER: 0 are here, and a tournament needs two; gmd players --here lists them"),
+        (["spring", "ada", "bea", "--rounds", "2"], "--rounds is of a Swiss tournament"),
+        (["spring", "ada", "bea", "--format", "swiss"], "--rounds is of a Swiss tournament"),
+        (["spring", "ada", "bea", "--challengers", "1"], "--challengers goes with --format gauntlet"),
+        (
+            ["spring", "ada", "bea", "--format", "gauntlet", "--challengers", "2"],
+            "--challengers: 2 of 2 players leave nobody for them to meet",
+        ),
+        (["a b", "ada", "bea"], "NAME: 'a b' is not 1 to 64 letters, digits, dots, hyphens and underscores"),
+        (["spring", "--resume"], "is not there: without --resume a tournament begins"),
+        (["spring", "ada", "--resume"], "PLAYER is of a new tournament"),
+        (["spring", "--games", "2", "--resume"], "--games is of a new tournament"),
+        (["spring", "ada", "bea", "--clock", "soon"], "'soon' is none of 300, 180+2"),
+    ],
+)
+async def test_what_is_refused(tmp_path: Path, arguments: list[str], words: str) -> None:
+    async with hall(tmp_path, "ada", "bea"):
+        ran = await trio.to_thread.run_sync(lambda: gmd("tournament", *arguments, "--data", tmp_path))
+    assert (ran.status, words in ran.err) == (2, True), ran.err
+    assert records(tmp_path) == []
+
+
+def test_without_a_daemon(tmp_path: Path) -> None:
+    ran = gmd("tournament", "spring", "--data", tmp_path)
+    assert (ran.status, "is gmd serve running?" in ran.err) == (1, True), ran.err
+    ran = gmd("tournament", "spring", "--data", tmp_path / "nowhere")
+    assert (ran.status, "there is no directory" in ran.err) == (2, True), ran.err
+
+
+async def test_what_the_daemon_refuses_leaves_no_tournament_behind(tmp_path: Path) -> None:
+    async with hall(tmp_path, "ada", "bea") as house:
+        seat_all(house, ("ada", "bea"))
+        await house.gathered("ada", "bea")
+        status, _, err = await finished(tmp_path, "spring", "--clock", "0")
+    assert status == 1
+    assert err.splitlines()[-1].startswith("Error: the daemon refuses: clock.initial: 0.0 is not"), err
+    assert records(tmp_path) == []
+
+
+def test_a_bot_of_reconchess_s_own_client_and_one_on_tcp(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
+        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        rc_register(url, "on-http")
+        key = gmd_process("register", "on-tcp", "--data", tmp_path).out.strip()
+        connect = [sys.executable, "-m", "gmd", "connect", "--server", f"127.0.0.1:{daemon.port}"]
+        command = [*connect, "reconchess:reconchess.bots.random_bot", "--player", "on-tcp", "--key", key]
+        with rc_connect(url, "on-http"), subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL) as bot:
+            try:
+                wanted = ("--variant", "rbc", "--max-moves", "6", "--data", tmp_path)
+                ran = gmd_process("tournament", "mixed", "on-http", "on-tcp", *wanted)
+            finally:
+                bot.kill()
+    assert ran.status == 0, ran.err
+    with Record.open(tmp_path / "tournaments" / "mixed.jsonl") as record:
+        assert [outcome.result in ("1-0", "0-1", "1/2-1/2") for outcome in record.outcomes.values()] == [True]
