@@ -5,7 +5,22 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, embedding, keys, latency, many, minimax, recon, start, strength, throughput, tls, tracker, turns
+from . import (
+    durable,
+    embedding,
+    keys,
+    latency,
+    many,
+    minimax,
+    ratings,
+    recon,
+    start,
+    strength,
+    throughput,
+    tls,
+    tracker,
+    turns,
+)
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -20,6 +35,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "embedding": lambda options: embedding.measure(options.rounds),
     "tracker": lambda options: tracker.measure(games=10),
     "turns": lambda options: turns.measure(options.rounds),
+    "ratings": lambda options: ratings.measure(ladders=24),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
     "minimax": lambda options: minimax.measure(),
 }

@@ -9,7 +9,7 @@ from statistics import median
 
 from . import servers
 from .load import HELLO, NEW_GAME, Address, frame, latencies
-from .stored import FIRST_PLAYER, Played, directory
+from .stored import FIRST_PLAYER, Played, directory, make_ranked
 
 FINISHED: Played = ({}, ["f3", "e5", "g4", "Qh4#"])
 CLOCKED: Played = ({"clock": {"initial": 86_400}}, ["e4", "e5"])
@@ -17,8 +17,11 @@ CLOCKED: Played = ({"clock": {"initial": 86_400}}, ["e4", "e5"])
 LOGS: dict[str, tuple[Played, int]] = {
     "1 game": (FINISHED, 1),
     "1,000,000 finished": (FINISHED, 1_000_000),
+    "1,000,000 ranked": (FINISHED, 1_000_000),
     "10,000 live, clocked": (CLOCKED, 10_000),
 }
+#: The log whose games all count for ratings, of a thousand players.
+RANKED = "1,000,000 ranked"
 #: Requests that look for something; none may take longer because there is more that it does not look for.
 REQUESTS: dict[str, bytes] = {
     "games": frame({"kind": "games"}),
@@ -38,6 +41,7 @@ def measure(rounds: int) -> None:
     """Print a line for each log: medians, in milliseconds."""
     with ExitStack() as stack:
         paths = {name: stack.enter_context(directory([played], count)) for name, (played, count) in LOGS.items()}
+        make_ranked(paths[RANKED])
         print(f"{'milliseconds':22}{'start':>8}" + "".join(f"{name:>12}" for name in REQUESTS))
         starts: dict[str, list[float]] = {name: [] for name in paths}
         times: dict[str, list[list[float]]] = {name: [] for name in paths}

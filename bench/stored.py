@@ -87,3 +87,11 @@ def _copy(file: Path, templates: int, count: int) -> None:
             connection.execute(_COPY_EVENTS, ids)
             connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def make_ranked(path: Path) -> None:
+    """Have all games of a data directory count for their players' ratings, as far as their rows go."""
+    with closing(sqlite3.connect(path / FILE_NAME)) as connection:
+        connection.execute("UPDATE games SET white_version = 1, black_version = 1")
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -52,6 +52,7 @@ class Arbiter:
         #: How many games are live, durably.
         self.live_games = 0
         self._on_seats: list[Callable[[Game], None]] = []
+        self._on_pruned: list[Callable[[Pruned], None]] = []
 
     @property
     def games_in_memory(self) -> int:
@@ -71,6 +72,10 @@ class Arbiter:
     def when_seats_change(self, callback: Callable[[Game], None]) -> None:
         """Call back with every game that is made, joined, or ended, once that is durable."""
         self._on_seats.append(callback)
+
+    def when_pruned(self, callback: Callable[[Pruned], None]) -> None:
+        """Call back with every game that is removed from the log."""
+        self._on_pruned.append(callback)
 
     def lapse(self, game_id: int, seconds: float) -> None:
         """Call a game of the log's off after some time, if it has not begun by then."""
@@ -144,6 +149,8 @@ class Arbiter:
         """A finished game is in the log no more."""
         self._shelf.drop(pruned.game_id)
         self.turns.forget(pruned.game_id, pruned.players)
+        for callback in self._on_pruned:
+            callback(pruned)
 
     # --- The log ------------------------------------------------------------------------------------------------
 

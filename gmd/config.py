@@ -101,6 +101,16 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         float,
         Meta(gt=0, le=MAX_SECONDS, description="Seconds that a player without a session is active after a request."),
     ] = 60.0
+    anchors: (
+        Annotated[
+            str,
+            Meta(
+                description="Players whose ratings are given, with commas between them, as in random-bot=1000; others "
+                "are rated beside them."
+            ),
+        ]
+        | None
+    ) = None
     # For a day after its end a game is due to players who wait for any of theirs: it must still be there to be shown.
     keep_finished: (
         Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; without this, for ever.")]

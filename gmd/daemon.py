@@ -14,7 +14,7 @@ import trio
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
-from gmd.config import EMBEDDED, Config
+from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
 from gmd.listening import is_local, listening
@@ -29,6 +29,8 @@ from gmd.parts import Parts
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
 from gmd.players.registry import Registry
+from gmd.ranked.anchors import BadAnchors, read_anchors
+from gmd.ranked.play import RankedPlay
 from gmd.retention import prune_finished
 from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
@@ -146,7 +148,7 @@ async def open_daemon(
     :param config: without one, games are in memory, and the port is any free one.
     :param sockets: listen already, for the game port, in place of the configuration's host and port.
     :param http_sockets: the same, for HTTP; of no use where that is off.
-    :raises ConfigError: the certificate or its key, or a trusted proxy, cannot be used.
+    :raises ConfigError: the certificate or its key, a trusted proxy, or an anchor, cannot be used.
     :raises gmd.log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: HTTP's address cannot be listened on.
     :raises OSError: the address cannot be listened on.
@@ -160,9 +162,10 @@ async def open_daemon(
     ):
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         lobby = lobby_of(config, arbiter, gate)
-        await _start(arbiter, gate.registry, lobby, config.data)
+        ranked = ranked_of(config, arbiter, gate, lobby)
+        await _start(arbiter, gate.registry, lobby, ranked, config.data)
         async with listening(config.host, config.port, sockets) as listeners:
-            parts = parts_of(config, arbiter, gate, lobby, metrics, local=all(map(is_local, listeners)))
+            parts = parts_of(config, arbiter, gate, lobby, ranked, metrics, local=all(map(is_local, listeners)))
             doorkeeper, local = Doorkeeper(parts, certificate), LocalDoor(parts)
             doors: list[Door] = [(doorkeeper, listeners)]
             operators = None
@@ -180,7 +183,7 @@ async def open_daemon(
         raise carried.error
 
 
-async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, data: str) -> None:
+async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, ranked: RankedPlay, data: str) -> None:
     what = "live games"
     try:
         await arbiter.start()
@@ -188,6 +191,8 @@ async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, data: str) 
         await registry.start()
         what = "invitations"
         await lobby.start()
+        what = "ranked games"
+        await ranked.start()
     except LogFailed as error:
         message = f"data: the {what} in {data} cannot be read, as the log says; gmd check may say what is damaged"
         raise DataError(message) from error
@@ -256,6 +261,7 @@ async def _serving(
             services.start_soon(parts.arbiter.run)
             services.start_soon(parts.gate.registry.run)
             services.start_soon(parts.lobby.run)
+            services.start_soon(parts.ranked.run)
             for doorkeeper, listeners in doors:
                 services.start_soon(doorkeeper.run, listeners, sessions)
             if config.keep_finished is not None:
@@ -299,13 +305,26 @@ def lobby_of(config: Config, arbiter: Arbiter, gate: Gate) -> Lobby:
     return Lobby(arbiter, gate.registry, gate.presence, limits)
 
 
-def parts_of(config: Config, arbiter: Arbiter, gate: Gate, lobby: Lobby, metrics: Metrics, *, local: bool) -> Parts:
+def ranked_of(config: Config, arbiter: Arbiter, gate: Gate, lobby: Lobby) -> RankedPlay:
+    """Ranked play. It is still to be started, when the others are.
+
+    :raises ConfigError: the anchors cannot be read.
+    """
+    try:
+        return RankedPlay(arbiter, gate.registry, lobby, read_anchors(config.anchors))
+    except BadAnchors as error:
+        raise ConfigError(str(error)) from None
+
+
+def parts_of(
+    config: Config, arbiter: Arbiter, gate: Gate, lobby: Lobby, ranked: RankedPlay, metrics: Metrics, *, local: bool
+) -> Parts:
     """What all ways in share.
 
     :param local: whether nobody but this machine's own users can reach the daemon.
     """
     spectators, limits = spectators_of(config, local=local), limits_of(config)
-    return Parts(arbiter, gate, lobby, limits, metrics, spectators, config.require_registration)
+    return Parts(arbiter, gate, lobby, ranked, limits, metrics, spectators, config.require_registration)
 
 
 def spectators_of(config: Config, *, local: bool) -> Spectators:

@@ -9,6 +9,7 @@ from gmd.arbiter import Arbiter
 from gmd.lobby.lobby import Lobby
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
+from gmd.ranked.play import RankedPlay
 from gmd.spectators import Spectators
 
 
@@ -21,6 +22,8 @@ class Parts:
     gate: Gate
     #: Where they invite each other.
     lobby: Lobby
+    #: Where they are given ranked games, and ratings for them.
+    ranked: RankedPlay
     limits: Limits
     #: Where requests are counted.
     metrics: Metrics

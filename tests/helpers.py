@@ -15,7 +15,7 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, gate_of, lobby_of, open_daemon, parts_of
+from gmd.daemon import Daemon, gate_of, lobby_of, open_daemon, parts_of, ranked_of
 from gmd.games.events import AnyEvent
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import EventLog
@@ -175,7 +175,10 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
             lobby = lobby_of(config, arbiter, gate)
             await lobby.start()
             nursery.start_soon(lobby.run)
-            parts = parts_of(config, arbiter, gate, lobby, Metrics(), local=True)
+            ranked = ranked_of(config, arbiter, gate, lobby)
+            await ranked.start()
+            nursery.start_soon(ranked.run)
+            parts = parts_of(config, arbiter, gate, lobby, ranked, Metrics(), local=True)
             doorkeeper = Doorkeeper(parts, certificate_of(config.tls_cert, config.tls_key))
             try:
                 yield MemoryDaemon(parts, doorkeeper, nursery)

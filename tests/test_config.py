@@ -37,6 +37,7 @@ OTHER: dict[str, object] = {
     "http_host": "0.0.0.0",
     "http_port": 7280,
     "http_max_connections": 7,
+    "anchors": "random-bot=1000",
     "trusted_proxies": "127.0.0.1, 10.0.0.0/8",
     "metrics_token": "only me",
     "log_format": "json",

@@ -178,6 +178,10 @@ export interface PairFields extends GameFields {
 export interface SettingsFields extends Fields {
   /** How many games the player takes at a time. */
   max_games?: number;
+  /** Whether it wants ranked games. */
+  ranked?: boolean;
+  /** The version of its bot, or the next one. */
+  version?: number;
 }
 
 /** With `ply`, the `ply_index` acted on, an action is sent again after a lost connection; without, it is rejected. */
@@ -253,6 +257,13 @@ export interface PlayersFields extends Fields {
   here?: boolean;
   limit?: number;
   before?: number | null;
+}
+
+export interface LeaderboardFields extends Fields {
+  /** How many rows. */
+  limit?: number;
+  /** How many to pass over. */
+  after?: number;
 }
 
 // Replies.
@@ -386,6 +397,8 @@ export interface SettingsReply extends Reply {
   player: number;
   name: string;
   max_games: number;
+  ranked: boolean;
+  version: number;
 }
 
 export interface PlayerReply extends Reply {
@@ -417,6 +430,32 @@ export interface PlayersReply extends Reply {
   players: PlayerRow[];
   /** What to send as `before` for the next page, or null. */
   before: number | null;
+}
+
+/** A version of a player's bot. */
+export interface LeaderboardRow {
+  place: number;
+  player: number;
+  name: string;
+  version: number;
+  rating: number;
+  /** The standard deviation of the rating. */
+  deviation: number;
+  /** Whether the rating is given. */
+  anchor: boolean;
+  games: number;
+  wins: number;
+  draws: number;
+  losses: number;
+  [field: string]: unknown;
+}
+
+export interface LeaderboardReply extends Reply {
+  leaderboard: LeaderboardRow[];
+  /** What to send as `after` for the next page, or null. */
+  after: number | null;
+  /** How many games the ratings are computed from. */
+  games: number;
 }
 
 // Errors.
@@ -556,6 +595,8 @@ export class Client {
   decline(fields?: Fields & { game_id?: Id }): Promise<DeclineReply>;
   /** What the player has set, having set what is given. */
   settings(fields?: SettingsFields): Promise<SettingsReply>;
+  /** A page of the ratings that ranked games have come to, the strongest first. */
+  leaderboard(fields?: LeaderboardFields): Promise<LeaderboardReply>;
   /** The operator's: takes a player's key and password away, and ends its sessions. */
   revoke(fields: RevokeFields): Promise<PlayerReply>;
   /** The operator's: a game of two registered players who are here; both are invited. */

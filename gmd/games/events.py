@@ -5,11 +5,16 @@ Events hold seconds charged, never instants; ``created`` is a wall time for peop
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import chess
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from gm_protocol.messages import GameOptions
 from gm_protocol.state import Color, Termination
+
+#: A version of a player's bot: 0 before the first. A database's integer holds it, with much room.
+Version = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class Event(Struct, tag_field="event", omit_defaults=True):
@@ -21,7 +26,8 @@ class Created(Event, tag="created"):
 
     A seat whose player is None is open to whoever joins first; one of ``invited`` is kept for the player named.
     ``lapses`` is after how many seconds the game is called off if it has not begun by then; None for never. ``ranked``:
-    it counts for the players' ratings.
+    it counts for the ratings of the ``versions`` of White's and Black's bots, which are those of this moment: a player
+    that begins another meanwhile plays this game for the old one.
     """
 
     player_white: int | None
@@ -32,6 +38,7 @@ class Created(Event, tag="created"):
     invited: list[Color] = []
     lapses: float | None = None
     ranked: bool = False
+    versions: tuple[Version, Version] = (0, 0)
 
 
 class Loaded(Event, tag="loaded"):

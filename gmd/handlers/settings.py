@@ -13,13 +13,26 @@ from .call import Answer, Call, actor_of, authorise, handles
 
 @handles(Settings)
 async def settings(request: Settings, call: Call) -> Answer:
-    """Set what is given, and show all."""
+    """Set what is given, and show all. What cannot be is refused before anything is set."""
     player = actor_of(request, call)
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no settings")
     authorise(player, call)
+    registry = call.parts.gate.registry
     account = find_account(player, None, call)
+    if request.version is not None:
+        account = await registry.set_version(player, request.version)
     if request.max_games is not None:
-        account = await call.parts.gate.registry.set_max_games(player, request.max_games)
+        account = await registry.set_max_games(player, request.max_games)
         call.parts.lobby.look_again(player)
-    return Answer(SettingsReply(id=echo_id(request), player=player, name=account.name, max_games=account.max_games))
+    if request.ranked is not None:  # the last one, for games may follow
+        account = await registry.set_ranked(player, ranked=request.ranked)
+    reply = SettingsReply(
+        id=echo_id(request),
+        player=player,
+        name=account.name,
+        max_games=account.max_games,
+        ranked=account.ranked,
+        version=account.version,
+    )
+    return Answer(reply)

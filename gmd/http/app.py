@@ -21,7 +21,7 @@ from .errors import failed, refused
 from .exporter import make_registry
 from .guests import guest_of, registered
 from .refusals import Unusual, refusal
-from .routes import games, health, invitations, metrics, turns, users, version
+from .routes import games, health, invitations, leaderboard, metrics, turns, users, version
 
 #: The name of Basic authorization in the OpenAPI document.
 BASIC = "basic"
@@ -70,6 +70,7 @@ API = Router(
     "/api",
     route_handlers=[
         version.version,
+        leaderboard.leaderboard,
         Router("/users", route_handlers=[users.register], tags=["users"]),
         PLAYERS_ROUTES,
     ],

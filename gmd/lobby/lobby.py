@@ -52,6 +52,7 @@ class Lobby:
 
     :ivar book: which invitations there are, and who has how many games in hand.
     :ivar presence: who is here.
+    :ivar limits: what bounds them.
     :ivar attempts: invitations by address: whoever has a client's request takes one first.
     """
 
@@ -69,9 +70,10 @@ class Lobby:
         self.attempts = Attempts("max_invitations_per_minute", limits.per_minute, MINUTE)
         self._arbiter = arbiter
         self._registry = registry
-        self._limits = limits
+        self.limits = limits
         self._random = random or SystemRandom()
         self._queue = Queue()
+        self._on_called_off: list[Callable[[Game, int], None]] = []
         self._work, self._to_do = trio.open_memory_channel[Callable[[], Awaitable[None]]](inf)
         arbiter.when_seats_change(self._note)
         registry.when_revoked(self._on_revoked)
@@ -168,12 +170,17 @@ class Lobby:
         :raises BadRequest: it cannot be played on these terms.
         :raises LogFailed: it could not be written; there is no such game.
         """
-        game, events = make(offer, self._random.randrange(960), self._limits.seconds)
+        versions = self._version(offer.white), self._version(offer.black)
+        game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions)
         table = self._arbiter.open(game, events, offer.token)
         if table.commit is not None:
             self.book.expect(game)
             table.commit.then(lambda error: None if error is None else self.book.lost(game))
         return await _durably(table)
+
+    def _version(self, player: int) -> int:
+        account = self._registry.get(player)
+        return 0 if account is None else account.version
 
     def _here(self, opponent: int | str) -> Account:
         if isinstance(opponent, int) and not is_registered(opponent):
@@ -184,9 +191,9 @@ class Lobby:
         return found
 
     def _check_out(self, inviter: int) -> None:
-        if self.book.out(inviter) >= self._limits.out:
-            message = f"max_invitations: {self._limits.out} of yours wait for answers; withdraw some, or wait"
-            raise TooMany(message, self._limits.seconds)
+        if self.book.out(inviter) >= self.limits.out:
+            message = f"max_invitations: {self.limits.out} of yours wait for answers; withdraw some, or wait"
+            raise TooMany(message, self.limits.seconds)
 
     def _seated(self, one: int, other: int, color: Color | None) -> tuple[int, int]:
         """Who plays White and who Black, where the one wants a colour, or either."""
@@ -259,7 +266,14 @@ class Lobby:
         outcome = self._arbiter.act(table, CallOff(player), at)
         if outcome.refusal is not None:
             raise outcome.refusal
+        if outcome.events:
+            for callback in self._on_called_off:
+                callback(table.game, player)
         return await _durably(table)
+
+    def when_called_off(self, callback: Callable[[Game, int], None]) -> None:
+        """Call back with every game that a player calls off, and that player; it may not be durable yet."""
+        self._on_called_off.append(callback)
 
     async def _invited(self, game_id: int, player: int) -> Table:
         table = await self._arbiter.table(game_id)

@@ -45,11 +45,12 @@ class Offer(Struct, frozen=True):
         return [color for color, player in seats if player != self.by]
 
 
-def make(offer: Offer, drawn: int, lapses: float) -> tuple[Game, list[AnyEvent]]:
+def make(offer: Offer, drawn: int, lapses: float, versions: tuple[int, int]) -> tuple[Game, list[AnyEvent]]:
     """The game, its events applied, and these events. Nobody else knows of it yet.
 
     :param drawn: the Chess960 start number, where the terms name none.
     :param lapses: the seconds in which the invited have to answer.
+    :param versions: of White's and Black's bots, as they are now.
     :raises gm_protocol.errors.GmError: the terms contradict each other, or cannot be played.
     """
     created = Created(
@@ -60,5 +61,6 @@ def make(offer: Offer, drawn: int, lapses: float) -> tuple[Game, list[AnyEvent]]
         invited=offer.invited,
         lapses=lapses,
         ranked=offer.ranked,
+        versions=versions if offer.ranked else (0, 0),
     )
     return make_game(created), [created]

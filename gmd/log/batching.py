@@ -30,11 +30,13 @@ from .interface import (
     LogFailed,
     Playing,
     Pruned,
+    Ranked,
     SequenceConflict,
     TokenUse,
     Unanswered,
 )
 from .outage import Outage
+from .ranking import ranked
 from .store import Conflicts, GameAppend, Store, Told
 from .waiting import playing, unanswered
 from .workers import Workers
@@ -342,28 +344,29 @@ class BatchingLog:
         return self._tokens.get((player, token), found)
 
     async def rows(self, query: GameQuery) -> list[GameRow]:
-        await self._all_settled()
-        return await self._read(partial(self._store.rows, query))
+        return await self._read_settled(partial(self._store.rows, query))
 
     async def deadlines(self) -> list[Deadline]:
-        await self._all_settled()
-        return await self._read(self._store.deadlines)
+        return await self._read_settled(self._store.deadlines)
 
     async def playing(self) -> list[Playing]:
-        await self._all_settled()
-        return await self.read(playing)
+        return await self._read_settled(partial(self._store.read, playing))
 
     async def unanswered(self) -> list[Unanswered]:
-        await self._all_settled()
-        return await self.read(unanswered)
+        return await self._read_settled(partial(self._store.read, unanswered))
+
+    async def ranked(self) -> Ranked:
+        return await self._read_settled(partial(self._store.read, ranked))
 
     async def live_games(self) -> int:
-        await self._all_settled()
-        return await self._read(self._store.live_games)
+        return await self._read_settled(self._store.live_games)
 
     async def due(self, player: int) -> list[int]:
+        return await self._read_settled(partial(self._store.due, player))
+
+    async def _read_settled(self, read: Callable[[], _T]) -> _T:
         await self._all_settled()
-        return await self._read(partial(self._store.due, player))
+        return await self._read(read)
 
     async def _all_settled(self) -> None:
         """Wait for everything appended so far that changes how a game stands for everybody.

@@ -9,7 +9,7 @@ from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
 
 from .reading import StoredGame, Unreadable
-from .seats import COLUMNS, status_of
+from .seats import COLUMNS, status_of, versions_of
 
 
 def problem_of(stored: StoredGame | int) -> str | None:
@@ -40,6 +40,7 @@ def _row_of(game: Game, count: int) -> dict[str, Any]:
         "variant": created.options.variant,
         **dict(zip(COLUMNS, game.seating, strict=True)),
         "created": created.created,
+        **versions_of(created),
         "clocked": created.options.clock is not None,
         "status": status_of(standing),
         "termination": standing.termination,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import GameRow, GameStatus, Variant
-from gm_protocol.state import Color
+from gm_protocol.state import Color, Result
 from gmd.games.events import AnyEvent
 from gmd.games.game import Standing
 
@@ -82,11 +82,34 @@ class GameQuery(NamedTuple):
     limit: int = 100
 
 
+class RankedResult(NamedTuple):
+    """How many ranked games ended in one way between two versions of players' bots."""
+
+    white: int
+    white_version: int
+    black: int
+    black_version: int
+    result: Result
+    games: int = 1
+
+
+class Ranked(NamedTuple):
+    """The ranked games of a log.
+
+    :ivar results: those that are over and were not called off: counts, each combination once, in no order.
+    :ivar on: those that are on, or wait for their players.
+    """
+
+    results: list[RankedResult]
+    on: list[Playing]
+
+
 class Pruned(NamedTuple):
-    """A game that was removed, and whose it was."""
+    """A game that was removed, whose it was, and what it was for ratings, if anything."""
 
     game_id: int
     players: tuple[int | None, int | None]
+    ranked: RankedResult | None = None
 
 
 class Deadline(NamedTuple):
@@ -182,6 +205,9 @@ class EventLog(Protocol):
         It is open, or live with a clock and some seat has not been heard from; and some seat is a registered player's,
         or kept for one.
         """
+
+    async def ranked(self) -> Ranked:
+        """All ranked games; asked once, at the start. Games that are not ranked are not looked at."""
 
     async def live_games(self) -> int:
         """How many games are not over; asked once, at the start, for it takes as long as there are such games."""

@@ -14,8 +14,18 @@ from gm_protocol.state import RESULTS, Color
 from gmd.games.events import AnyEvent, Created, Heard, Joined, Sensed
 from gmd.games.game import Standing
 
-from .interface import Deadline, GameQuery, Playing, Pruned, SequenceConflict, TokenUse, Unanswered
-from .seats import has_registered, seating_of, status_of
+from .interface import (
+    Deadline,
+    GameQuery,
+    Playing,
+    Pruned,
+    Ranked,
+    RankedResult,
+    SequenceConflict,
+    TokenUse,
+    Unanswered,
+)
+from .seats import has_registered, ranked_result, seating_of, status_of, versions_of
 
 #: Games a listing looks at before it lets others run: some hundred microseconds.
 GAMES_A_STEP = 1_000
@@ -65,6 +75,11 @@ class _Logged:
         status = status_of(standing)
         unheard = self.created.options.clock is not None and standing.seconds_left is None
         return status == "open" or (status == "live" and unheard)
+
+    @property
+    def ranked_result(self) -> RankedResult | None:
+        """What it is for ratings, if anything."""
+        return ranked_result(self.created, RESULTS[self.standing().termination])
 
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
@@ -143,7 +158,7 @@ class MemoryLog:
                 game.ended = now
             if game.ended is not None and game.ended <= now - seconds:
                 self._remove(game_id, game)
-                pruned.append(Pruned(game_id, game.players))
+                pruned.append(Pruned(game_id, game.players, game.ranked_result))
                 if len(pruned) == PRUNED_A_STEP:
                     break
             if looked_at % GAMES_A_STEP == 0:
@@ -196,6 +211,15 @@ class MemoryLog:
             for game_id, game in self._games.items()
             if game.unanswered and has_registered(*game.players)
         ]
+
+    async def ranked(self) -> Ranked:
+        results = [result for game in self._games.values() if (result := game.ranked_result) is not None]
+        on = [
+            Playing(game_id, *game.players)
+            for game_id, game in self._games.items()
+            if versions_of(game.created)["white_version"] is not None and status_of(game.standing()) != "over"
+        ]
+        return Ranked(results, on)
 
     async def live_games(self) -> int:
         return sum(game.standing().termination == "available_move" for game in self._games.values())

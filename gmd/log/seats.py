@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 from gm_protocol.messages import GameStatus
+from gm_protocol.state import Result
 from gmd.games.events import Created, Joined
 from gmd.games.game import Seating, Standing
 
+from .interface import RankedResult
 from .store import GameAppend
 
 #: The columns that hold a :class:`~gmd.games.game.Seating`, in its order.
@@ -23,6 +25,31 @@ def status_of(standing: Standing) -> GameStatus:
     if standing.termination != "available_move":
         return "over"
     return "live" if standing.seating is None or standing.seating.complete else "open"
+
+
+def versions_of(created: Created) -> dict[str, int | None]:
+    """The columns that hold the versions of the players' bots: empty where the game is not ranked."""
+    white, black = created.versions if is_ranked(created) else (None, None)
+    return {"white_version": white, "black_version": black}
+
+
+def is_ranked(created: Created) -> bool:
+    """Whether it counts for somebody's rating, of which there is one, in blind chess.
+
+    The operator may have players play ranked games of another variant, and a file may have some for anybody who comes.
+    """
+    named = created.player_white is not None and created.player_black is not None
+    return created.ranked and named and created.options.variant == "rbc"
+
+
+def ranked_result(created: Created, result: Result) -> RankedResult | None:
+    """What a game that ended so, or is on, is for ratings; None where it is nothing."""
+    if not is_ranked(created) or result == "*":
+        return None
+    assert created.player_white is not None
+    assert created.player_black is not None
+    of_white, of_black = created.versions
+    return RankedResult(created.player_white, of_white, created.player_black, of_black, result)
 
 
 def has_registered(white: int | None, black: int | None) -> bool:

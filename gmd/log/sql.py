@@ -35,7 +35,8 @@ from gm_protocol.state import RESULTS
 from gmd.games.events import AnyEvent, Created
 
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
-from .seats import COLUMNS, has_joined, seating_of, status_of
+from .ranking import result_of
+from .seats import COLUMNS, has_joined, seating_of, status_of, versions_of
 from .store import Conflicts, GameAppend, Restored, Told, check_complete
 from .tables import events, games, retired, tokens
 
@@ -259,18 +260,18 @@ class SqlStore:
 def _long_over(connection: Connection, before: float) -> list[Pruned]:
     """The games that ended first, by a time: as many as one step may remove."""
     query = (
-        select(games.c.game_id, games.c.player_white, games.c.player_black, games.c.events)
+        select(games)
         .where(games.c.ended <= before)  # which a live game's never is
         .order_by(games.c.ended)
         .limit(PRUNED_GAMES)
     )
     found: list[Pruned] = []
     size = 0
-    for game_id, white, black, length in connection.execute(query):
-        size += length
+    for row in connection.execute(query):
+        size += row.events
         if found and size > PRUNED_EVENTS:
             break
-        found.append(Pruned(game_id, (white, black)))
+        found.append(Pruned(row.game_id, (row.player_white, row.player_black), result_of(row)))
     return found
 
 
@@ -304,6 +305,7 @@ def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
         "variant": created.options.variant,
         **dict(zip(COLUMNS, seating_of(created, standing), strict=True)),
         "created": created.created,
+        **versions_of(created),
         "clocked": created.options.clock is not None,
         "white_open": True,
         "black_open": True,

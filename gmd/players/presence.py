@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Callable
+from math import inf
 
 import trio
 
@@ -24,23 +26,33 @@ class Presence:
         self._sessions: Counter[Proof] = Counter()
         #: When each was last seen, in trio's time; who was seen last is last.
         self._seen: OrderedDict[Proof, float] = OrderedDict()
+        self._on_come: list[Callable[[int], None]] = []
+
+    def when_come(self, callback: Callable[[int], None]) -> None:
+        """Call back with every player who is here and was not."""
+        self._on_come.append(callback)
 
     def seen(self, player: int) -> None:
         """A request that needs no session has come from a player, who has proved to be that."""
         account = self._registry.get(player)
         if account is not None and account.key is not None:
             proof = Proof(player, account.key)
+            was_here = self._is_here(proof)
             self._seen[proof] = trio.current_time()
             self._seen.move_to_end(proof)
             self._forget_old()
+            if not was_here:
+                self._come(player)
 
     def is_here(self, player: int) -> bool:
         """Whether the player may be expected to answer."""
         account = self._registry.get(player)
         if account is None or account.key is None:
             return False
-        proof = Proof(player, account.key)
-        return proof in self._sessions or self._seen.get(proof, -self._seconds) > trio.current_time() - self._seconds
+        return self._is_here(Proof(player, account.key))
+
+    def _is_here(self, proof: Proof) -> bool:
+        return proof in self._sessions or self._seen.get(proof, -inf) > trio.current_time() - self._seconds
 
     def here(self) -> list[Account]:
         """Everybody who is, in the order of their ids."""
@@ -51,8 +63,15 @@ class Presence:
 
     def enter(self, proof: Proof) -> None:
         """A session has begun to be this player's: from now on its end says when the player has gone."""
+        was_here = self._is_here(proof)
         self._sessions[proof] += 1
         self._seen.pop(proof, None)
+        if not was_here:
+            self._come(proof.player)
+
+    def _come(self, player: int) -> None:
+        for callback in self._on_come:
+            callback(player)
 
     def leave(self, proof: Proof) -> None:
         """It is so no more."""

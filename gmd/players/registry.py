@@ -13,7 +13,7 @@ import trio
 from msgspec import structs
 
 from gm_protocol.base import LAST_REGISTERED
-from gm_protocol.errors import NotAvailable, TooMany, quote
+from gm_protocol.errors import BadRequest, NotAvailable, TooMany, quote
 
 from . import keys
 from .account import FIRST_PLAYER, Account, folded
@@ -37,6 +37,7 @@ class Registry:
         self._used: list[int] = []
         self._some_used = trio.Event()
         self._on_revoked: list[Callable[[int], None]] = []
+        self._on_set: list[Callable[[Account], None]] = []
 
     async def start(self) -> None:
         """Read all players."""
@@ -57,6 +58,10 @@ class Registry:
     def when_revoked(self, callback: Callable[[int], None]) -> None:
         """Call back with every player who is revoked."""
         self._on_revoked.append(callback)
+
+    def when_set(self, callback: Callable[[Account], None]) -> None:
+        """Call back with every player who has set something, be it as it was before."""
+        self._on_set.append(callback)
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -182,11 +187,27 @@ class Registry:
             account = self._by_id[player]
             return await self._change(structs.replace(account, version=account.version + 1))
 
+    async def set_version(self, player: int, version: int) -> Account:
+        """Note which version a player's bot is: the one that it is, or the next.
+
+        :raises BadRequest: it is neither.
+        :raises PlayersNotWritten: it failed; nothing has changed.
+        """
+        now = self._by_id[player].version
+        if version not in (now, now + 1):
+            raise BadRequest(
+                f"version: {version} is neither the version of the bot, {now}, nor the next one, {now + 1}"
+            )
+        return await self._set(player, version=version)
+
     async def _set(self, player: int, **settings: int) -> Account:
         async with self._alone():
             account = self._by_id[player]
             changed = structs.replace(account, **settings)
-            return account if changed == account else await self._change(changed)
+            account = account if changed == account else await self._change(changed)
+        for callback in self._on_set:
+            callback(account)
+        return account
 
     def note_use(self, account: Account) -> None:
         """A key has been used: whoever asked for it has it, and nobody gets it again."""

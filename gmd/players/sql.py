@@ -27,7 +27,7 @@ class SqlPlayers:
         self._database = database
 
     async def load(self) -> list[Account]:
-        return await self._database.read(_load)
+        return await self._database.read(load_players)
 
     async def add(self, account: Account) -> None:
         row = {**structs.asdict(account), "folded": folded(account.name)}
@@ -49,6 +49,7 @@ class SqlPlayers:
             raise PlayersNotWritten("the players cannot be written; nothing was done") from None
 
 
-def _load(connection: Connection) -> list[Account]:
+def load_players(connection: Connection) -> list[Account]:
+    """Every player, in the order of their ids."""
     query = select(*(players.c[name] for name in _FIELDS)).order_by(players.c.player)
     return [Account(**row) for row in connection.execute(query).mappings()]

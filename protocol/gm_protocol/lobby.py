@@ -41,9 +41,11 @@ class Decline(Request, tag="decline", kw_only=True):
 
 
 class Settings(Request, tag="settings", kw_only=True):
-    """Shows what a registered player has set, having set what is given."""
+    """Shows what a registered player has set, having set what is given. ``version`` is the one it has, or the next."""
 
     max_games: Annotated[int, Meta(ge=0, le=10_000)] | None = None
+    ranked: bool | None = None
+    version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
 
 
 class Pair(GameRequest, tag="pair", kw_only=True):
@@ -107,4 +109,6 @@ class SettingsReply(Reply, kw_only=True):
     player: int
     name: str
     max_games: int
+    ranked: bool
+    version: int
     error: None = None

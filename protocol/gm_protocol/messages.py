@@ -37,6 +37,7 @@ from .options import IllegalMoveRule as IllegalMoveRule
 from .options import Seconds
 from .options import Variant as Variant
 from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
+from .ranked import GetLeaderboard, LeaderboardReply
 from .state import Color, GameState, Result, SenseResult, Termination
 
 GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -191,6 +192,7 @@ AnyRequest = (
     | Decline
     | Settings
     | Pair
+    | GetLeaderboard
 )
 
 #: Every request struct by its kind.
@@ -348,6 +350,7 @@ AnyReply = (
     | InvitationsReply
     | SettingsReply
     | PairReply
+    | LeaderboardReply
     | SenseReply
     | MoveReply
     | ErrorReply

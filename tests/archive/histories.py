@@ -23,7 +23,7 @@ KEPT: list[dict[str, Any]] = [
     {"player_white": None, "player_black": None},
     {"invited": ["black"]},
     {"invited": ["white", "black"]},
-    {"invited": ["black"], "lapses": 60.5, "ranked": True},
+    {"invited": ["black"], "lapses": 60.5, "ranked": True, "versions": (2, 7)},
 ]
 thoughts = st.sampled_from([0.0, 0.1 + 0.2, 1.5, 30.0, 1000.0])
 

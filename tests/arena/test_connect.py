@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -373,3 +374,36 @@ def test_a_game_that_there_is_no_room_for_is_told_of(daemon_process: Served, cli
         bot.line(rf"game {last}: white .*")
         client.end_game(last, "resignation_black", player=OTHER)
         assert bot.end()[2] == ""
+
+
+def test_two_bots_play_ranked_games_and_none_once_they_have_left(daemon_process: Served) -> None:
+    with connect(daemon_process.host, daemon_process.port) as client:
+        keys = {name: client.register(name) for name in ("one", "other")}
+        with contextlib.ExitStack() as stack:
+            bots = [
+                stack.enter_context(
+                    connecting(
+                        daemon_process.port, RANDOM, "--key", reply["key"], "--ranked", "--concurrency", 1, player=name
+                    )
+                )
+                for name, reply in keys.items()
+            ]
+            while not client.leaderboard()["games"]:
+                client.ping()
+            for bot in bots:
+                bot.process.send_signal(signal.SIGINT)
+            for bot in bots:
+                status, _, err = bot.end()  # which plays its game first
+                assert status == 0, err
+        for reply in keys.values():
+            settings = client.settings(player=reply["player"], key=reply["key"])
+            assert (settings["ranked"], settings["version"], settings["max_games"]) == (False, 1, 1)
+        rows = client.leaderboard()["leaderboard"]
+        assert {(row["name"], row["version"]) for row in rows} == {("one", 1), ("other", 1)}
+
+
+def test_ranked_games_are_not_of_one_s_own_making(daemon_process: Served) -> None:
+    for arguments in (("--ranked", "--game", 1), ("--ranked", "--opponent", "anyone"), ("--new-version",)):
+        ran = gmd("connect", RANDOM, "--server", f"localhost:{daemon_process.port}", "--player", ME, *arguments)
+        assert ran.status == 2
+        assert "--ranked" in ran.err

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from gm_protocol.framing import encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import gate_of, lobby_of, parts_of
+from gmd.daemon import gate_of, lobby_of, parts_of, ranked_of
 from gmd.log.memory import MemoryLog
 from gmd.metrics import Metrics
 from gmd.tcp.listener import Doorkeeper
@@ -283,7 +283,7 @@ async def daemon_without_alarms() -> AsyncIterator[MemoryDaemon]:
     arbiter, gate = Arbiter(log, config.start_timeout, config.idle_games), gate_of(config, log)
     async with trio.open_nursery() as nursery:
         lobby = lobby_of(config, arbiter, gate)
-        parts = parts_of(config, arbiter, gate, lobby, Metrics(), local=True)
+        parts = parts_of(config, arbiter, gate, lobby, ranked_of(config, arbiter, gate, lobby), Metrics(), local=True)
         yield MemoryDaemon(parts, Doorkeeper(parts), nursery)
         nursery.cancel_scope.cancel()
 

@@ -39,7 +39,7 @@ class Question:
     @property
     def route(self) -> Route:
         """The route that it goes to."""
-        return self.method, self.path.replace("+1", "")
+        return self.method, self.path.replace("+1", "").partition("?")[0]
 
     def url(self, game_id: int) -> str:
         """Where it goes, of a game; ``{invitation_id}+1`` is one that there is not."""
@@ -60,6 +60,9 @@ OUTSIDE = (
     Question("GET", "/schema/openapi.json", who="nobody"),
     Question("GET", "/schema/{path}", who="nobody"),
     Question("GET", "/api/version", who="nobody"),
+    Question("GET", "/api/leaderboard", who="nobody"),
+    Question("GET", "/api/leaderboard"),
+    Question("GET", "/api/leaderboard?after=-1", who="nobody"),
     Question("POST", "/api/users", {"username": "Black-Bot", "password": "long enough"}, "nobody", slow=True),
     Question("POST", "/api/users", {"username": "two words", "password": "long enough"}, "nobody"),
     Question("POST", "/api/users", {}, "nobody"),

@@ -101,6 +101,7 @@ def _examples() -> dict[Route, list[Example]]:
         examples[game_route(what)] += of_game
     for path, of_path in _OTHERS.items():
         examples["POST", path] += of_path
+    examples["GET", "/api/leaderboard"].append(Example("A page that cannot be.", 400, _asks_for_no_page))
     return examples
 
 
@@ -146,6 +147,10 @@ _INVITATION = f"{_INVITATIONS}/{{invitation_id}}"
 async def _takes_a_name(table: Table) -> httpx.Response:
     body = {"username": "WHITE-bot", "password": "long enough"}
     return await table.client.post("/api/users/", json=body)
+
+
+async def _asks_for_no_page(table: Table) -> httpx.Response:
+    return await table.client.get("/api/leaderboard", params={"limit": 0})
 
 
 async def _finishes_what_is_not_accepted(table: Table) -> httpx.Response:

@@ -19,7 +19,18 @@ from gm_protocol.state import Color, Termination
 from gmd.games.events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
 from gmd.games.game import Seating, Standing
 from gmd.log.batching import BatchingLog
-from gmd.log.interface import Deadline, EventLog, GameQuery, Playing, Pruned, SequenceConflict, TokenUse, Unanswered
+from gmd.log.interface import (
+    Deadline,
+    EventLog,
+    GameQuery,
+    Playing,
+    Pruned,
+    Ranked,
+    RankedResult,
+    SequenceConflict,
+    TokenUse,
+    Unanswered,
+)
 from gmd.log.memory import MemoryLog
 from gmd.log.sql import SqlStore
 from gmd.log.sqlite import SqliteStore, open_engine
@@ -36,6 +47,8 @@ OPTIONS = GameOptions(
     clock=ClockOption(initial=60.0, increment=0.5),
     illegal_move="refuse",
 )
+#: Of the variant that is rated.
+BLIND = structs.replace(OPTIONS, variant="rbc")
 CREATED = Created(-(2**63), 2**63 - 1, OPTIONS, "2026-11-21T04:41:00Z", "1/2-1/2")
 
 #: One event of each kind, with every field set and with none.
@@ -518,3 +531,54 @@ async def test_a_pruned_games_token_is_free_and_its_id_is_not(new_log: LogFactor
         assert again not in (over, live)
         await log.append(again, 0, [CREATED], lambda: STANDING, TokenUse(1, b"token", b"new content")).wait()
         assert await log.made_under(1, b"token") == (again, b"new content")
+
+
+def summed(results: list[RankedResult]) -> dict[RankedResult, int]:
+    """How many games there are of each sort: a log may say that in several rows."""
+    found: dict[RankedResult, int] = {}
+    for result in results:
+        kind = result._replace(games=0)
+        found[kind] = found.get(kind, 0) + result.games
+    return found
+
+
+async def test_ranked_games_are_counted_by_their_ends_and_those_that_are_on_are_named(new_log: LogFactory) -> None:
+    ranked = Created(1, 2, BLIND, "2026-11-21T04:41:00Z", ranked=True, versions=(3, 0))
+    seating = Seating(1, 2, False, False)
+    async with new_log() as log:
+        assert await log.ranked() == Ranked([], [])
+        ids = [log.next_game_id() for _ in range(8)]
+        over, again, other, on, waiting, called_off, unranked, chess = ids
+        for game_id in (over, again, on):
+            await append(log, game_id, 0, ranked, Moved("e2e4"))
+        await append(log, over, 2, Moved("e7e5"), standing=OVER)
+        await append(
+            log, again, 2, Ended("resignation_black"), standing=structs.replace(OVER, termination="resignation_black")
+        )
+        await append(log, other, 0, structs.replace(ranked, versions=(4, 0)), Moved("e2e4"))
+        await append(log, other, 2, Ended("draw_agreed"), standing=structs.replace(OVER, termination="draw_agreed"))
+        open_ = structs.replace(STANDING, seating=seating)
+        invited = structs.replace(ranked, invited=["white", "black"])
+        await append(log, waiting, 0, invited, standing=open_)
+        await append(log, called_off, 0, invited, standing=open_)
+        await append(log, called_off, 1, Ended("declined"), standing=structs.replace(open_, termination="declined"))
+        await append(log, unranked, 0, structs.replace(ranked, ranked=False), standing=OVER)
+        await append(log, chess, 0, structs.replace(ranked, options=OPTIONS), standing=OVER)
+        found = await log.ranked()
+        assert summed(found.results) == {
+            RankedResult(1, 3, 2, 0, "1-0", 0): 2,
+            RankedResult(1, 4, 2, 0, "1/2-1/2", 0): 1,
+        }
+        assert sorted(found.on) == [Playing(on, 1, 2), Playing(waiting, 1, 2)]
+        pruned = {game.game_id: game.ranked for game in await prune_all(log, 0)}
+        won, drawn = RankedResult(1, 3, 2, 0, "1-0"), RankedResult(1, 4, 2, 0, "1/2-1/2")
+        assert pruned == {over: won, again: won, other: drawn, called_off: None, unranked: None, chess: None}
+        assert (await log.ranked()).results == []
+
+
+async def test_a_ranked_game_for_anybody_who_comes_counts_for_nobody(new_log: LogFactory) -> None:
+    """Nothing makes such a game, but a file may have one."""
+    async with new_log() as log:
+        created = Created(1, None, BLIND, "2026-11-21T04:41:00Z", ranked=True, versions=(1, 1))
+        await append(log, log.next_game_id(), 0, created, standing=OVER)
+        assert await log.ranked() == Ranked([], [])

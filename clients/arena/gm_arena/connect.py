@@ -18,6 +18,7 @@ from .address import read_address
 from .bot import BotFailed, Bots, BotUnusable
 from .bridge import Bridge, BridgeError, Server
 from .command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, read_options, who_plays
+from .ranked import ranked
 from .report import Lines, log_to_standard_error
 from .specs import bots_of
 
@@ -60,6 +61,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @click.option("--games", type=click.IntRange(1), help="Leave after so many games.  [default: with --opponent 1]")
 @click.option(
     "--concurrency", type=click.IntRange(1, 100), default=4, show_default=True, help="How many games at a time."
+)
+@click.option("--ranked", is_flag=True, help="Ask the server for ranked games, which are of rbc, until Ctrl-C.")
+@click.option(
+    "--new-version", is_flag=True, help="With --ranked: the bot is another than before, and begins without a rating."
 )
 @click.option(
     "--variant",
@@ -120,6 +125,9 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
         elif given["opponent"] is not None:
             colors = itertools.islice(_colors(given["color"]), given["games"] or 1)
             await bridge.play_new(_opponent(given["opponent"]), colors, _new_game(bots, given))
+        elif given["ranked"]:
+            async with ranked(server, given["concurrency"], new_version=given["new_version"]):
+                await bridge.play_all(given["games"])
         else:
             await bridge.play_all(given["games"])
 
@@ -160,6 +168,10 @@ def _check(given: dict[str, Any]) -> None:
         raise click.UsageError("--ca goes with --tls")
     if given["game"] is not None and given["opponent"] is not None:
         raise click.UsageError("--game is a game that is there, and --opponent makes a new one: give one of the two")
+    if given["ranked"] and (given["game"] is not None or given["opponent"] is not None):
+        raise click.UsageError("--ranked is about games that the server makes; --game and --opponent are about others")
+    if given["new_version"] and not given["ranked"]:
+        raise click.UsageError("--new-version goes with --ranked")
     if given["game"] is not None and given["games"] is not None:
         raise click.UsageError("--games does not go with --game")
     for name in ("color", "variant", "clock", "fen", "position", "max_moves"):

@@ -9,7 +9,7 @@ import { turns } from "./turns.js";
 const READING = new Set([
   ...["hello", "ping", "state", "wait", "actions", "games", "history"],
   ...["join", "players", "revoke"],
-  ...["invitations", "accept", "decline", "settings"],
+  ...["invitations", "accept", "decline", "settings", "leaderboard"],
 ]);
 
 /** Kinds that may be sent again where "ply" says which action it is. */
@@ -148,6 +148,10 @@ export class Client {
 
   settings(fields) {
     return this.request("settings", fields);
+  }
+
+  leaderboard(fields) {
+    return this.request("leaderboard", fields);
   }
 
   players(fields) {

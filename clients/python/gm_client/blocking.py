@@ -45,7 +45,7 @@ SILENCE_SECONDS = 30.0
 #: Kinds that change nothing, or nothing more when they are sent again.
 READING = {
     *("hello", "ping", "state", "wait", "actions", "games", "history", "players", "revoke"),
-    *("join", "invitations", "accept", "decline", "settings"),
+    *("join", "invitations", "accept", "decline", "settings", "leaderboard"),
 }
 #: Kinds that may be sent again where "ply" says which action it is.
 ACTING = {"move", "sense", "end_game"}
@@ -160,9 +160,11 @@ class PairFields(NewGameFields, total=False):
 
 
 class SettingsFields(Fields, total=False):
-    """``max_games`` is how many games the player takes at a time."""
+    """``max_games`` is how many games the player takes at a time; ``version`` is its bot's, or the next."""
 
     max_games: int
+    ranked: bool
+    version: int
 
 
 class SeatFields(Fields, total=False):
@@ -218,6 +220,13 @@ class PlayersFields(Fields, total=False):
     here: bool
     limit: int
     before: int | None
+
+
+class LeaderboardFields(Fields, total=False):
+    """How many rows, behind how many others."""
+
+    limit: int
+    after: int
 
 
 class RegisterFields(Fields, total=False):
@@ -374,6 +383,14 @@ class PlayersReply(Reply):
     before: int | None
 
 
+class LeaderboardReply(Reply):
+    """``after`` is what to send for the next page; the ratings are computed from so many ``games``."""
+
+    leaderboard: list[dict[str, Any]]
+    after: int | None
+    games: int
+
+
 class HistoryReply(Reply):
     pgn: str
     moves: list[str]
@@ -387,6 +404,8 @@ class PlayerReply(Reply):
 
 class SettingsReply(PlayerReply):
     max_games: int
+    ranked: bool
+    version: int
 
 
 class KeyReply(PlayerReply):
@@ -1088,6 +1107,10 @@ class Client(Session):
     def settings(self, **fields: Unpack[SettingsFields]) -> SettingsReply:
         """What the player has set, having set what is given."""
         return self._call(SettingsReply, "settings", **fields)
+
+    def leaderboard(self, **fields: Unpack[LeaderboardFields]) -> LeaderboardReply:
+        """A page of the ratings that ranked games have come to, the strongest first."""
+        return self._call(LeaderboardReply, "leaderboard", **fields)
 
     def revoke(self, **fields: Unpack[RekeyFields]) -> PlayerReply:
         """For the operator: take a player's key away."""

@@ -18,6 +18,8 @@ from .blocking import (
     InvitationsReply,
     JoinReply,
     KeyReply,
+    LeaderboardFields,
+    LeaderboardReply,
     MoveFields,
     MoveReply,
     NewGameFields,
@@ -148,6 +150,10 @@ class Kinds(Session):
     async def settings(self, **fields: Unpack[SettingsFields]) -> SettingsReply:
         """What the player has set, having set what is given."""
         return await self._call(SettingsReply, "settings", **fields)
+
+    async def leaderboard(self, **fields: Unpack[LeaderboardFields]) -> LeaderboardReply:
+        """A page of the ratings that ranked games have come to, the strongest first."""
+        return await self._call(LeaderboardReply, "leaderboard", **fields)
 
     async def revoke(self, **fields: Unpack[RekeyFields]) -> PlayerReply:
         """For the operator: take a player's key away."""

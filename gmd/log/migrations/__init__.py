@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, Engine, inspect, text
 
 #: The revision this program works with: the last step's.
-HEAD = "0005"
+HEAD = "0006"
 
 
 class NewerSchema(Exception):

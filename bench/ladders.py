@@ -1,0 +1,73 @@
+"""Simulated players of known strengths, who are paired and rated as real ones are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from random import Random
+
+from gm_protocol.state import Result
+from gmd.log.interface import RankedResult
+from gmd.ranked.pairing import Candidate, pair
+from gmd.ranked.record import Entrant, Record
+from gmd.ranked.strengths import Rating, estimate, expected
+
+#: How often a game between equals is drawn: about as often as between good players of blind chess.
+DRAWS = 0.1
+
+
+def rate(record: Record, anchors: Mapping[int, float] | None = None) -> dict[Entrant, Rating]:
+    """The ratings that a record comes to."""
+    computing = estimate(record.opponents(), anchors or {})
+    while True:
+        try:
+            next(computing)
+        except StopIteration as stop:
+            found: dict[Entrant, Rating] = stop.value
+            return found
+
+
+class Simulation:
+    """Rounds of games; what is known of the players is what they have played.
+
+    :ivar results: of all games, in order.
+    """
+
+    def __init__(
+        self, strengths: Mapping[int, float], anchors: Mapping[int, float], random: Random, room: int = 2
+    ) -> None:
+        self._strengths, self._anchors, self._random, self._room = strengths, anchors, random, room
+        self.results: list[RankedResult] = []
+        self.record = Record()
+        self._whites: Counter[tuple[int, int]] = Counter()
+
+    def in_hand(self, one: int, other: int) -> int:
+        return 0
+
+    def whites(self, one: int, other: int) -> int:
+        return self._whites[one, other]
+
+    def just_met(self, one: int, other: int) -> bool:
+        return False
+
+    def play_round(self) -> None:
+        """A game for each place that there is."""
+        ratings = rate(self.record, self._anchors)
+        candidates = []
+        for player in self._strengths:
+            known = ratings.get(Entrant(player, 1), Rating())
+            candidates.append(Candidate(player, self._room, known.rating, known.deviation, self._random.randrange(9)))
+        for white, black in pair(candidates, self, self._random):
+            self._whites[white, black] += 1
+            result = RankedResult(white, 1, black, 1, self._draw_result(white, black))
+            self.results.append(result)
+            self.record.add(result)
+
+    def _draw_result(self, white: int, black: int) -> Result:
+        """A draw takes as much of a win's chances as of a loss's, so that the points expected are the model's."""
+        points = expected(self._strengths[white], self._strengths[black])
+        draw = DRAWS * 4 * points * (1 - points)
+        chance = self._random.random()
+        if chance < draw:
+            return "1/2-1/2"
+        return "1-0" if chance < draw / 2 + points else "0-1"

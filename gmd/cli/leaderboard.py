@@ -1,0 +1,118 @@
+"""``gmd leaderboard``: how strong everybody is who has played ranked games."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .operator import PATIENCE_SECONDS, ask, daemon_options
+from .progress import counted
+from .settings import Unusable, data_directory, read_settings
+
+#: Standard deviations either way that hold the true rating in 19 of 20 cases.
+INTERVAL = 1.96
+
+#: A page of the leaderboard, by the place behind which it begins.
+Page = Callable[[int], dict[str, Any]]
+
+
+@click.command()
+@daemon_options
+@click.option("--server", metavar="URL", help="Ask a daemon elsewhere, by HTTP: http://HOST:7180.")
+@click.option(
+    "--recompute", is_flag=True, help="Compute it from the log in the data directory, with or without a daemon."
+)
+@click.option("--anchors", help="With --recompute: as gmd serve has it.  [default: the daemon's; or GMD_ANCHORS]")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON, with standard deviations, in place of a table.")
+def leaderboard(
+    data: str | None, file: Path | None, server: str | None, recompute: bool, anchors: str | None, as_json: bool
+) -> None:
+    """Show the leaderboard: every version of every player's bot that has played ranked games, the strongest first.
+
+    A rating is on Elo's scale, and holds with a chance of 95 % within what stands behind its ±.
+    """
+    if server is not None and (recompute or data is not None):
+        raise click.UsageError("--server asks a daemon by HTTP; --data and --recompute are about one on this machine")
+    if anchors is not None and not recompute:
+        raise click.UsageError("--anchors goes with --recompute; a daemon has its own")
+    if recompute:
+        board = _recomputed(data_directory(data, file), read_settings({"anchors": anchors}, file).anchors)
+    else:
+        board = _paged(_by_http(server) if server is not None else _by_socket(data_directory(data, file)))
+    if as_json:
+        click.echo(json.dumps(board, indent=2))
+    else:
+        _show(board)
+
+
+def _by_socket(directory: str) -> Page:
+    return lambda after: ask(directory, {"kind": "leaderboard", "after": after})
+
+
+def _by_http(server: str) -> Page:
+    def page(after: int) -> dict[str, Any]:
+        url = f"{server.rstrip('/')}/api/leaderboard?after={after}"
+        try:
+            with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as response:
+                found: dict[str, Any] = json.load(response)
+        except urllib.error.HTTPError as error:
+            raise Unusable(f"{url}: answered with {error.code} {error.reason}; is this the HTTP port of gmd?") from None
+        except (OSError, ValueError) as error:
+            raise Unusable(f"{url}: {getattr(error, 'reason', error)}") from None
+        return found
+
+    return page
+
+
+def _paged(page: Page) -> dict[str, Any]:
+    """All of it. What is computed anew meanwhile may move a row from one page to the next."""
+
+    def pages() -> Iterator[dict[str, Any]]:
+        after: int | None = 0
+        while after is not None:
+            yield (found := page(after))
+            after = found["after"]
+
+    found = list(pages())
+    return {"leaderboard": [row for each in found for row in each["leaderboard"]], "games": found[-1]["games"]}
+
+
+def _recomputed(directory: str, anchors: str | None) -> dict[str, Any]:
+    import msgspec
+
+    from gmd.log.directory import DataError
+    from gmd.log.opening import open_reader
+    from gmd.ranked.anchors import BadAnchors, read_anchors
+    from gmd.ranked.board import recompute
+
+    try:
+        given = read_anchors(anchors)
+        with open_reader(directory) as engine:
+            board: dict[str, Any] = msgspec.to_builtins(recompute(engine, given))
+    except BadAnchors as error:
+        raise click.UsageError(str(error)) from None
+    except DataError as error:
+        raise Unusable(str(error)) from None
+    return board
+
+
+def _show(board: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, caption=f"{counted(board['games'], 'ranked game')}", caption_justify="left")
+    table.add_column("", justify="right")
+    table.add_column("player")
+    for name in ("version", "rating", "±", "games", "wins", "draws", "losses"):
+        table.add_column(name, justify="right")
+    for row in board["leaderboard"]:
+        within = "anchor" if row["anchor"] else f"{INTERVAL * row['deviation']:.0f}"
+        score = (str(row[name]) for name in ("games", "wins", "draws", "losses"))
+        table.add_row(str(row["place"]), row["name"], f"v{row['version']}", f"{row['rating']:.0f}", within, *score)
+    Console(markup=False, highlight=False).print(table)

@@ -1,0 +1,68 @@
+"""The leaderboard, as it is shown; and as a log comes to, without a daemon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import trio
+from msgspec import Struct
+
+from gm_protocol.ranked import LeaderboardRow
+
+from .ratings import Ladder, Standing, climb
+from .record import Record
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+
+class Board(Struct, frozen=True):
+    """All rows, the strongest first; and how many games they are of."""
+
+    leaderboard: list[LeaderboardRow]
+    games: int
+
+
+def row_of(place: int, standing: Standing, name: str | None) -> LeaderboardRow:
+    """A row.
+
+    :param name: of the player; None where nobody is registered by that id: games may have been imported alone.
+    """
+    (player, version), rating, score = standing.entrant, standing.rating, standing.score
+    return LeaderboardRow(
+        place=place,
+        player=player,
+        name=str(player) if name is None else name,
+        version=version,
+        rating=rating.rating,
+        deviation=rating.deviation,
+        anchor=rating.is_anchor,
+        games=score.games,
+        wins=score.wins,
+        draws=score.draws,
+        losses=score.losses,
+    )
+
+
+def recompute(engine: Engine, anchors: Mapping[str, float]) -> Board:
+    """The leaderboard that the games of a log come to. Blocks.
+
+    :param anchors: the ratings of players that are given, by their names in lower case.
+    """
+    from gmd.log.ranking import ranked
+    from gmd.players.sql import load_players
+
+    with engine.connect() as connection:
+        record = Record(ranked(connection).results)
+        names = {account.player: account.name for account in load_players(connection)}
+    given = {player: anchors[name.lower()] for player, name in names.items() if name.lower() in anchors}
+    return _board(trio.run(climb, record, given), names)
+
+
+def _board(ladder: Ladder, names: Mapping[int, str]) -> Board:
+    rows = [
+        row_of(place, standing, names.get(standing.entrant.player))
+        for place, standing in enumerate(ladder.standings, 1)
+    ]
+    return Board(rows, ladder.games)

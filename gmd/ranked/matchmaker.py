@@ -1,0 +1,154 @@
+"""Keeps the players busy that want ranked games and are here: as many games as each takes, and never more.
+
+It looks when something has happened: somebody has come, has changed its settings, or has a game less. Nothing else
+makes it look but time: players who have not answered are tried again, and those who have just met may meet again. Who
+wants no more ranked games is sent none; what it has in hand, and what it was sent, stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+from random import Random, SystemRandom
+
+import trio
+
+from gm_protocol.errors import GmError
+from gmd.arbiter import Arbiter
+from gmd.games.game import Game
+from gmd.lobby.lobby import Lobby
+from gmd.lobby.offer import Offer
+from gmd.log.interface import Playing
+from gmd.log.seats import is_ranked
+from gmd.logger import get_logger
+from gmd.players.account import Account
+from gmd.players.registry import Registry
+
+from .bouts import Bouts
+from .pairing import Candidate, Pairing, pair
+from .patience import Patience
+from .ratings import Ratings
+
+logger = get_logger(__name__)
+
+#: Seconds between something's happening and a look: what happens at about the same time, as at a start, is one choice.
+#: reconchess's client asks every five seconds.
+GATHER_SECONDS = 0.5
+#: Seconds for which two who have just met are kept apart, if there are others. Both have room the moment their game
+#: ends, and nobody else may have: without this they would meet for ever.
+APART_SECONDS = 15.0
+
+#: Seconds after which it is tried again what has failed, as games do that cannot be written.
+RETRY_SECONDS = 60.0
+
+
+class Matchmaker:
+    """Invites players to ranked games with each other."""
+
+    def __init__(
+        self, arbiter: Arbiter, registry: Registry, lobby: Lobby, ratings: Ratings, random: Random | None = None
+    ) -> None:
+        """:param random: decides where it is all the same."""
+        self._registry, self._lobby, self._ratings = registry, lobby, ratings
+        self._random = random or SystemRandom()
+        self._bouts, self._patience = Bouts(), Patience()
+        self._happened = trio.Event()
+        #: When to look again because something failed, in trio's time.
+        self._retry: float | None = None
+        #: When each was last given a game, in games.
+        self._last: dict[int, int] = {}
+        self._given = 0
+        arbiter.when_seats_change(self._on_seats)
+        registry.when_set(self._on_set)
+        lobby.presence.when_come(self._on_come)
+        lobby.when_called_off(self._on_called_off)
+
+    def start(self, playing: Iterable[Playing]) -> None:
+        """Begin with the ranked games that are not over; the ratings have begun."""
+        self._bouts.start(playing, self._ratings.record)
+
+    async def run(self) -> None:
+        """Pair whoever has room, until cancelled."""
+        again = inf
+        while True:
+            with trio.move_on_at(again):
+                await self._happened.wait()
+            await trio.sleep(GATHER_SECONDS)
+            self._happened = trio.Event()
+            try:
+                again = await self._look()
+            except Exception:
+                logger.exception("the matchmaker failed")
+                again = trio.current_time() + RETRY_SECONDS
+
+    # --- What happens -------------------------------------------------------------------------------------------
+
+    def _on_seats(self, game: Game) -> None:
+        if not is_ranked(game.created):
+            if game.over and any(map(self._wants, game.named)):
+                self._happened.set()  # there is more room
+            return
+        now = trio.current_time()
+        self._bouts.note(game, now + APART_SECONDS)
+        for player, seated in zip(game.named, game.players, strict=True):
+            assert player is not None
+            if seated is not None and not game.over:
+                self._patience.restored(player)
+                self._happened.set()  # it may be sent another
+            elif seated is None and game.now.termination == "expired":
+                self._patience.tried(player, now)
+        if game.over:
+            self._happened.set()
+
+    def _on_called_off(self, game: Game, player: int) -> None:
+        if is_ranked(game.created):
+            self._patience.tried(player, trio.current_time())
+
+    def _on_set(self, account: Account) -> None:
+        if account.ranked:
+            self._patience.restored(account.player)
+            self._happened.set()
+
+    def _on_come(self, player: int) -> None:
+        self._happened.set()
+
+    def _wants(self, player: int | None) -> bool:
+        account = None if player is None else self._registry.get(player)
+        return account is not None and account.ranked
+
+    # --- What is done -------------------------------------------------------------------------------------------
+
+    async def _look(self) -> float:
+        """Pair whoever has room; when to look again, if nothing happens, in trio's time."""
+        now = trio.current_time()
+        here = [account for account in self._lobby.presence.here() if account.ranked]
+        apart = self._bouts.look(now, apart=len(here) > 2)
+        candidates = [self._candidate(account) for account in here if not self._patience.rests(account.player, now)]
+        self._retry = None
+        async with trio.open_nursery() as nursery:
+            for pairing in pair(candidates, self._bouts, self._random):
+                nursery.start_soon(self._invite, pairing)
+        times = (apart, self._patience.next_end(now), self._retry)
+        return min((time for time in times if time is not None), default=inf)
+
+    def _candidate(self, account: Account) -> Candidate:
+        rating = self._ratings.of(account.player, account.version)
+        room, last = self._room(account.player), self._last.get(account.player, 0)
+        return Candidate(account.player, room, rating.rating, rating.deviation, last)
+
+    def _room(self, player: int) -> int:
+        """How many games to invite a player to: no more wait for its answer at a time than it may have sent itself."""
+        unanswered = len(self._lobby.book.received(player))
+        return max(0, min(self._lobby.room(player), self._lobby.limits.out - unanswered))
+
+    async def _invite(self, pairing: Pairing) -> None:
+        """Invite the two, unless one of them has been invited elsewhere since it was looked at."""
+        if not all(map(self._lobby.room, pairing)):
+            return
+        self._given += 1
+        self._last.update(dict.fromkeys(pairing, self._given))
+        try:
+            await self._lobby.offer(Offer(pairing.white, pairing.black, ranked=True))
+        except GmError as error:
+            logger.warning("a ranked game could not be made", reason=str(error))
+            self._retry = trio.current_time() + RETRY_SECONDS

@@ -1,0 +1,42 @@
+"""Ranked play in one daemon: its ratings and its matchmaker, begun and run together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import trio
+
+from gmd.arbiter import Arbiter
+from gmd.lobby.lobby import Lobby
+from gmd.players.registry import Registry
+
+from .matchmaker import Matchmaker
+from .ratings import Ratings
+from .record import Record
+
+
+class RankedPlay:
+    """:ivar ratings: everybody's."""
+
+    def __init__(
+        self, arbiter: Arbiter, registry: Registry, lobby: Lobby, anchors: Mapping[str, float] | None = None
+    ) -> None:
+        """:param anchors: as :func:`~gmd.ranked.anchors.read_anchors` gives them."""
+        self.ratings = Ratings(arbiter, registry, anchors)
+        self._matchmaker = Matchmaker(arbiter, registry, lobby, self.ratings)
+        self._log = arbiter.log
+
+    async def start(self) -> None:
+        """Read from the log what has been played, and what is on.
+
+        :raises GmError: the log cannot be read.
+        """
+        ranked = await self._log.ranked()
+        self.ratings.start(Record(ranked.results))
+        self._matchmaker.start(ranked.on)
+
+    async def run(self) -> None:
+        """Compute ratings and make games, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.ratings.run)
+            nursery.start_soon(self._matchmaker.run)

@@ -1,0 +1,127 @@
+"""The ratings of a log's players, kept while games end.
+
+What has become durable counts. Nothing is kept of the ratings themselves: at the start they are computed from the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+
+import trio
+from msgspec import Struct
+
+from gm_protocol.state import RESULTS
+from gmd.arbiter import Arbiter
+from gmd.games.game import Game
+from gmd.log.interface import Pruned
+from gmd.log.seats import ranked_result
+from gmd.logger import get_logger
+from gmd.players.registry import Registry
+
+from .record import Entrant, Record, Score
+from .strengths import Rating, estimate
+
+logger = get_logger(__name__)
+
+#: How long the rest is after the ratings were computed, in times of what it took: they have a tenth of a processor.
+REST = 9.0
+#: The longest slice that others wait for, in seconds: a known move takes a tenth of it, a commit several times as long.
+SLICE_SECONDS = 0.001
+
+
+class Standing(Struct, frozen=True):
+    """An entrant on the leaderboard."""
+
+    entrant: Entrant
+    rating: Rating
+    score: Score
+
+
+class Ladder(Struct, frozen=True):
+    """Everybody's rating at one time.
+
+    :ivar games: how many games it is computed from.
+    :ivar standings: the strongest first; of equals, who came first.
+    """
+
+    games: int = 0
+    standings: tuple[Standing, ...] = ()
+
+
+async def climb(record: Record, anchors: Mapping[int, float]) -> Ladder:
+    """The ladder that a record comes to, computed in slices that leave room for others.
+
+    :param anchors: the ratings of players that are given.
+    """
+    games, totals = record.games, record.totals()
+    computing = estimate(record.opponents(), anchors)
+    until = perf_counter() + SLICE_SECONDS
+    while True:
+        try:
+            next(computing)
+        except StopIteration as stop:
+            ratings: dict[Entrant, Rating] = stop.value
+            break
+        if perf_counter() >= until:
+            await trio.lowlevel.checkpoint()
+            until = perf_counter() + SLICE_SECONDS
+    standings = [Standing(entrant, ratings[entrant], score) for entrant, score in totals.items()]
+    return Ladder(games, tuple(sorted(standings, key=lambda each: (-each.rating.rating, each.entrant))))
+
+
+class Ratings:
+    """Everybody's ratings, some moments after the games that they are of.
+
+    :ivar ladder: as last computed.
+    """
+
+    def __init__(self, arbiter: Arbiter, registry: Registry, anchors: Mapping[str, float] | None = None) -> None:
+        """:param anchors: the ratings of players that are given, by their names in any case."""
+        self._log, self._registry, self._anchors = arbiter.log, registry, anchors or {}
+        self.record = Record()
+        self.ladder = Ladder()
+        self._by_entrant: dict[Entrant, Rating] = {}
+        self._changed = trio.Event()
+        arbiter.when_seats_change(self._note)
+        arbiter.when_pruned(self._note_pruned)
+
+    def start(self, record: Record) -> None:
+        """Begin with what the log has. The ratings are computed by :meth:`run`."""
+        self.record = record
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Compute the ratings again when games have ended, until cancelled."""
+        while True:
+            await self._changed.wait()
+            self._changed = trio.Event()
+            began = perf_counter()
+            try:
+                self.ladder = await climb(self.record, self._pinned())
+            except Exception:
+                logger.exception("the ratings could not be computed")  # games go on, and the next one's end tries again
+            self._by_entrant = {standing.entrant: standing.rating for standing in self.ladder.standings}
+            await trio.sleep(REST * (perf_counter() - began))
+
+    def of(self, player: int, version: int) -> Rating:
+        """The rating of a version of a player's bot."""
+        account = self._registry.get(player)
+        if account is not None and (pinned := self._anchors.get(account.name.lower())) is not None:
+            return Rating(pinned, 0.0)
+        return self._by_entrant.get(Entrant(player, version), Rating())
+
+    def _pinned(self) -> dict[int, float]:
+        named = [(self._registry.named(name), rating) for name, rating in self._anchors.items()]
+        return {account.player: rating for account, rating in named if account is not None}
+
+    def _note(self, game: Game) -> None:
+        if game.over and (result := ranked_result(game.created, RESULTS[game.now.termination])) is not None:
+            self.record.add(result)
+            self._changed.set()
+
+    def _note_pruned(self, pruned: Pruned) -> None:
+        """What is not in the log any more does not count: the ratings are those that the log comes to."""
+        if pruned.ranked is not None:
+            self.record.add(pruned.ranked._replace(games=-pruned.ranked.games))
+            self._changed.set()

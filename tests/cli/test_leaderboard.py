@@ -1,0 +1,127 @@
+"""``gmd leaderboard``: of a daemon on this machine or elsewhere, and of a log alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gmd.ranked.anchors import FURTHEST, BadAnchors, read_anchors
+from tests.cli.commands import Ran, change, gmd
+from tests.helpers import Json
+from tests.serving import served
+
+FIRST, SECOND = 2**52 + 1, 2**52 + 2
+
+
+def game(game_id: int, white: int, black: int, resigns: str, versions: tuple[int, int] = (1, 1)) -> Json:
+    """A ranked game in which somebody resigns before a move."""
+    created = {
+        "event": "created",
+        "player_white": white,
+        "player_black": black,
+        "options": {
+            "variant": "rbc",
+            "fen": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "clock": None,
+            "reversible_moves": 100,
+            "max_turns": None,
+        },
+        "created": "2026-11-21T04:41:00Z",
+        "ranked": True,
+        "versions": versions,
+    }
+    termination = f"resignation_{resigns}"
+    return {
+        "game_id": game_id,
+        "termination": termination,
+        "result": "0-1" if resigns == "white" else "1-0",
+        "ended": "2026-11-21T04:42:00Z",
+        "events": [created, {"event": "ended", "termination": termination, "seat": resigns, "asked": termination}],
+    }
+
+
+GAMES = [
+    game(1, FIRST, SECOND, "black"),
+    game(2, SECOND, FIRST, "white"),
+    game(3, FIRST, SECOND, "white"),
+    game(4, FIRST, SECOND, "black", (2, 1)),
+]
+#: Name, version, games, wins and losses of each row, the strongest first.
+ROWS = [("first", 2, 1, 1, 0), ("first", 1, 3, 2, 1), ("second", 1, 4, 1, 3)]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory with two players and their games."""
+    directory, file = tmp_path / "data", tmp_path / "games.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in GAMES))
+    with served("--data", str(directory)):
+        for name in ("first", "second"):
+            assert gmd("register", name, "--data", directory).status == 0
+    ran = gmd("import", "--data", directory, file)
+    assert (ran.status, ran.err) == (0, "")
+    return directory
+
+
+def rows(ran: Ran) -> list[tuple[object, ...]]:
+    assert ran.status == 0, ran
+    board = json.loads(ran.out)
+    assert board["games"] == 4
+    return [tuple(row[name] for name in ("name", "version", "games", "wins", "losses")) for row in board["leaderboard"]]
+
+
+def test_it_is_the_same_from_a_daemon_by_its_socket_by_http_and_from_the_log(data: Path) -> None:
+    recomputed = gmd("leaderboard", "--data", data, "--recompute", "--json")
+    assert sorted(rows(recomputed)) == sorted(ROWS)
+    with served("--data", str(data), "--http", "--http-port", "0") as daemon:
+        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        while not json.loads((ran := gmd("leaderboard", "--data", data, "--json")).out)["games"]:
+            pass  # it has just started, and computes them
+        assert ran.out == recomputed.out
+        assert gmd("leaderboard", "--server", url, "--json").out == recomputed.out
+        assert gmd("leaderboard", "--data", data, "--recompute", "--json").out == recomputed.out
+    assert gmd("check", "--data", data).status == 0
+
+
+def test_people_are_shown_a_table(data: Path) -> None:
+    ran = gmd("leaderboard", "--data", data, "--recompute", "--anchors", "second=1000")
+    assert ran.status == 0
+    head, *lines = [line.split() for line in ran.out.splitlines()]
+    assert head == ["player", "version", "rating", "±", "games", "wins", "draws", "losses"]
+    assert lines[2] == ["3", "second", "v1", "1000", "anchor", "4", "1", "0", "3"]
+    assert {(line[1], line[2], *line[5:]) for line in lines[:2]} == {
+        ("first", "v1", "3", "2", "0", "1"),
+        ("first", "v2", "1", "1", "0", "0"),
+    }
+    assert lines[3:] == [["4", "ranked", "games"]]
+
+
+def test_what_cannot_be_asked_is_said(data: Path) -> None:
+    for arguments, said in (
+        (("--data", data), "no daemon runs in"),
+        (("--server", "http://127.0.0.1:1"), "Connection refused"),
+        (("--server", "http://x", "--recompute"), "--server asks a daemon by HTTP"),
+        (("--data", data, "--anchors", "a=1"), "--anchors goes with --recompute"),
+        (("--data", data, "--recompute", "--anchors", "second"), "'second' is not NAME=RATING"),
+        (("--data", data.parent / "nowhere", "--recompute"), "there is no log of games"),
+    ):
+        ran = gmd("leaderboard", *arguments)
+        assert ran.status == 2, ran
+        assert said in ran.err
+
+
+def test_a_version_that_the_row_says_otherwise_is_found(data: Path) -> None:
+    change(data, "UPDATE games SET black_version = 7 WHERE game_id = 2")
+    ran = gmd("check", "--data", data)
+    assert ran.status == 1
+    assert "game 2: its row says that black_version is 7; its events say 1" in ran.out
+
+
+def test_anchors_are_read() -> None:
+    assert read_anchors(None) == read_anchors(" ") == {}
+    assert read_anchors("Random-Bot=1000, trout=1600.5,") == {"random-bot": 1000.0, "trout": 1600.5}
+    for text in ("a", "a=", "=1", "a=b", "a=nan", "a=inf", f"a={FURTHEST + 1}", "a=1,A=2"):
+        with pytest.raises(BadAnchors, match="anchors: "):
+            read_anchors(text)

@@ -1,0 +1,185 @@
+"""reconchess's rc-connect, as it is on PyPI, plays ranked games, in processes of its own; and the leaderboard."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.http.test_rc_connect import BIN, PASSWORD, PATIENCE_SECONDS
+from tests.serving import reserved_port, served
+from tests.tools import require_tool
+
+#: What RandomBot's rating is said to be.
+ANCHOR = 1000.0
+
+
+class Arena:
+    """A daemon that may be killed and comes back to where it was, and the bots that play there."""
+
+    def __init__(self, data: Path, port: int) -> None:
+        """:param port: for HTTP."""
+        self.data = data
+        self.url = f"http://127.0.0.1:{port}"
+        self._arguments = ("--data", str(data), "--anchors", f"random={ANCHOR}")
+
+    @contextmanager
+    def daemon(self) -> Iterator[None]:
+        """A daemon, which is killed at the end."""
+        port = self.url.rpartition(":")[2]
+        with served(*self._arguments, "--http", "--http-port", port, "--invitation-timeout", "30"):
+            yield
+
+    def register(self, name: str) -> None:
+        registration = {"username": name, "password": PASSWORD, "email": "a@example.org", "affiliation": "none"}
+        assert httpx.post(f"{self.url}/api/users/", json=registration, timeout=30).status_code == 200
+
+    @contextmanager
+    def rc_connect(self, name: str, at_once: int, env: dict[str, str] | None = None) -> Iterator[Bot]:
+        """A bot of reconchess's, of the module that its name begins, which plays so many ranked games at a time."""
+        command = [sys.executable, "-u", str(BIN / "rc-connect"), f"reconchess.bots.{name}_bot"]
+        command += ["--server-url", self.url, "--username", name, "--password", PASSWORD]
+        command += ["--ranked", "--keep-version", "--max-concurrent-games", str(at_once)]
+        said = self.data.parent / f"{name}.log"
+        with (
+            said.open("w") as out,
+            subprocess.Popen(
+                command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **(env or {})}, process_group=0
+            ) as process,
+        ):
+            try:
+                yield Bot(process, said)
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)  # with the games that it plays
+
+    def leaderboard(self) -> dict[str, Any]:
+        board: dict[str, Any] = httpx.get(f"{self.url}/api/leaderboard", timeout=30).json()
+        return board
+
+    def gmd(self, *arguments: str) -> str:
+        command = [sys.executable, "-m", "gmd", *arguments, "--data", str(self.data)]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS).stdout
+
+    def games(self) -> list[dict[str, Any]]:
+        """All games of the log."""
+        return [json.loads(line) for line in self.gmd("export", "--format", "jsonl").splitlines()]
+
+
+class Bot:
+    """An rc-connect that runs.
+
+    :ivar said: the file that it writes to.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], said: Path) -> None:
+        self.process, self.said = process, said
+
+    def await_said(self, what: str, times: int) -> None:
+        """Wait until it has said something so often."""
+        until(lambda: self.said.read_text().count(what) >= times, f"{what}, {times} times")
+
+    def drain(self) -> None:
+        """Ctrl-C: only the one process is told, as a terminal's would tell the others, which do not listen."""
+        self.process.send_signal(signal.SIGINT)
+
+    def finish(self) -> str:
+        """Wait until it has played its games; what it said."""
+        assert self.process.wait(PATIENCE_SECONDS) == 0, self.said.read_text()
+        return self.said.read_text()
+
+
+def until(done: Callable[[], bool], what: str) -> None:
+    """Wait for something that other processes do."""
+    patience = time.monotonic() + PATIENCE_SECONDS
+    while not done():
+        assert time.monotonic() < patience, f"not within {PATIENCE_SECONDS} s: {what}"
+        time.sleep(0.1)
+
+
+def check_leaderboard(arena: Arena, names: Sequence[str]) -> dict[str, Any]:
+    """The leaderboard, which must be what the games of the log come to, by whatever way it is asked for."""
+    games = [game for game in arena.games() if game["result"] != "*"]
+    until(lambda: bool(arena.leaderboard()["games"] == len(games)), "the ratings are of all games")
+    board = arena.leaderboard()
+    rows = {row["name"]: row for row in board["leaderboard"]}
+    assert rows.keys() == set(names)
+    assert {row["version"] for row in rows.values()} == {1}
+    players = {row["player"]: name for name, row in rows.items()}
+    wins, played = Counter[str](), Counter[str]()
+    for game in games:
+        created = game["events"][0]
+        assert (created["ranked"], created["versions"]) == (True, [1, 1])
+        white, black = players[created["player_white"]], players[created["player_black"]]
+        wins[{"1-0": white, "0-1": black}.get(game["result"], "")] += 1
+        played.update((white, black))
+    for name, row in rows.items():
+        assert (row["games"], row["wins"]) == (played[name], wins[name])
+        assert row["games"] == row["wins"] + row["draws"] + row["losses"]
+    assert (rows["random"]["rating"], rows["random"]["deviation"], rows["random"]["anchor"]) == (ANCHOR, 0, True)
+    del board["after"]
+    assert json.loads(arena.gmd("leaderboard", "--json")) == board
+    assert json.loads(arena.gmd("leaderboard", "--json", "--recompute", "--anchors", f"random={ANCHOR}")) == board
+    return board
+
+
+def test_ten_games_at_once_of_two_bots_outlive_the_daemon_and_make_the_leaderboard(tmp_path: Path) -> None:
+    names = ("random", "attacker")
+    with ExitStack() as stack:
+        arena = Arena(tmp_path / "data", stack.enter_context(reserved_port()))
+        with arena.daemon():
+            for name in names:
+                arena.register(name)
+            bots = [stack.enter_context(arena.rc_connect(name, 10)) for name in names]
+            for bot in bots:
+                bot.await_said("Playing game", 10)
+        with arena.daemon():  # the other one was killed
+            for bot in bots:
+                bot.drain()
+            for bot in bots:
+                said = bot.finish()
+                assert "Received terminate signal" in said
+                assert "Fatal error" not in said
+            until(lambda: all(game["result"] != "*" or "ended" in game for game in arena.games()), "all games are over")
+            games = Counter(game["result"] for game in arena.games())
+            assert games["1-0"] + games["0-1"] + games["1/2-1/2"] >= 10
+            board = check_leaderboard(arena, names)
+            assert board["leaderboard"][0]["name"] == "attacker"
+
+
+@pytest.mark.proof
+def test_three_bots_play_each_other_one_of_them_with_an_engine(tmp_path: Path) -> None:
+    stockfish = require_tool("stockfish")
+    names = ("random", "attacker", "trout")
+    with ExitStack() as stack:
+        arena = Arena(tmp_path / "data", stack.enter_context(reserved_port()))
+        stack.enter_context(arena.daemon())
+        for name in names:
+            arena.register(name)
+        env = {"STOCKFISH_EXECUTABLE": str(stockfish)}
+        bots = [stack.enter_context(arena.rc_connect(name, 2, env)) for name in names]
+        met: set[frozenset[int]] = set()
+
+        def all_have_met() -> bool:
+            created = (game["events"][0] for game in arena.games() if game["result"] != "*")
+            met.update(frozenset((each["player_white"], each["player_black"])) for each in created)
+            return len(met) == 3
+
+        until(all_have_met, "all three have met")
+        for bot in bots:
+            bot.drain()
+        for bot in bots:
+            assert "Fatal error" not in bot.finish()
+        until(lambda: all("ended" in game for game in arena.games()), "all games are over")
+        check_leaderboard(arena, names)

@@ -1,0 +1,221 @@
+"""The matchmaker in a daemon: whom it invites, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import trio
+from trio.testing import MockClock
+
+from gmd.log.memory import MemoryLog
+from gmd.ranked.matchmaker import APART_SECONDS, GATHER_SECONDS
+from gmd.ranked.strengths import MEAN, SPREAD
+from tests.helpers import Client, MemoryDaemon
+from tests.lobbying import ALICE, BOB, house
+
+#: Longer than the matchmaker gathers what happens.
+MOMENT = 2 * GATHER_SECONDS
+
+
+async def want_ranked(client: Client, max_games: int = 1, **settings: Any) -> None:
+    """Take ranked games from now on."""
+    reply = await client.ask("settings", ranked=True, max_games=max_games, **settings)
+    assert reply["error"] is None, reply
+
+
+async def received(client: Client) -> list[int]:
+    """The games that a player is invited to."""
+    await trio.sleep(MOMENT)
+    rows = (await client.ask("invitations"))["received"]
+    assert all(row["ranked"] for row in rows)
+    return [row["game_id"] for row in rows]
+
+
+async def take(client: Client, game_id: int) -> None:
+    assert (await client.ask("accept", game_id=game_id))["error"] is None
+
+
+async def resign(daemon: MemoryDaemon, client: Client, player: int, game_id: int) -> None:
+    """End a game that is on."""
+    table = await daemon.arbiter.table(game_id)
+    color = "white" if table.game.named[True] == player else "black"
+    reply = await client.ask("end_game", game_id=game_id, termination=f"resignation_{color}")
+    assert reply["error"] is None, reply
+
+
+async def test_two_who_want_ranked_games_are_invited_to_as_many_as_both_take(autojump_clock: MockClock) -> None:
+    async with house() as (daemon, alice, bob, carol):
+        await want_ranked(alice, 3)
+        assert await received(alice) == []
+        await want_ranked(bob, 2)
+        assert await received(alice) == await received(bob) == [1, 2]
+        assert await received(carol) == []
+        games = [(await daemon.arbiter.table(game_id)).game for game_id in (1, 2)]
+        assert {game.named for game in games} == {(ALICE, BOB), (BOB, ALICE)}
+        assert all(game.created.ranked and game.options.variant == "rbc" for game in games)
+
+
+async def test_who_has_a_game_less_is_given_another_with_the_other_colour(autojump_clock: MockClock) -> None:
+    async with house() as (daemon, alice, bob, _):
+        await want_ranked(alice)
+        await want_ranked(bob)
+        seen = []
+        for game_id in range(1, 7):
+            assert await received(alice) == [game_id]
+            await take(alice, game_id)
+            await take(bob, game_id)
+            seen.append((await daemon.arbiter.table(game_id)).game.named)
+            await resign(daemon, bob, BOB, game_id)
+        assert seen in ([(ALICE, BOB), (BOB, ALICE)] * 3, [(BOB, ALICE), (ALICE, BOB)] * 3)
+        standings = daemon.parts.ranked.ratings.ladder.standings
+        assert [(each.entrant.player, *each.score) for each in standings] == [(ALICE, 6, 0, 0), (BOB, 0, 0, 6)]
+
+
+async def test_the_colours_go_on_where_they_were_before_a_restart(autojump_clock: MockClock) -> None:
+    for ends in (True, False):
+        log = MemoryLog()
+        async with house(log) as (daemon, alice, bob, _):
+            await want_ranked(alice)
+            await want_ranked(bob)
+            (game_id,) = await received(alice)
+            await take(alice, game_id)
+            await take(bob, game_id)
+            if ends:
+                await bob.ask("settings", ranked=False)
+                await resign(daemon, bob, BOB, game_id)
+            first = (await daemon.arbiter.table(game_id)).game.named
+        async with house(log) as (daemon, alice, bob, _):
+            await want_ranked(alice, 2 - ends)
+            await want_ranked(bob, 2 - ends)
+            (second,) = await received(alice)
+            assert (await daemon.arbiter.table(second)).game.named == first[::-1]
+
+
+async def test_who_drains_is_sent_nothing_more_and_keeps_what_it_has(autojump_clock: MockClock) -> None:
+    async with house() as (daemon, alice, bob, _):
+        await want_ranked(alice, 2)
+        await want_ranked(bob, 2)
+        first, second = await received(alice)
+        await take(alice, first)
+        await take(bob, first)
+        assert (await alice.ask("settings", ranked=False))["ranked"] is False
+        assert await received(alice) == await received(bob) == [second]
+        await take(bob, second)
+        await take(alice, second)
+        for game_id in (first, second):
+            await resign(daemon, alice, ALICE, game_id)
+        assert await received(alice) == await received(bob) == []
+        assert daemon.parts.ranked.ratings.ladder.games == 2
+
+
+async def test_who_is_not_here_is_not_invited_and_is_when_it_comes(autojump_clock: MockClock) -> None:
+    async with house() as (daemon, alice, bob, _):
+        await want_ranked(alice)
+        await want_ranked(bob, 0)
+        await bob.aclose()
+        await daemon.gate.registry.set_max_games(BOB, 1)
+        assert await received(alice) == []
+        daemon.lobby.presence.seen(BOB)
+        assert len(await received(alice)) == 1
+
+
+async def accept_all(daemon: MemoryDaemon, player: int) -> None:
+    """Be there as reconchess's client is."""
+    while True:
+        for invitation in daemon.lobby.book.received(player):
+            await daemon.lobby.accept(invitation.game_id, player, trio.current_time())
+        await trio.sleep(30)
+
+
+async def test_an_invitation_that_is_not_answered_is_not_sent_again_and_again(autojump_clock: MockClock) -> None:
+    async with house(invitation_timeout=300.0, idle_timeout=10**6) as (daemon, alice, bob, _):
+        await want_ranked(alice)
+        await want_ranked(bob)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(accept_all, daemon, ALICE)  # and bob does not answer: for a day
+            made = []
+            for _ in range(24):
+                await trio.sleep(3600)
+                made.append(max(row["game_id"] for row in (await alice.ask("games"))["games"]))
+            assert made[0] == 6  # each lasts for five minutes, and behind them is a rest of one, two, four... minutes
+            assert made[-1] - made[-2] <= 1
+            await trio.sleep(300)
+            await want_ranked(bob)  # here it is again
+            (latest,) = await received(bob)
+            assert latest == made[-1] + 1
+            nursery.cancel_scope.cancel()
+
+
+async def test_who_declines_everything_is_left_alone_and_the_others_are_not(autojump_clock: MockClock) -> None:
+    async with house() as (daemon, alice, bob, carol):
+        for client in (alice, bob, carol):
+            await want_ranked(client)
+        declined = 0
+        for _ in range(60):
+            for game_id in await received(carol):
+                assert (await carol.ask("decline", game_id=game_id))["error"] is None
+                declined += 1
+            both = set(await received(alice)) & set(await received(bob))
+            for game_id in both:
+                await take(alice, game_id)
+                await take(bob, game_id)
+                await resign(daemon, bob, BOB, game_id)
+        assert 1 <= declined <= 3
+        assert daemon.parts.ranked.ratings.ladder.games >= 5
+
+
+async def test_two_who_have_just_met_wait_for_others_a_while(
+    autojump_clock: MockClock,
+) -> None:
+    async with house() as (daemon, alice, bob, carol):
+        for client in (alice, bob):
+            await want_ranked(client)
+        await want_ranked(carol, 0)
+        (game_id,) = await received(alice)
+        await take(alice, game_id)
+        await take(bob, game_id)
+        await resign(daemon, bob, BOB, game_id)
+        assert await received(alice) == await received(bob) == []
+        await trio.sleep(APART_SECONDS)
+        assert len(await received(alice)) == len(await received(bob)) == 1
+
+
+async def test_the_version_that_counts_is_that_with_which_the_game_is_made(
+    autojump_clock: MockClock,
+) -> None:
+    async with house() as (daemon, alice, bob, _):
+        await want_ranked(alice, version=1)
+        await want_ranked(bob)
+        (game_id,) = await received(alice)
+        await take(alice, game_id)
+        await take(bob, game_id)
+        await alice.ask("settings", version=2, ranked=False)
+        await resign(daemon, bob, BOB, game_id)
+        await trio.sleep(MOMENT)
+        ratings = daemon.parts.ranked.ratings
+        assert [each.entrant for each in ratings.ladder.standings] == [(ALICE, 1), (BOB, 0)]
+        assert (ratings.of(ALICE, 2).rating, ratings.of(ALICE, 2).deviation) == (MEAN, SPREAD)
+        assert ratings.of(ALICE, 1).rating > MEAN > ratings.of(BOB, 0).rating
+        assert ratings.record.whites(ALICE, BOB) + ratings.record.whites(BOB, ALICE) == 1
+
+
+async def test_the_end_of_another_game_makes_room_as_well(autojump_clock: MockClock) -> None:
+    async with house() as (daemon, alice, bob, carol):
+        game_id = (await carol.ask("challenge", opponent="bob", variant="rbc"))["game_id"]
+        await take(bob, game_id)
+        await want_ranked(alice)
+        await want_ranked(bob)
+        assert await received(alice) == []
+        await resign(daemon, bob, BOB, game_id)
+        assert len(await received(alice)) == len(await received(bob)) == 1
+
+
+async def test_no_more_invitations_wait_for_an_answer_than_a_player_may_send(autojump_clock: MockClock) -> None:
+    async with house(max_invitations=3) as (_, alice, bob, _):
+        await want_ranked(alice, 10_000)
+        await want_ranked(bob, 10_000)
+        assert await received(alice) == await received(bob) == [1, 2, 3]
+        await take(alice, 1)
+        assert await received(alice) == [2, 3]
+        await take(bob, 1)
+        assert await received(alice) == await received(bob) == [2, 3, 4]
