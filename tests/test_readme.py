@@ -112,6 +112,12 @@ def test_bots_that_are_written_already_play(outputs: list[str]) -> None:
     assert not any("failed" in line for line in lines)
 
 
+def test_a_match_is_played_and_summed_up(outputs: list[str]) -> None:
+    lines = printed(outputs, "gmd match").splitlines()
+    assert [line.split(":")[0] for line in lines[:4]] == ["game 1", "game 2", "game 3", "game 4"]
+    assert lines[4].startswith("new against old: won ")
+
+
 def test_the_bots_that_come_with_gmd_play(outputs: list[str]) -> None:
     lines = untimed(printed(outputs, "gmd connect minimax:")).splitlines()
     assert [line for line in lines if line.startswith("won ")].count("won 2, lost 0, drawn 0") == 1

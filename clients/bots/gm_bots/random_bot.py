@@ -33,20 +33,21 @@ class RandomBots(Bots):
     defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
 
     def __init__(self, seed: int | None = None) -> None:
-        self._rng = random.Random(seed)
+        self._seed, self._rng = seed, random.Random(seed)
 
     async def start(self, nursery: trio.Nursery) -> Bot:
-        return RandomBot(random.Random(self._rng.getrandbits(64)))
+        return RandomBot(random.Random(self._rng.getrandbits(64)), self._seed)
 
 
 class RandomBot(Bot):
     """One of them. Draws that it may claim it claims: its games would be long."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self._rng = rng
+    def __init__(self, rng: random.Random, seed: int | None = None) -> None:
+        self._rng, self._seed = rng, seed
 
     async def begin(self, place: Place) -> None:
-        """There is nothing to prepare."""
+        if place.seed is not None:  # the game's, so that it does not matter which of a match's games begins first
+            self._rng = random.Random(f"{self._seed} {place.seed} {place.color}")
 
     async def take_turn(self, turn: Turn) -> None:
         if turn.state["draws"]:

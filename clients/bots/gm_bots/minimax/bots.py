@@ -81,6 +81,7 @@ class MinimaxBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         await self._player.take_turn(turn)
+        self.score = self._engine.score
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         await self._player.end(state, history)
