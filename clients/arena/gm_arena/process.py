@@ -48,6 +48,7 @@ class BotProcess:
         self._rest = bytearray()
         self._unsent = bytearray()
         self._logged, self._all_logged = 0, trio.Event()
+        self._group_ended = False
 
     @classmethod
     async def start(
@@ -67,6 +68,7 @@ class BotProcess:
             limit_memory(process.pid, max_memory)
         bot = cls(process, label)
         nursery.start_soon(bot._log_errors)
+        nursery.start_soon(bot._end_group_with_it)
         return bot
 
     def send(self, text: str) -> None:
@@ -175,15 +177,25 @@ class BotProcess:
             await self.kill()
 
     async def kill(self) -> None:
-        """End it, with whatever it has started."""
+        """End it, with whatever it has started that has not left its session."""
         with trio.CancelScope(shield=True):
-            if self._process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                await self._process.wait()
+            self._end_group()
+            await self._process.wait()
             with trio.move_on_after(LAST_WORDS_SECONDS):
                 await self._all_logged.wait()
         self._close_pipes()
+
+    async def _end_group_with_it(self) -> None:
+        """What it has started ends with it: that may hold its output open, as if there was still something to come."""
+        await self._process.wait()
+        self._end_group()
+
+    def _end_group(self) -> None:
+        """Once only: a group's number may be somebody else's when nobody is in it any more."""
+        if not self._group_ended:
+            self._group_ended = True
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says the latter of one that is gone
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def _close_pipes(self) -> None:
         self._stdin.close()
