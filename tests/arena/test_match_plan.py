@@ -104,8 +104,12 @@ def test_games_are_read(tmp_path: Path) -> None:
     ("name", "text", "message"),
     [
         ("book.epd", "", "book.epd has no openings in it"),
-        ("book.epd", "4k3/8/8/8/8/8/8/4K3 w - - 0 1\nnonsense\n", r"book.epd, line 2: "),
+        ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\nnonsense\n", r"book.epd, line 2: "),
         ("book.pgn", "1. e4 e5 2. Ke3 *\n", "book.pgn, game 1: illegal san: 'Ke3'"),
+        ("book.pgn", "1. e4 e5 *\n\n1. e4 -- 2. d4 *\n", "book.pgn, game 2: 0000 is no legal move in"),
+        ("book.pgn", "1. f3 e5 2. g4 Qh4# 0-1\n", "game 1: no game can begin with it, which is over: checkmate"),
+        ("book.epd", "7k/5Q2/6K1/8/8/8/8/8 b - -\n", "line 1: no game can begin with it, which is over: stalemate"),
+        ("book.epd", "7k/8/6K1/8/8/8/8/8 b - -\n", "line 1: .* is over: insufficient material"),
     ],
 )
 def test_a_file_that_is_none_is_refused(name: str, text: str, message: str, tmp_path: Path) -> None:
@@ -114,6 +118,20 @@ def test_a_file_that_is_none_is_refused(name: str, text: str, message: str, tmp_
         read("standard", tmp_path / name)
     with pytest.raises(OpeningsUnusable, match="no-such: No such file or directory"):
         read("standard", tmp_path / "no-such")
+
+
+def test_a_file_in_latin_1_is_read_and_variations_are_not_played(tmp_path: Path) -> None:
+    file = tmp_path / "book.pgn"
+    file.write_bytes('[White "Müller"]\n\n1. e4 (1. d4 d5 (1... Nf6)) {why not} e5 $1 *\n'.encode("latin-1"))
+    assert read("standard", file) == [Opening("1", None, ("e2e4", "e7e5"))]
+
+
+def test_only_the_openings_that_are_played_are_looked_at(tmp_path: Path) -> None:
+    file = tmp_path / "book.epd"
+    file.write_text("".join(f"4k3/8/8/8/8/8/4P3/4K3 w - - {number} 1\n" for number in range(20)) + "nonsense\n")
+    assert len(openings_for("standard", file, plies=None, seed=0, in_order=True, most=20)) == 20
+    six, three = (openings_for("standard", file, plies=None, seed=1, in_order=False, most=most) for most in (6, 3))
+    assert (len(six), six[:3]) == (6, three)
 
 
 def test_without_a_file_there_is_the_start_and_in_chess960_all_of_them() -> None:

@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Sequence
 from typing import Self, cast
@@ -15,6 +14,7 @@ from typing import Self, cast
 import trio
 
 from .bot import BotFailed, Fault
+from .memory import limit_memory
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class BotProcess:
     async def start(
         cls, command: Sequence[str], label: str, nursery: trio.Nursery, *, max_memory: int | None = None
     ) -> Self:
-        """:param max_memory: bytes that the process, and each that it starts, may have: see :func:`limit_memory`.
+        """:param max_memory: bytes that the process, and each that it starts, may have: see :mod:`.memory`.
         :raises BotFailed: there is no such program.
         """
         pipe = subprocess.PIPE
@@ -200,21 +200,6 @@ class BotProcess:
     def _close_pipes(self) -> None:
         self._stdin.close()
         self._stdout.close()
-
-
-def limit_memory(pid: int, max_memory: int) -> None:
-    """Let a process, and each that it starts from now on, have so many bytes of memory, and no more.
-
-    What counts is what it can write to (RLIMIT_DATA), and not what it has reserved of the address space: languages that
-    manage memory reserve much more than they use. Where the system has no such limit, none is set.
-    """
-    if sys.platform == "linux":
-        import resource
-
-        with contextlib.suppress(ProcessLookupError):  # it has ended already
-            _, most = resource.prlimit(pid, resource.RLIMIT_DATA)
-            limit = max_memory if most == resource.RLIM_INFINITY else min(max_memory, most)
-            resource.prlimit(pid, resource.RLIMIT_DATA, (limit, limit))
 
 
 def _ended(status: int) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import chess
 import chess.pgn
+
+from gmd.games.pgn_file import split_pgn
 
 from ..boards import board_of
 
@@ -38,14 +42,20 @@ class Opening:
         if self.position is not None:
             return {"position": self.position}
         fen = {} if self.fen is None else {"fen": self.fen}
-        return {**fields_of_moves(self, variant), **fen} if self.moves else fen
+        if not self.moves:
+            return fen
+        board = self.board(variant)
+        return {**fen, "pgn": board.root().variation_san(board.move_stack)}  # the server reads SAN
 
+    def board(self, variant: str) -> chess.Board:
+        """The position with which the players begin, behind the moves.
 
-def fields_of_moves(opening: Opening, variant: str) -> dict[str, Any]:
-    """The moves as a PGN, whose SAN the server reads."""
-    board = board_of(variant, opening.fen or starting_fen(variant))
-    moves = [chess.Move.from_uci(uci) for uci in opening.moves]
-    return {"pgn": board.variation_san(moves)}
+        :raises ValueError: a move is not legal in the variant.
+        """
+        board = board_of(variant, self.fen or starting_fen(variant))
+        for uci in self.moves:
+            board.push(board.parse_uci(uci))
+        return board
 
 
 def starting_fen(variant: str) -> str:
@@ -57,51 +67,70 @@ def starting_fen(variant: str) -> str:
     )
 
 
-def openings_for(variant: str, file: Path | None, *, plies: int | None, seed: int, in_order: bool) -> list[Opening]:
+def openings_for(
+    variant: str, file: Path | None, *, plies: int | None, seed: int, in_order: bool, most: int | None = None
+) -> list[Opening]:
     """The openings of a match, in the order in which they are played; after the last comes the first again.
+
+    Of a file only those are looked at that are played: there are books of hundreds of thousands.
 
     :param file: PGN, or EPD or FEN, one a line; None for the variant's start, which in Chess960 are all 960.
     :param plies: of a PGN's games, at most so many.
     :param in_order: as they stand in the file, and not drawn by the seed.
-    :raises OpeningsUnusable: the file has none.
+    :param most: how many are played at most; None for all.
+    :raises OpeningsUnusable: the file has none, or one that no game can begin with.
     """
+    made: Sequence[Callable[[], Opening]]
     if file is not None:
-        openings = list(_read(variant, file, plies))
+        made = _in_file(variant, file, plies)
     elif variant == "chess960":
-        openings = [Opening(f"position {number}", position=number) for number in range(960)]
+        made = [partial(Opening, f"position {number}", position=number) for number in range(960)]
     else:
-        openings = [Opening("start")]
-    if not openings:
+        made = [partial(Opening, "start")]
+    if not made:
         raise OpeningsUnusable(f"openings: {file} has no openings in it")
+    order = list(range(len(made)))
     if not in_order:
-        random.Random(f"openings {seed}").shuffle(openings)
-    return openings
+        random.Random(f"openings {seed}").shuffle(order)
+    return [made[number]() for number in order[:most]]
 
 
-def _read(variant: str, file: Path, plies: int | None) -> Iterator[Opening]:
+def _in_file(variant: str, file: Path, plies: int | None) -> list[Callable[[], Opening]]:
+    """What makes each opening of a file."""
     try:
-        text = file.read_text("utf-8-sig")
-    except (OSError, UnicodeError) as error:
-        raise OpeningsUnusable(f"openings: {file}: {getattr(error, 'strerror', None) or error}") from None
+        text = file.read_text("utf-8-sig", "replace")  # old files of PGN are in Latin-1, and only names show that
+    except OSError as error:
+        raise OpeningsUnusable(f"openings: {file}: {error.strerror}") from None
     if file.suffix.lower() == ".pgn":
-        yield from _games(variant, file, plies)
-    else:
-        yield from _positions(variant, file, text)
+        games = enumerate(split_pgn(io.StringIO(text)), 1)
+        return [
+            partial(_checked, f"{file}, game {number}", variant, _opening_of, number, game, plies)
+            for number, game in games
+        ]
+    lines = ((number, line.partition("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1))
+    return [
+        partial(_checked, f"{file}, line {number}", variant, _position, number, line) for number, line in lines if line
+    ]
 
 
-def _positions(variant: str, file: Path, text: str) -> Iterator[Opening]:
-    """EPD or FEN: behind the fourth field come two numbers, or operations, of which the ``id`` counts."""
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.partition("#")[0].strip()
-        if not line:
-            continue
-        try:
-            yield _position(variant, number, line)
-        except ValueError as error:
-            raise OpeningsUnusable(f"openings: {file}, line {number}: {error}") from None
+def _checked(where: str, variant: str, read: Callable[..., Opening], *arguments: Any) -> Opening:
+    """An opening that a game can begin with.
+
+    :raises OpeningsUnusable: it is none.
+    """
+    try:
+        opening = read(variant, *arguments)
+        board = opening.board(variant)
+    except ValueError as error:
+        raise OpeningsUnusable(f"openings: {where}: {error}") from None
+    if variant != "rbc" and (outcome := board.outcome(claim_draw=False)) is not None:
+        over = outcome.termination.name.lower().replace("_", " ")
+        raise OpeningsUnusable(f"openings: {where}: no game can begin with it, which is over: {over}")
+    return opening
 
 
 def _position(variant: str, number: int, line: str) -> Opening:
+    """EPD or FEN: behind the fourth field come two numbers, or operations, of which the ``id`` counts."""
     fields = line.split()
     if len(fields) >= 6 and fields[4].isdecimal() and fields[5].isdecimal():
         fen, name = " ".join(fields[:6]), ""
@@ -113,22 +142,19 @@ def _position(variant: str, number: int, line: str) -> Opening:
     return Opening(f"{number}: {name}" if name else str(number), fen)
 
 
-def _games(variant: str, file: Path, plies: int | None) -> Iterator[Opening]:
-    number = 0
-    with file.open(encoding="utf-8-sig") as lines:
-        while (game := chess.pgn.read_game(lines)) is not None:
-            number += 1
-            if game.errors:
-                raise OpeningsUnusable(f"openings: {file}, game {number}: {game.errors[0]}")
-            yield _opening_of(variant, number, game, plies)
-
-
-def _opening_of(variant: str, number: int, game: chess.pgn.Game, plies: int | None) -> Opening:
+def _opening_of(variant: str, number: int, text: str, plies: int | None) -> Opening:
+    game = chess.pgn.read_game(io.StringIO(text))
+    if game is None:
+        raise ValueError("there is no game in it")
+    if game.errors:
+        raise ValueError(str(game.errors[0]))
     name = game.headers.get("Opening") or game.headers.get("ECO")
     name = f"{number}: {name}" if name else str(number)
     start, board = game.board(), game.board()
     moves = []
     for move in list(game.mainline_moves())[:plies]:
+        if move not in board.legal_moves:
+            raise ValueError(f"{board.uci(move)} is no legal move in {board.fen()}")
         moves.append(board.uci(move))
         board.push(move)
     if variant == "rbc":  # whose games cannot begin with moves

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,16 +13,12 @@ import click
 
 from ..bot import Bots, BotUnusable
 from ..command_line import read_options
+from ..memory import memory_for
 from ..specs import bots_of, takes_limits
 from ..sprt import Sprt
 from .game import Contestant, Terms
 from .openings import openings_for
 from .plan import Fixture, fixtures
-
-MIB = 1 << 20
-
-#: What a bot gets at least where nothing is said: an engine with its network and a hash table.
-LEAST_MEMORY = 1024 * MIB
 
 #: Milliseconds of a move that may be the machine's and not the bot's, where nothing is said and all bots play here: it
 #: is more than any machine takes that is of use for bots that think in milliseconds, and nobody gains by it.
@@ -125,7 +120,12 @@ def plan_of(entrants: Sequence[Entrant], variant: str, given: Mapping[str, Any])
     :raises OpeningsUnusable: the file of openings is none.
     """
     openings = openings_for(
-        variant, given["openings"], plies=given["plies"], seed=given["seed"], in_order=given["in_order"]
+        variant,
+        given["openings"],
+        plies=given["plies"],
+        seed=given["seed"],
+        in_order=given["in_order"],
+        most=given["games"],  # who meet play no more
     )
     return fixtures(len(entrants), given["games"], openings, repeat=given["repeat"], kind=given["tournament"])
 
@@ -162,22 +162,3 @@ def arguments_of(texts: Sequence[str], variant: str, given: Mapping[str, Any]) -
     openings: Path | None = given["openings"]
     arguments["openings"] = None if openings is None else f"sha256:{hashlib.sha256(openings.read_bytes()).hexdigest()}"
     return {"bots": list(texts), **arguments, "variant": variant}
-
-
-def memory_for(mebibytes: int | None, concurrency: int) -> int | None:
-    """Bytes for each process of a bot's; None for as many as there are.
-
-    :param mebibytes: what was asked for, 0 for no limit; None for a bot's share of the machine, if all of them took it.
-    """
-    if mebibytes is not None:
-        return mebibytes * MIB or None
-    return max(LEAST_MEMORY, machine_memory() // (2 * concurrency))
-
-
-def machine_memory() -> int:
-    """Bytes that this machine has, or that this container may have of it."""
-    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    try:
-        return min(physical, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):  # there is no such limit: the file is not there, or says "max"
-        return physical
