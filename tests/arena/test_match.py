@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from threading import Thread
 
@@ -208,13 +210,26 @@ def test_an_engine_that_writes_without_end_about_a_move(tmp_path: Path) -> None:
     assert [(game["result"], game["ending"]) for game in records] == [("0-1", "flood")]
 
 
-def test_a_bot_that_does_not_start_loses_its_games(tmp_path: Path) -> None:
-    records, told = played(tmp_path / "match.jsonl", "codingame:/no/such/bot", AT_RANDOM, "--variant", "standard")
+def test_a_bot_that_does_not_start_again_loses_its_games(tmp_path: Path) -> None:
+    """It is started once before the first game, to see that there is such a bot."""
+    bot = tmp_path / "bot"
+    bot.write_text('#!/bin/bash\nread; rm "$0"; echo uciok; read\n')
+    bot.chmod(0o755)
+    records, told = played(tmp_path / "match.jsonl", f"once=uci:{bot}", AT_RANDOM, "--variant", "standard")
     assert [(game["result"], game["ending"], game["plies"]) for game in records] == [
         ("0-1", "crash", 0),
         ("1-0", "crash", 0),
     ]
-    assert told["faults"] == {"codingame:/no/such/bot": {"crash": 2}}
+    assert told["faults"] == {"once": {"crash": 2}}
+
+
+@pytest.mark.parametrize("bot", ["codingame:/no/such/bot", "uci:/no/such/bot", "uci:true"])
+def test_a_bot_that_cannot_be_started_at_all_is_no_opponent(bot: str, tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    status, said, complaints = run(bot, AT_RANDOM, "--variant", "standard", "--json-out", path)
+    assert (status, said) == (2, "")
+    assert re.search(r"Error: (codingame|uci):.* cannot be started", complaints)
+    assert run(*TWO, *SHORT, "--json-out", path)[0] == 0  # nothing was lost, and it may be begun again
 
 
 # Going on, and ending early.
@@ -266,6 +281,32 @@ def test_ctrl_c_keeps_what_was_played(tmp_path: Path) -> None:
     assert 3 <= count < 1000
     assert f"one against two: won 0, drawn {count}, lost 0; 50.0 %" in said
     assert not any("summary" in line for line in lines(path))
+
+
+def groups_running() -> set[int]:
+    """The process groups in which somebody is more than a zombie."""
+    rows = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {int(group) for group, state in map(str.split, rows) if not state.startswith("Z")}
+
+
+@pytest.mark.parametrize("signals", [2, 20])
+def test_ctrl_c_again_and_again_leaves_no_bot_and_says_what_was_played(signals: int, tmp_path: Path) -> None:
+    fifo = tmp_path / "pids"
+    os.mkfifo(fifo)
+    deaf = f"deaf=codingame:bash -c 'trap \"\" TERM HUP PIPE; echo $$ > {fifo}; sleep 1000 & while :; do wait; done'"
+    arguments = (deaf, AT_RANDOM, *SHORT, "--games", 4, "--concurrency", 2)
+    process = subprocess.Popen(
+        command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with open(os.open(fifo, os.O_RDWR), "rb", buffering=0) as told:
+        pids = [int(told.readline()) for _ in range(2)]
+    for _ in range(signals):
+        process.send_signal(signal.SIGINT)
+    said, complaints = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, said, complaints) == (130, "no game was played\n", "")
+    until = time.monotonic() + PATIENCE
+    while groups_running() & set(pids):  # they are killed, but that takes its time
+        assert time.monotonic() < until
 
 
 def test_a_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> None:
@@ -334,6 +375,12 @@ def test_the_scores_are_drawn(tmp_path: Path) -> None:
     assert "scores.xyz" in complaints
 
 
+@pytest.mark.parametrize("option", ["--json-out", "--pgn-out", "--csv-out"])
+def test_a_disk_that_is_full_ends_the_match(option: str) -> None:
+    status, _, complaints = run(*TWO, *SHORT, option, "/dev/full")
+    assert (status, complaints) == (1, "Error: /dev/full cannot be written: No space left on device\n")
+
+
 # What cannot be.
 
 WRONG = {
@@ -368,8 +415,8 @@ def test_what_cannot_be_is_said(arguments: tuple[str, ...]) -> None:
 def test_what_an_engine_does_not_play_ends_the_match(tmp_path: Path) -> None:
     stockfish = f"uci:{require_tool('stockfish')}"
     status, said, complaints = run(stockfish, stockfish, "--variant", "crazyhouse")
-    assert (status, said) == (1, "")
-    assert re.fullmatch(r"Error: Stockfish .* plays chess960, standard, and not crazyhouse\n", complaints)
+    assert (status, said) == (2, "")
+    assert re.search(r"Error: Stockfish .* plays chess960, standard, and not crazyhouse", complaints)
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:

@@ -38,6 +38,30 @@ def test_no_record_is_overwritten(path: Path) -> None:
         RecordFile.begin(path, ARGUMENTS)
 
 
+def test_a_match_that_came_to_no_game_may_be_begun_again(path: Path) -> None:
+    begun(path, 0)
+    begun(path, 1)
+    assert [record["game"] for record in read(path)[1]] == [1]
+    path.write_text("my diary")
+    with pytest.raises(RecordUnusable, match="is there already"):
+        RecordFile.begin(path, ARGUMENTS)
+    assert path.read_text() == "my diary"
+
+
+def test_two_matches_do_not_write_one_record(path: Path) -> None:
+    first = RecordFile.begin(path, ARGUMENTS)
+    for begin in (RecordFile.begin, RecordFile.resume):
+        with pytest.raises(RecordUnusable, match=r"match\.jsonl is being written by a match that is on"):
+            begin(path, ARGUMENTS)
+    first.close()
+    RecordFile.resume(path, ARGUMENTS).close()
+
+
+def test_a_disk_that_is_full_is_said(path: Path) -> None:
+    with pytest.raises(RecordUnusable, match="/dev/full cannot be written: No space left on device"):
+        RecordFile.begin(Path("/dev/full"), ARGUMENTS)
+
+
 def test_it_goes_on_wherever_it_was_cut(path: Path) -> None:
     """Whatever of the last line a crash has left, and also behind a summary."""
     begun(path, 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import signal
 import ssl
 import sys
 from collections.abc import Iterator
@@ -21,9 +20,7 @@ from .command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, read_opt
 from .ranked import ranked
 from .report import Lines, log_to_standard_error
 from .specs import bots_of
-
-#: What ends the taking of games, and at the second time everything.
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from .stopping import SIGNALS
 
 
 @click.command()

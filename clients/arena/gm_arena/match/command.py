@@ -20,8 +20,8 @@ from ..address import read_address
 from ..bot import BotUnusable
 from ..bridge import Server
 from ..command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, who_plays
-from ..connect import SIGNALS
 from ..sprt import Sprt
+from ..stopping import Stopped, unless_stopped
 from . import settings
 from .game import MatchError, Playing, Terms
 from .openings import OpeningsUnusable
@@ -33,6 +33,7 @@ from .runner import Runner
 from .settings import Entrant
 from .summary import meeting, summary
 from .text import summary_text
+from .trial import try_out
 
 #: Players whom nobody has registered: on a server of others', they begin with one that is drawn from so many.
 OPEN_PLAYERS = 2**51
@@ -134,7 +135,8 @@ def match(bots: tuple[str, ...], **given: Any) -> None:
     random), or gm:PLAYER, who plays on the server by itself. NAME=BOT calls it by a name; uci[movetime=0.1,Hash=16]:...
     gives one engine settings of its own.
 
-    The exit status is 0, also if bots fail; 1 if the match cannot be played to its end.
+    The exit status is 0, also if bots fail in their games; 1 if the match cannot be played to its end; 2 if the command
+    line is wrong, or a bot cannot be started at all.
     """
     try:
         status = _match(bots, given)
@@ -160,11 +162,13 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     record = _record(given, arguments)
     match = Match(entrants, terms, plan, sprt, record, given)
     try:
-        signal = match.play()
+        match.play()
+    except Stopped as stopped:
+        return stopped.status
     finally:
         if record is not None:
             record.close()
-    return 0 if signal is None else 128 + signal
+    return 0
 
 
 def _record(given: dict[str, Any], arguments: dict[str, Any]) -> RecordFile | None:
@@ -192,42 +196,43 @@ class Match:
         self._records: list[dict[str, Any]] = [] if record is None else record.records
         self._first_two = meeting(self._records, *self._labels[:2])
 
-    def play(self) -> int | None:
-        """Play what is left, and say what came of it, also if something comes between; the signal that did, if any."""
+    def play(self) -> None:
+        """Play what is left, and say what came of it, also if something comes between.
+
+        :raises Stopped: that was a signal.
+        """
         error: Exception | None = None
         with Outputs.of(self._given, self._records) as outputs:
-            signal = None
             try:
-                signal = trio.run(self._play, outputs)
+                trio.run(unless_stopped, partial(self._play, outputs))
             except Exception as raised:
                 error = raised
             outputs.finish(self._records, self._labels)
-        if error is None or self._records:
+        if error is None or self._records or isinstance(error, Stopped):
             click.echo(summary_text(self._records, self._labels, self._sprt), nl=False)
         if error is not None:
             raise error
-        if self._record is not None and signal is None:
+        if self._record is not None:
             self._record.finish(summary(self._records, self._labels, self._sprt))
-        return signal
 
-    async def _play(self, outputs: Outputs) -> int | None:
+    async def _play(self, outputs: Outputs) -> None:
         error: Exception | None = None
-        received: list[int] = []
         quiet, verbose = self._given["quiet"], self._given["verbose"]
         with Report(self._labels, len(self._plan), quiet=quiet, verbose=verbose) as report:
             report.resumed(self._records)
-            async with _served(self._given) as address, trio.open_nursery() as nursery:
-                nursery.start_soon(_cancel_when_told, nursery.cancel_scope, received)
+            left = self._plan[len(self._records) :]
+            if left:
+                here = [(entrant.label, entrant.bots) for entrant in self._entrants if entrant.bots is not None]
+                await try_out(here, self._terms.variant)
+            async with _served(self._given) as address:
                 try:
                     playing = await _playing(self._entrants, self._terms, address, self._given)
                     runner = Runner(playing.play, partial(self._keep, outputs, report), self._decided)
-                    await runner.run(self._plan[len(self._records) :], self._given["concurrency"])
-                except Exception as raised:  # past the nursery, which would make a group of it
+                    await runner.run(left, self._given["concurrency"])
+                except Exception as raised:  # past the daemon, which has nothing to do with it
                     error = raised
-                nursery.cancel_scope.cancel()
         if error is not None:
             raise error
-        return received[0] if received else None
 
     def _keep(self, outputs: Outputs, report: Report, game: dict[str, Any]) -> None:
         if self._record is None:
@@ -244,14 +249,6 @@ class Match:
         if self._sprt is None or self._first_two.games.size == 0:
             return False
         return self._sprt.verdict(self._first_two.sample) is not None
-
-
-async def _cancel_when_told(everything: trio.CancelScope, received: list[int]) -> None:
-    """A signal ends the match; what is in the record stays there."""
-    with trio.open_signal_receiver(*SIGNALS) as signals:
-        async for number in signals:
-            received.append(number)
-            everything.cancel()
 
 
 @asynccontextmanager

@@ -19,9 +19,7 @@ from ..seat import Played, play_seat
 from .observed import MoveTime, ObservedBot
 from .plan import Fixture
 from .record import Record
-
-#: Seconds for a bot's process to be there and say what it is.
-START_SECONDS = 60.0
+from .trial import started
 
 #: How the protocol's ends are called here, where that is not clear from its word.
 ENDS = {
@@ -130,28 +128,17 @@ class Playing:
 
     async def _start(self, sides: Mapping[Color, Contestant], beside: trio.Nursery) -> dict[Color, Bot]:
         bots: dict[Color, Bot] = {}
-        refused: list[str] = []
 
         async def start(color: Color, source: Bots) -> None:
             try:
-                with trio.fail_after(START_SECONDS):
-                    bots[color] = await source.start(beside)
-                if self._terms.variant not in source.variants:  # which an engine says when it is there
-                    plays = ", ".join(sorted(source.variants))
-                    refused.append(f"{source.name} plays {plays}, and not {self._terms.variant}")
+                bots[color] = await started(source, beside)
             except BotFailed as failure:
                 bots[color] = Stillborn(failure)
-            except trio.TooSlowError:
-                bots[color] = Stillborn(BotFailed(f"did not start in {START_SECONDS:g} seconds", fault="stall"))
 
         async with trio.open_nursery() as nursery:
             for color, side in sides.items():
                 if side.bots is not None:
                     nursery.start_soon(start, color, side.bots)
-        if refused:
-            for bot in bots.values():
-                await bot.aclose()
-            raise MatchError(refused[0])
         return bots
 
     async def _play(

@@ -6,9 +6,10 @@ They are written anew from the record when a match goes on, so that they never s
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -30,12 +31,11 @@ class Outputs(ExitStack):
     def __init__(self, pgn: IO[str] | None, moves: IO[str] | None, plot: Path | None) -> None:
         super().__init__()
         self._pgn, self._moves, self._plot = pgn, moves, plot
-        self._rows = None if moves is None else csv.writer(moves, lineterminator="\n")
-        if self._rows is not None:
-            self._rows.writerow(COLUMNS)
         for file in (pgn, moves):
             if file is not None:
-                self.enter_context(file)
+                self.callback(_close, file)
+        if moves is not None:
+            _append(moves, csv_text([COLUMNS]))
 
     @classmethod
     def of(cls, given: Mapping[str, Any], records: Sequence[Record]) -> Self:
@@ -51,13 +51,14 @@ class Outputs(ExitStack):
         return outputs
 
     def add(self, record: Record) -> None:
-        """Append a game."""
+        """Append a game.
+
+        :raises RecordUnusable: it cannot be written.
+        """
         if self._pgn is not None:
-            self._pgn.write(pgn_of(record) + "\n")
-            self._pgn.flush()
-        if self._rows is not None and self._moves is not None:
-            self._rows.writerows(rows_of(record))
-            self._moves.flush()
+            _append(self._pgn, pgn_of(record) + "\n")
+        if self._moves is not None:
+            _append(self._moves, csv_text(rows_of(record)))
 
     def finish(self, records: Sequence[Record], labels: Sequence[str]) -> None:
         """Draw the plot, which has all games in it."""
@@ -70,6 +71,26 @@ def _opened(path: Path | None) -> IO[str] | None:
         return None if path is None else path.open("w", encoding="utf-8")
     except OSError as error:
         raise RecordUnusable(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _append(file: IO[str], text: str) -> None:
+    try:
+        file.write(text)
+        file.flush()
+    except OSError as error:
+        raise RecordUnusable(f"{file.name} cannot be written: {error.strerror}") from None
+
+
+def _close(file: IO[str]) -> None:
+    with suppress(OSError):  # what could not be written, and was said to be so
+        file.close()
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as comma-separated values."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
 
 
 def pgn_of(record: Record) -> str:

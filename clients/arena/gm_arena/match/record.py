@@ -7,11 +7,13 @@ short is none.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 Record = dict[str, Any]
 
@@ -29,19 +31,30 @@ class RecordFile:
     :ivar records: the games in it.
     """
 
-    def __init__(self, file: IO[bytes], records: list[Record]) -> None:
-        self._file = file
-        self.records = records
+    def __init__(self, path: Path) -> None:
+        """:raises RecordUnusable: it cannot be written, or another match is being written to it."""
+        self.path = path
+        self.records: list[Record] = []
+        with self._if_written():
+            self._file = path.open("a+b")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise RecordUnusable(f"{path} is being written by a match that is on") from None
 
     @classmethod
     def begin(cls, path: Path, arguments: Mapping[str, Any]) -> Self:
-        """:raises RecordUnusable: there is such a file, or there cannot be one."""
-        try:
-            if path.exists() and path.stat().st_size:
-                raise RecordUnusable(f"{path} is there already: go on with it (--resume), or name another")
-            opened = cls(path.open("wb"), [])
-        except OSError as error:
-            raise RecordUnusable(f"{path} cannot be written: {error.strerror}") from None
+        """Begin a file, in the place of one that no game has come to.
+
+        :raises RecordUnusable: there is one with games, or something else, or there cannot be one.
+        """
+        opened = cls(path)
+        if not _is_without_games(path):
+            opened.close()
+            raise RecordUnusable(f"{path} is there already: go on with it (--resume), or name another")
+        if path.is_file():
+            opened._file.truncate(0)
         opened._write({"match": VERSION, "arguments": arguments})
         return opened
 
@@ -49,24 +62,27 @@ class RecordFile:
     def resume(cls, path: Path, arguments: Mapping[str, Any]) -> Self:
         """Go on with a file, or begin it if there is none.
 
-        :raises RecordUnusable: it is another match's.
+        :raises RecordUnusable: it is another match's, or cannot be written.
         """
         if not path.exists() or not path.stat().st_size:
             return cls.begin(path, arguments)
+        opened = cls(path)
         try:
-            header, records, end = read(path)
+            header, opened.records, end = read(path)
             _check_same(path, header.get("arguments"), json.loads(json.dumps(arguments)))
-            file = path.open("r+b")
-        except OSError as error:
-            raise RecordUnusable(f"{path} cannot be written: {error.strerror}") from None
-        file.truncate(end)
-        file.seek(end)
-        return cls(file, records)
+        except RecordUnusable:
+            opened.close()
+            raise
+        opened._file.truncate(end)
+        return opened
 
     def add(self, record: Record) -> None:
-        """Append a game; it is on disk when this returns."""
-        self.records.append(record)
+        """Append a game; it is on disk when this returns.
+
+        :raises RecordUnusable: it cannot be written.
+        """
         self._write(record)
+        self.records.append(record)
 
     def finish(self, summary: Record) -> None:
         """Append what it all means."""
@@ -74,12 +90,21 @@ class RecordFile:
 
     def close(self) -> None:
         """The file can be closed at any time."""
-        self._file.close()
+        with suppress(OSError):  # what could not be written, and was said to be so
+            self._file.close()
 
     def _write(self, line: Record) -> None:
-        self._file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with self._if_written():
+            self._file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    @contextmanager
+    def _if_written(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise RecordUnusable(f"{self.path} cannot be written: {error.strerror or error}") from None
 
 
 def read(path: Path) -> tuple[Record, list[Record], int]:
@@ -103,6 +128,14 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     if header is None or header.get("match") != VERSION:
         raise RecordUnusable(f"{path} is no record of a match: its first line does not begin one")
     return header, records, end
+
+
+def _is_without_games(path: Path) -> bool:
+    """Whether nothing is lost where a record begins: a match that ends before its first game leaves one line."""
+    try:
+        return not path.is_file() or not path.stat().st_size or not read(path)[1]
+    except RecordUnusable:
+        return False
 
 
 def _line(raw: bytes) -> Record | None:

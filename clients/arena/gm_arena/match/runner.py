@@ -64,15 +64,19 @@ class Runner:
         for fixture in left:
             self.in_hand += 1
             try:
-                record = await self._play(fixture)
+                ended = self._take(ledger, await self._play(fixture))
             except Exception as error:  # carried past the nursery, which would make a group of it
-                self._error = self._error or error
-                everything.cancel()
-                return
+                self._error, ended = self._error or error, True
             finally:
                 self.in_hand -= 1
-            for kept in ledger.take(record):
-                self._keep(kept)
-                if self._decided():
-                    everything.cancel()
-                    return
+            if ended:
+                everything.cancel()
+                return
+
+    def _take(self, ledger: Ledger, record: Record) -> bool:
+        """Give on what can be by now; whether the rest is of no interest any more."""
+        for kept in ledger.take(record):
+            self._keep(kept)
+            if self._decided():
+                return True
+        return False

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import secrets
 import shlex
-import signal
 import ssl
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,10 @@ from gm_client.trio_client import Client
 from ..address import read_address
 from ..bot import BotFailed
 from ..codingame import MAX_MOVES
+from ..memory import memory_for
 from ..process import BotProcess
 from ..report import log_to_standard_error
+from ..stopping import Stopped, unless_stopped
 from ..tls import read_tls
 from . import report
 from .contestant import Contestant, Limits
@@ -105,6 +107,12 @@ def referee() -> None:
     show_default=True,
     help="Milliseconds of grace on top of both, for a machine with other things to do.",
 )
+@click.option(
+    "--max-memory",
+    type=click.IntRange(0),
+    metavar="MIB",
+    help="What each process of a bot may take; 0 for all.  [default: half of what there is, but 1024 at least]",
+)
 @click.option("--json-out", type=click.Path(dir_okay=False, path_type=Path), help="Write the record of the match here.")
 @click.option("--pgn-out", type=click.Path(dir_okay=False, path_type=Path), help="Write both games here.")
 @click.option(
@@ -134,13 +142,13 @@ def codingame(bot1: str, bot2: str, **given: Any) -> None:
     commands = (_command(bot1), _command(bot2))
     seed = secrets.randbelow(2**31 - 1) + 1 if given["seed"] is None else given["seed"]
     try:
-        outcome = trio.run(_referee, commands, where, seed, given)
+        outcome = trio.run(unless_stopped, partial(_play, commands, where, seed, given))
+    except Stopped as stopped:
+        sys.exit(stopped.status)
     except BotFailed as failure:
         raise click.UsageError(str(failure)) from None
     except (NoVerdict, GmError, ConnectionLost, BadReply, OSError) as error:
         raise NotJudged(str(error)) from None
-    if isinstance(outcome, int):
-        sys.exit(128 + outcome)
     _write(outcome, given)
     report.sums_up(outcome)
     sys.exit(PLAYED if outcome.failure is None else FAILED)
@@ -166,44 +174,13 @@ def _write(record: MatchRecord, given: dict[str, Any]) -> None:
                 raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
 
 
-async def _referee(
-    commands: tuple[list[str], list[str]], where: Where, seed: int, given: dict[str, Any]
-) -> MatchRecord | int:
-    """The record; or the number of the signal that has ended it all.
-
-    :raises BotFailed: a bot cannot be started.
-    """
-    outcome: MatchRecord | int | Exception
-    async with trio.open_nursery() as nursery:
-        stopped: list[int] = await nursery.start(_stop_when_told, nursery.cancel_scope)
-        try:
-            outcome = await _play(commands, where, seed, given)
-        except Exception as error:  # carried past the nursery, which would make a group of it
-            outcome = error
-        nursery.cancel_scope.cancel()
-    if stopped:
-        return stopped[0]
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
-
-
-async def _stop_when_told(everything: trio.CancelScope, *, task_status: trio.TaskStatus[list[int]]) -> None:
-    received: list[int] = []
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started(received)
-        async for number in signals:
-            received.append(number)
-            everything.cancel()
-
-
 async def _play(commands: tuple[list[str], list[str]], where: Where, seed: int, given: dict[str, Any]) -> MatchRecord:
     turn, first, margin = (given[name] / 1000 for name in ("turn_ms", "first_turn_ms", "margin_ms"))
     start = start_position(seed) if given["fen"] is None else given["fen"]
     rules = Rules(start, given["crazyhouse"], given["max_moves"], Limits(turn, first, margin))
     async with (
         where.client() as (client, address),
-        _processes(commands) as processes,
+        _processes(commands, memory_for(given["max_memory"], games=1)) as processes,
     ):
         report.starts(seed, start, address)
         first_bot, second_bot = (
@@ -215,7 +192,7 @@ async def _play(commands: tuple[list[str], list[str]], where: Where, seed: int, 
 
 
 @asynccontextmanager
-async def _processes(commands: tuple[list[str], list[str]]) -> AsyncIterator[list[BotProcess]]:
+async def _processes(commands: tuple[list[str], list[str]], max_memory: int | None) -> AsyncIterator[list[BotProcess]]:
     """The bots' processes, which are killed at the end, as on CodinGame: few look for the end of their input.
 
     What the block raises comes out as it is.
@@ -225,7 +202,7 @@ async def _processes(commands: tuple[list[str], list[str]]) -> AsyncIterator[lis
     async with trio.open_nursery() as nursery:
         try:
             for number, command in enumerate(commands, 1):
-                processes.append(await BotProcess.start(command, f"bot {number}", nursery))
+                processes.append(await BotProcess.start(command, f"bot {number}", nursery, max_memory=max_memory))
             yield processes
         except Exception as error:
             failure = error
