@@ -62,7 +62,13 @@ def test_it_says_what_was_played_and_what_came_of_it(tmp_path: Path) -> None:
         r"median -?\d+\.\d ms, worst \d+\.\d ms, of 88 moves",
         shown[8],
     )
+    assert re.fullmatch(
+        r"hand-over \(from a bot's answer to its opponent's being told\): "
+        r"median \d+\.\d ms, worst \d+\.\d ms, of 92 moves",
+        shown[9],
+    )
     first = games(path)[0]
+    assert [row[5] is None for color in ("white", "black") for row in first["times"][color]] == [True] + [False] * 23
     assert first["clock"] == {"initial": 60.0, "lag": 1.0}
     assert [len(first["times"][color]) for color in ("white", "black")] == [12, 12]
     assert summary(path)["meetings"][0]["pairs"] == [0, 0, 2, 0, 0]
@@ -400,6 +406,12 @@ WRONG = {
     (*TWO, AT_RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt is for two bots",
     (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
     (*TWO, "--data", "x", "--server", ":1"): "--data is of the daemon in this process, and --server is another one",
+    (*TWO, "--port", "7101", "--server", ":1"): "--port is of the daemon in this process, and --server is another one",
+    (*TWO, "--key", "x"): "--key goes with --player, whose it is",
+    (*TWO, "--plies", "4"): "--plies goes with --openings",
+    (*TWO, "--clock", "-5"): "'-5' is none of 300, 180+2, 1/0.05",
+    (*TWO, "--clock", "0+1"): "and none; times are above 0",
+    (*TWO, "--clock", "nan"): "'nan' is none of 300, 180+2, 1/0.05",
     (*TWO, "--player", "x"): "--player goes with --server",
     (*TWO, "--tls"): "--tls goes with --server",
 }

@@ -70,9 +70,10 @@ def test_sixteen_games_of_a_second_are_lost_by_nobody_through_the_runner(tmp_pat
     told = summary(path)
     assert told["faults"] == {}
     assert told["games"] == games
-    line = said.splitlines()[-1]
-    assert line.startswith("overhead a move (charged by the clock, and not thought): median ")
-    print(line)
+    charged, handed = said.splitlines()[-2:]
+    assert charged.startswith("overhead a move (charged by the clock, and not thought): median ")
+    assert handed.startswith("hand-over (from a bot's answer to its opponent's being told): median ")
+    print(charged, handed, sep="\n")
 
 
 def test_what_a_bot_thinks_is_not_the_runners(tmp_path: Path) -> None:

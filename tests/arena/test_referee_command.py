@@ -17,6 +17,7 @@ import pytest
 from gm_arena.referee.record import BotRecord, MatchRecord
 from gm_arena.referee.report import points, sums_up
 from gm_client.blocking import connect
+from tests.arena.playing import BOTS
 from tests.serving import Served, environment
 
 REFEREE = (sys.executable, "-m", "gmd", "referee", "codingame")
@@ -143,3 +144,24 @@ def test_a_referee_that_was_late_itself_says_so(capsys: pytest.CaptureFixture[st
         "bot 2 needed 70.1 ms of 60 ms at most; the referee itself was late in looking",
         "drawn 1 : 1",
     ]
+
+
+def test_a_bot_that_eats_memory_loses_and_nothing_else() -> None:
+    eater = f"{sys.executable} {BOTS / 'nuisance.py'} eat"
+    done = referee(eater, RANDOM, *PATIENT, "--seed", "0", "--max-memory", "256")
+    assert done.returncode == 1
+    assert "MemoryError" in done.stderr
+    assert re.search(r"bot 1 .* has failed in game 1, ply 2: .*it ended, with exit status 1", done.stdout)
+
+
+def test_ctrl_c_again_and_again_is_one() -> None:
+    with subprocess.Popen(
+        [*REFEREE, RANDOM, "bash -c 'echo fen; sleep 1000'", *PATIENT],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        process.stdout.readline()
+        for _ in range(20):
+            process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=PATIENCE) == ("", "")
+        assert process.returncode == 128 + signal.SIGINT

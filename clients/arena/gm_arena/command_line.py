@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,9 +29,12 @@ def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> 
     try:
         if len(numbers) not in ((2,) if by_move else (1, 2)):
             raise ValueError
-        return dict(zip(names, map(float, numbers), strict=False))
+        clock = dict(zip(names, map(float, numbers), strict=False))
+        if not all(0 <= seconds < math.inf and (seconds or name == "increment") for name, seconds in clock.items()):
+            raise ValueError
+        return clock
     except ValueError:
-        message = f"{text!r} is none of 300, 180+2, 1/0.05 (the seconds for the first and each later move), and none"
+        message = f"{text!r} is none of 300, 180+2, 1/0.05 (the seconds for the first and each later move), and none; times are above 0"
         raise click.BadParameter(message) from None
 
 

@@ -311,10 +311,15 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
         raise click.UsageError("--tls goes with --server")
     if given["player"] is not None and given["server"] is None:
         raise click.UsageError("--player goes with --server")
-    if given["data"] is not None and given["server"] is not None:
-        raise click.UsageError(
-            "--data is of the daemon in this process, and --server is another one: give one of the two"
-        )
+    if given["key"] is not None and given["player"] is None:
+        raise click.UsageError("--key goes with --player, whose it is")
+    for option in ("data", "port"):
+        if given[option] and given["server"] is not None:
+            raise click.UsageError(
+                f"--{option} is of the daemon in this process, and --server is another one: give one of the two"
+            )
+    if given["plies"] is not None and given["openings"] is None:
+        raise click.UsageError("--plies goes with --openings")
 
 
 def _check_places(entrants: Sequence[Entrant], given: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from gm_client.blocking import Color, GameState, NewGameReply
 from ..bot import Bot, BotFailed, Bots, Place
 from ..bridge import Server, Stillborn
 from ..seat import Played, play_seat
-from .observed import MoveTime, ObservedBot
+from .observed import HandOver, MoveTime, ObservedBot
 from .plan import Fixture
 from .record import Record
 from .trial import started
@@ -145,7 +145,8 @@ class Playing:
         self, fixture: Fixture, sides: Mapping[Color, Contestant], bots: Mapping[Color, Bot]
     ) -> tuple[GameState, dict[Color, ObservedBot]]:
         """The last state, and what was seen of those who play here."""
-        seen = {color: ObservedBot(bot, self._terms.stall_seconds) for color, bot in bots.items()}
+        between = HandOver()
+        seen = {color: ObservedBot(bot, self._terms.stall_seconds, between) for color, bot in bots.items()}
         try:
             game = await self._make(fixture, sides)
         except BaseException:
@@ -234,6 +235,7 @@ def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:
 
 
 def _time(move: MoveTime) -> list[Any]:
-    """A row of ``times``: ply, seconds thought, seconds charged, seconds left, score."""
+    """A row of ``times``: ply, seconds thought, seconds charged, seconds left, score, seconds of the hand-over."""
     charged = None if move.charged is None else round(move.charged, 3)
-    return [move.ply, round(move.thought, 6), charged, move.left, move.score]
+    handed = None if move.handed is None else round(move.handed, 6)
+    return [move.ply, round(move.thought, 6), charged, move.left, move.score, handed]

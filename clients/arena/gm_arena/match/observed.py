@@ -42,6 +42,8 @@ class MoveTime:
     :ivar charged: by the daemon's clock, to the millisecond; None where it does not show that.
     :ivar left: what the clock then showed; None without one.
     :ivar score: what the bot thought of the move, if it says.
+    :ivar handed: from the opponent's answer to when this bot was told of it; None where the opponent plays elsewhere,
+        and for the first move.
     """
 
     ply: int
@@ -49,11 +51,24 @@ class MoveTime:
     charged: float | None
     left: float | None
     score: str | None
+    handed: float | None
 
-    @property
-    def overhead(self) -> float | None:
-        """What was charged and not thought."""
-        return None if self.charged is None else self.charged - self.thought
+
+class HandOver:
+    """When the bots of a game have answered: what passes until the opponent is told is nobody's thought."""
+
+    def __init__(self) -> None:
+        self._answered: tuple[int, float] | None = None
+
+    def answered(self, ply: int) -> None:
+        """A bot has moved at a ply."""
+        self._answered = ply, trio.current_time()
+
+    def told(self, ply: int) -> float | None:
+        """The one whose turn that makes it is told now; the seconds that took, if they were measured."""
+        if self._answered is None or self._answered[0] != ply - 1:
+            return None
+        return trio.current_time() - self._answered[1]
 
 
 class ObservedBot(Bot):
@@ -64,9 +79,11 @@ class ObservedBot(Bot):
     :ivar moves: each of its moves.
     """
 
-    def __init__(self, bot: Bot, stall_seconds: float) -> None:
-        """:param stall_seconds: how long a move may take where the game has no clock."""
-        self._bot, self._stall_seconds = bot, stall_seconds
+    def __init__(self, bot: Bot, stall_seconds: float, between: HandOver) -> None:
+        """:param stall_seconds: how long a move may take where the game has no clock.
+        :param between: the same for both bots of a game.
+        """
+        self._bot, self._stall_seconds, self._between = bot, stall_seconds, between
         self._place: Place
         self._left: float | None = None
         self.failure: BotFailed | None = None
@@ -79,7 +96,8 @@ class ObservedBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         clock = self._place.options.get("clock") or {}
-        timed = TimedTurn(turn, tells=bool(clock.get("lag")))
+        handed = self._between.told(turn.ply)
+        timed = TimedTurn(turn, self._between, tells=bool(clock.get("lag")))
         self.silent = True
         try:
             if turn.state["clock"] is None:
@@ -91,9 +109,9 @@ class ObservedBot(Bot):
             raise
         self.silent = False
         if timed.moved is not None:
-            self._note(timed, timed.moved)
+            self._note(timed, timed.moved, handed)
 
-    def _note(self, timed: TimedTurn, moved: GameState) -> None:
+    def _note(self, timed: TimedTurn, moved: GameState, handed: float | None) -> None:
         clock, option = moved["clock"], self._place.options.get("clock")
         left = None if clock is None else clock[timed.color]
         charged = None
@@ -101,7 +119,7 @@ class ObservedBot(Bot):
             charged = self._left + option.get("increment", 0.0) - left
         # What the clock of the first move has charged is not to be seen: it runs once both players are heard from.
         self._left = left
-        self.moves.append(MoveTime(timed.ply, timed.thought, charged, left, self._bot.score))
+        self.moves.append(MoveTime(timed.ply, timed.thought, charged, left, self._bot.score, handed))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         await self._within(END_SECONDS, "end the game", self._bot.end(state, history))
@@ -140,10 +158,10 @@ class TimedTurn(Turn):
     :ivar moved: the state after its move; None until then.
     """
 
-    def __init__(self, turn: Turn, *, tells: bool) -> None:
+    def __init__(self, turn: Turn, between: HandOver, *, tells: bool) -> None:
         """:param tells: whether the game's clock has a use for it."""
         self.__dict__.update(turn.__dict__)
-        self._tells = tells
+        self._between, self._tells = between, tells
         self.thought = 0.0
         self.moved: GameState | None = None
         self._since = trio.current_time()
@@ -156,6 +174,7 @@ class TimedTurn(Turn):
 
     async def move(self, move: str | None, *, offer_draw: bool = False) -> MoveReply:
         self._answered()
+        self._between.answered(self.ply)
         reply = await super().move(move, offer_draw=offer_draw)
         self.moved = reply["state"]
         self._since = trio.current_time()

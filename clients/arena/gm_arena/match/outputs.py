@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 from .record import Record, RecordUnusable
 
 COLUMNS = (
-    "game", "ply", "color", "bot", "move", "score", "pawns", "thought", "charged", "left", "result", "ending"
+    "game", "ply", "color", "bot", "move", "score", "pawns", "thought", "charged", "left", "handed", "result", "ending"
 )  # fmt: skip
 
 #: What a mate is on a plot, in pawns: beyond what is won anyway.
@@ -118,11 +118,11 @@ def _tag(name: str, value: str) -> str:
 def rows_of(record: Record) -> Iterator[list[Any]]:
     """A row of :data:`COLUMNS` for each move of a bot that played here, in the order of the game; times in seconds."""
     timed = [(times, color) for color in record["times"] for times in record["times"][color]]
-    for (ply, thought, charged, left, score), color in sorted(timed, key=lambda item: item[0][0]):
+    for (ply, thought, charged, left, score, handed), color in sorted(timed, key=lambda item: item[0][0]):
         move = record["moves"][ply] if ply < len(record["moves"]) else None
         pawns = None if score is None else pawns_of(score)
         who = [record["game"], ply, color, record[color], move]
-        yield [*who, score, pawns, thought, charged, left, record["result"], record["ending"]]
+        yield [*who, score, pawns, thought, charged, left, handed, record["result"], record["ending"]]
 
 
 def pawns_of(score: str) -> float:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from statistics import median
+from typing import Any
 
 from ..crosstable import HALF_POINTS, Game
 from ..sprt import Sprt
@@ -108,8 +109,8 @@ def _loser(record: Record) -> str:
 
 
 @dataclass(frozen=True)
-class Overhead:
-    """What clocks charged and bots did not have, in seconds a move.
+class Cost:
+    """What the machine took, in seconds a move.
 
     :ivar moves: how many moves that was measured of.
     """
@@ -118,22 +119,28 @@ class Overhead:
     median: float
     worst: float
 
+    @classmethod
+    def of(cls, found: Sequence[float]) -> Cost | None:
+        """None where nothing was measured."""
+        return cls(len(found), median(found), max(found)) if found else None
 
-def overhead(records: Iterable[Record]) -> Overhead | None:
-    """None where no clock showed what it charged."""
-    found = [
-        charged - thought
-        for record in records
-        for times in record["times"].values()
-        for _, thought, charged, _, _ in times
-        if charged is not None
-    ]
-    return Overhead(len(found), median(found), max(found)) if found else None
+
+def overhead(records: Iterable[Record]) -> Cost | None:
+    """What clocks charged and bots did not have; None where no clock showed what it charged."""
+    return Cost.of([row[2] - row[1] for row in _rows(records) if row[2] is not None])
+
+
+def hand_over(records: Iterable[Record]) -> Cost | None:
+    """What passed between one bot's answer and the other's being told of it."""
+    return Cost.of([row[5] for row in _rows(records) if row[5] is not None])
+
+
+def _rows(records: Iterable[Record]) -> Iterator[list[Any]]:
+    return (row for record in records for rows in record["times"].values() for row in rows)
 
 
 def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> Record:
     """All of it, as it stands at the end of a record."""
-    cost = overhead(records)
     met = [meeting(records, one, other) for i, one in enumerate(labels) for other in labels[i + 1 :]]
     return {
         "games": len(records),
@@ -141,8 +148,13 @@ def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None)
         "endings": dict(endings(records)),
         "faults": {label: dict(found) for label in labels if (found := faults(records, label))},
         "sprt": None if sprt is None else _decision(sprt, met[0].sample),
-        "overhead": None if cost is None else {"moves": cost.moves, "median": cost.median, "worst": cost.worst},
+        "overhead": _cost(overhead(records)),
+        "hand_over": _cost(hand_over(records)),
     }
+
+
+def _cost(cost: Cost | None) -> Record | None:
+    return None if cost is None else asdict(cost)
 
 
 def _numbers(two: Meeting) -> Record:

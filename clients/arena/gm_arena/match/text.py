@@ -9,7 +9,7 @@ from ..crosstable import Table, crosstable, halves, standings, text_table
 from ..sprt import Sprt
 from ..statistics import Sample, elo_difference, likelihood_of_superiority
 from .record import Record
-from .summary import Meeting, Overhead, endings, faults, meeting, overhead, table_games
+from .summary import Meeting, endings, faults, hand_over, meeting, overhead, table_games
 
 #: Games of two that a cell of a crosstable shows one by one.
 MOST_IN_CELL = 8
@@ -29,9 +29,7 @@ def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | 
     if sprt is not None:
         lines.append(sprt_line(sprt, meeting(records, *labels).sample))
     lines += ending_lines(records, labels)
-    cost = overhead(records)
-    if cost is not None:
-        lines.append(overhead_line(cost))
+    lines += cost_lines(records)
     return "\n".join(lines) + "\n"
 
 
@@ -99,12 +97,17 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{what} {count}" for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def overhead_line(cost: Overhead) -> str:
-    """What the runner and the daemon took of the bots' time."""
-    return (
-        f"overhead a move (charged by the clock, and not thought): median {1e3 * cost.median:.1f} ms, "
-        f"worst {1e3 * cost.worst:.1f} ms, of {cost.moves} moves"
-    )
+def cost_lines(records: Sequence[Record]) -> list[str]:
+    """What the runner, the daemon and the machine took: of the bots' time, and between their answers."""
+    costs = {
+        "overhead a move (charged by the clock, and not thought)": overhead(records),
+        "hand-over (from a bot's answer to its opponent's being told)": hand_over(records),
+    }
+    return [
+        f"{what}: median {1e3 * cost.median:.1f} ms, worst {1e3 * cost.worst:.1f} ms, of {cost.moves} moves"
+        for what, cost in costs.items()
+        if cost is not None
+    ]
 
 
 def ending_lines(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
