@@ -129,10 +129,24 @@ def test_it_plays_on_a_server_also_against_who_plays_there_by_itself(tmp_path: P
     other = Thread(target=play)
     other.start()
     server = ("--server", f"localhost:{daemon_process.port}")
-    records, _ = played(tmp_path / "match.jsonl", AT_RANDOM, "gm:77001", *SHORT, *server)
+    records, _ = played(tmp_path / "match.jsonl", AT_RANDOM, "gm:77001", *SHORT, "--clock", "60", *server)
     other.join()
     assert [game["ending"] for game in records] == ["move limit"] * 2
     assert [list(game["times"]) for game in records] == [["white"], ["black"]]
+
+
+def test_a_player_who_goes_away_loses_on_time(tmp_path: Path, daemon_process: Served) -> None:
+    def come_and_go() -> None:
+        with connect(port=daemon_process.port, player=77_002) as client:
+            client.state(client.wait(any=True)["state"]["game_id"])
+
+    other = Thread(target=come_and_go)
+    other.start()
+    arguments = (AT_RANDOM, "gm:77002", *SHORT, "--games", 1, "--clock", "1")
+    records, told = played(tmp_path / "match.jsonl", *arguments, "--server", f"localhost:{daemon_process.port}")
+    other.join()
+    assert [(game["result"], game["ending"]) for game in records] == [("1-0", "time")]
+    assert told["faults"] == {"gm:77002": {"time": 1}}
 
 
 def test_it_challenges_a_registered_player(tmp_path: Path, daemon_process: Served) -> None:
@@ -153,7 +167,16 @@ def test_it_challenges_a_registered_player(tmp_path: Path, daemon_process: Serve
         pass  # it is here
     who = ("--server", f"localhost:{daemon_process.port}", "--player", "match-me", "--key", me["key"])
     records, _ = played(
-        tmp_path / "match.jsonl", AT_RANDOM, "gm:match-other", "--variant", "standard", "--max-moves", 3, *who
+        tmp_path / "match.jsonl",
+        AT_RANDOM,
+        "gm:match-other",
+        "--variant",
+        "standard",
+        "--max-moves",
+        3,
+        "--clock",
+        "60",
+        *who,
     )
     assert [game["ending"] for game in records] == ["move limit"] * 2
 
@@ -397,7 +420,15 @@ WRONG = {
     (AT_RANDOM, "codingame[Hash=1]:x"): "codingame[...]: only UCI engines have settings in brackets",
     (AT_RANDOM, "gm:"): "'gm:' is no player: gm: needs an id, or a registered player's name",
     (AT_RANDOM, "gm:7"): "gm:7 plays on a server: --server says which",
-    (AT_RANDOM, "gm:joe", "--server", ":1"): "gm:joe is challenged by a registered player: --player says by which",
+    (AT_RANDOM, "gm:7", "--server", ":1"): "gm:7 plays elsewhere: give --clock",
+    (
+        AT_RANDOM,
+        "gm:joe",
+        "--server",
+        ":1",
+        "--clock",
+        "9",
+    ): "gm:joe is challenged by a registered player: --player says by which",
     (*TWO, "--resume"): "--resume needs --json-out, the record to go on with",
     (*TWO, "--margin", "5"): "--margin is of a clock: give --clock, too",
     (*TWO, "--variant", "rbc"): "one plays chess960, crazyhouse, standard, and not rbc",

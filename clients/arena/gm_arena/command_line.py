@@ -34,7 +34,8 @@ def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> 
             raise ValueError
         return clock
     except ValueError:
-        message = f"{text!r} is none of 300, 180+2, 1/0.05 (the seconds for the first and each later move), and none; times are above 0"
+        kinds = "300, 180+2, 1/0.05 (the seconds for the first and each later move), and none; times are above 0"
+        message = f"{text!r} is none of {kinds}"
         raise click.BadParameter(message) from None
 
 

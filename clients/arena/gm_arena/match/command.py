@@ -155,7 +155,7 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
         raise click.UsageError("--sprt is for two bots")
     entrants = settings.entrants_of(bots, given)
     variant = settings.variant_of(entrants, given)
-    _check_places(entrants, given)
+    _check_places(entrants, variant, given)
     terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
     plan = settings.plan_of(entrants, variant, given)
     arguments = settings.arguments_of(bots, variant, given)
@@ -322,12 +322,16 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
         raise click.UsageError("--plies goes with --openings")
 
 
-def _check_places(entrants: Sequence[Entrant], given: dict[str, Any]) -> None:
-    """Players of the server's need one, and who is challenged by name somebody who may challenge."""
+def _check_places(entrants: Sequence[Entrant], variant: str, given: dict[str, Any]) -> None:
+    """Players of the server's need one, and a clock; and who is challenged by name somebody who may challenge."""
     remote = [entrant for entrant in entrants if entrant.bots is None]
     named = [entrant for entrant in remote if isinstance(entrant.remote, str)]
     if remote and given["server"] is None:
         raise click.UsageError(f"{remote[0].spec} plays on a server: --server says which")
+    if remote and given["clock"] is None and variant != "rbc":
+        raise click.UsageError(
+            f"{remote[0].spec} plays elsewhere: give --clock, or it is waited for without end if it goes (--clock none)"
+        )
     if named and given["player"] is None:
         raise click.UsageError(f"{named[0].spec} is challenged by a registered player: --player says by which")
     if len(named) > 1:
