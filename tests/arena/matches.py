@@ -18,6 +18,11 @@ PATIENCE = proof_size(240, 7_200, share=1_800)
 #: What differs between two runs of one match: times, dates, and the ids that the server gives.
 OF_THE_RUN = ("started", "seconds", "times", "game_id", "pgn")
 
+#: Plays what the server draws for it, which the seed decides.
+AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
+TWO = (f"one={AT_RANDOM}", f"two={AT_RANDOM}")
+SHORT = ("--variant", "standard", "--max-moves", 12)
+
 
 def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "gmd", "match", *map(str, arguments)]

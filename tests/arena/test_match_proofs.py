@@ -8,11 +8,10 @@ from statistics import median
 
 import pytest
 
-from tests.arena.matches import nuisance, played, run, summary
+from tests.arena.matches import AT_RANDOM, nuisance, played, run, summary
 from tests.helpers_proof import proof_size
 from tests.tools import require_tool
 
-AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
 RANDOM, ATTACKER = "reconchess:reconchess.bots.random_bot", "reconchess:reconchess.bots.attacker_bot"
 
 #: A few plies of as many openings, so that no two pairs of games are the same.
