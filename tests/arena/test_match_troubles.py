@@ -79,6 +79,17 @@ def test_a_bot_that_does_not_start_again_loses_its_games(tmp_path: Path) -> None
     assert told["faults"] == {"once": {"crash": 2}}
 
 
+def test_where_both_fail_as_a_game_begins_white_has_lost(tmp_path: Path) -> None:
+    """It is a matter of chance else, and the same match not the same twice."""
+    bot = tmp_path / "bot"
+    bot.write_text("#!/bin/bash\nwhile read line; do case $line in uci) echo uciok;; isready) exit 5;; esac; done\n")
+    bot.chmod(0o755)
+    arguments = (f"one=uci:{bot}", f"two=uci:{bot}", "--games", 6, "--concurrency", 3)
+    records, told = played(tmp_path / "match.jsonl", *arguments)
+    assert [(game["result"], game["ending"]) for game in records] == [("0-1", "crash")] * 6
+    assert told["faults"] == {"one": {"crash": 3}, "two": {"crash": 3}}
+
+
 @pytest.mark.parametrize("bot", ["codingame:/no/such/bot", "uci:/no/such/bot", "uci:true"])
 def test_a_bot_that_cannot_be_started_at_all_is_no_opponent(bot: str, tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"

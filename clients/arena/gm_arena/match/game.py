@@ -145,8 +145,7 @@ class Playing:
         self, fixture: Fixture, sides: Mapping[Color, Contestant], bots: Mapping[Color, Bot]
     ) -> tuple[GameState, dict[Color, ObservedBot]]:
         """The last state, and what was seen of those who play here."""
-        between = HandOver()
-        seen = {color: ObservedBot(bot, self._terms.stall_seconds, between) for color, bot in bots.items()}
+        seen = self._observed(bots)
         try:
             game = await self._make(fixture, sides)
         except BaseException:
@@ -168,12 +167,22 @@ class Playing:
                 except Exception as raised:  # carried past the nursery, which would make a group of it
                     error = error or raised
                     nursery.cancel_scope.cancel()
+                seen[color].begun.set()
 
             for color in seen:
                 nursery.start_soon(play, color)
         if error is not None:
             raise error
         return states[-1] if states else await self._watch(game["game_id"]), seen
+
+    def _observed(self, bots: Mapping[Color, Bot]) -> dict[Color, ObservedBot]:
+        between, stall_seconds = HandOver(), self._terms.stall_seconds
+        seen: dict[Color, ObservedBot] = {}
+        if "white" in bots:
+            seen["white"] = ObservedBot(bots["white"], stall_seconds, between)
+        if "black" in bots:
+            seen["black"] = ObservedBot(bots["black"], stall_seconds, between, after=seen.get("white"))
+        return seen
 
     async def _make(self, fixture: Fixture, sides: Mapping[Color, Contestant]) -> NewGameReply:
         variant = self._terms.variant

@@ -77,22 +77,28 @@ class ObservedBot(Bot):
     :ivar failure: what it did wrong, if anything.
     :ivar silent: whether it was thinking when it was stopped.
     :ivar moves: each of its moves.
+    :ivar begun: set when it has begun the game; by others, when it will not.
     """
 
-    def __init__(self, bot: Bot, stall_seconds: float, between: HandOver) -> None:
+    def __init__(self, bot: Bot, stall_seconds: float, between: HandOver, after: ObservedBot | None = None) -> None:
         """:param stall_seconds: how long a move may take where the game has no clock.
         :param between: the same for both bots of a game.
+        :param after: who begins before it: where both fail at that, it is always the same one that loses.
         """
-        self._bot, self._stall_seconds, self._between = bot, stall_seconds, between
+        self._bot, self._stall_seconds, self._between, self._after = bot, stall_seconds, between, after
         self._place: Place
         self._left: float | None = None
         self.failure: BotFailed | None = None
         self.silent = False
         self.moves: list[MoveTime] = []
+        self.begun = trio.Event()
 
     async def begin(self, place: Place) -> None:
         self._place = place
+        if self._after is not None:
+            await self._after.begun.wait()
         await self._within(BEGIN_SECONDS, "begin the game", self._bot.begin(place))
+        self.begun.set()
 
     async def take_turn(self, turn: Turn) -> None:
         clock = self._place.options.get("clock") or {}
