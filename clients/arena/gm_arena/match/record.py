@@ -50,12 +50,12 @@ class RecordFile:
         :raises RecordUnusable: there is one with games, or something else, or there cannot be one.
         """
         opened = cls(path)
-        if not _is_without_games(path):
-            opened.close()
-            raise RecordUnusable(f"{path} is there already: go on with it (--resume), or name another")
-        if path.is_file():
-            opened._file.truncate(0)
-        opened._write({"match": VERSION, "arguments": arguments})
+        with opened._closed_if_unusable():
+            if not _is_without_games(path):
+                raise RecordUnusable(f"{path} is there already: go on with it (--resume), or name another")
+            if path.is_file():
+                opened._file.truncate(0)
+            opened._write({"match": VERSION, "arguments": arguments})
         return opened
 
     @classmethod
@@ -67,13 +67,10 @@ class RecordFile:
         if not path.exists() or not path.stat().st_size:
             return cls.begin(path, arguments)
         opened = cls(path)
-        try:
+        with opened._closed_if_unusable():
             header, opened.records, end = read(path)
             _check_same(path, header.get("arguments"), json.loads(json.dumps(arguments)))
-        except RecordUnusable:
-            opened.close()
-            raise
-        opened._file.truncate(end)
+            opened._file.truncate(end)
         return opened
 
     def add(self, record: Record) -> None:
@@ -98,6 +95,14 @@ class RecordFile:
             self._file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
             self._file.flush()
             os.fsync(self._file.fileno())
+
+    @contextmanager
+    def _closed_if_unusable(self) -> Iterator[None]:
+        try:
+            yield
+        except RecordUnusable:
+            self.close()
+            raise
 
     @contextmanager
     def _if_written(self) -> Iterator[None]:
