@@ -127,6 +127,8 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
         bots = bots_of(
             bot, options=_options(given), seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"]
         )
+        if given["ranked"] and "rbc" not in bots.variants:
+            raise click.UsageError(f"--ranked: ranked games are rbc, and {bot} plays {', '.join(sorted(bots.variants))}")
         status = trio.run(_play, _server(server, given), bots, given)
     except BotUnusable as error:
         raise click.UsageError(str(error)) from None
