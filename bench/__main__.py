@@ -5,7 +5,22 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, embedding, keys, latency, many, ratings, recon, start, throughput, tls, tracker, turns
+from . import (
+    durable,
+    embedding,
+    keys,
+    latency,
+    many,
+    minimax,
+    ratings,
+    recon,
+    start,
+    strength,
+    throughput,
+    tls,
+    tracker,
+    turns,
+)
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -22,20 +37,29 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "turns": lambda options: turns.measure(options.rounds),
     "ratings": lambda options: ratings.measure(ladders=24),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
+    "minimax": lambda options: minimax.measure(),
+}
+
+#: What takes long and is run only when it is named.
+LONG: dict[str, Callable[[argparse.Namespace], None]] = {
+    "strength": lambda options: strength.measure(options.games),
 }
 
 
 def main() -> None:
     """Run the parts asked for."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all)")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all these), {', '.join(LONG)}"
+    )
     parser.add_argument("--moves", type=int, default=10_000, help="requests a run (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each pair (default: %(default)s)")
+    parser.add_argument("--games", type=int, default=40, help="games of each match of strength (default: %(default)s)")
     options = parser.parse_args()
-    if unknown := set(options.parts) - set(PARTS):
-        parser.error(f"PART: {', '.join(sorted(unknown))} is none of {', '.join(PARTS)}")
+    if unknown := set(options.parts) - {*PARTS, *LONG}:
+        parser.error(f"PART: {', '.join(sorted(unknown))} is none of {', '.join([*PARTS, *LONG])}")
     for name in options.parts or PARTS:
-        PARTS[name](options)
+        (PARTS | LONG)[name](options)
 
 
 main()

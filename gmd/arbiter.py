@@ -111,7 +111,8 @@ class Arbiter:
         :param at: when it arrived: the thinking it ends is charged up to then.
         """
         game = table.game
-        outcome = game.decide(command, 0.0 if game.clock is None else self.thought(table, at))
+        thought = 0.0 if game.clock is None else game.thought(command, self.thought(table, at))
+        outcome = game.decide(command, thought)
         if outcome.events:
             for event in outcome.events:
                 game.apply(event)
@@ -165,7 +166,8 @@ class Arbiter:
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
         if commit.done:
-            self._lost.pop(game.id, None)
+            if self._lost:
+                self._lost.pop(game.id, None)
             if table.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
                 self._count(table, over=game.over)
             self._sense_durable(table) if secret else self._durable(table)
@@ -257,7 +259,7 @@ class Arbiter:
             return
         deadline = self.alarms.deadline(game.id)
         if game.clock is not None and game.ticking:
-            table.since = trio.current_time() if deadline is None else deadline - game.clock.left(game.turn)
+            table.since = trio.current_time() if deadline is None else deadline - game.clock.patience(game.turn)
         elif deadline is not None:
             table.opened = deadline - self._patience(game)
         self._set_alarm(table)
@@ -266,7 +268,7 @@ class Arbiter:
         """When the game ends if nobody does anything; None where it does not."""
         game = table.game
         if game.clock is not None and game.ticking:
-            return table.since + game.clock.left(game.turn)
+            return table.since + game.clock.patience(game.turn)
         return table.opened + self._patience(game) if game.awaited or game.lapsing else None
 
     def _patience(self, game: Game) -> float:

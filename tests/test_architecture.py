@@ -22,6 +22,7 @@ PACKAGES = {
     "gm_protocol": ROOT / "protocol",
     "gm_client": ROOT / "clients" / "python",
     "gm_arena": ROOT / "clients" / "arena",
+    "gm_bots": ROOT / "clients" / "bots",
 }
 
 #: Lines of a module that is still one concept.
@@ -119,6 +120,8 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_client.tracker", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
         ("import gm_arena", {"gm_arena"}),
         ("import gm_arena.codingame", {"gm_arena", "chess"}),
+        ("import gm_bots.minimax", {"gm_bots"}),
+        ("import gm_bots.minimax.uci", {"gm_bots", "chess"}),
         ("import gm_arena.schedule, gm_arena.swiss, gm_arena.crosstable", {"gm_arena"}),
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
@@ -156,10 +159,12 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
     *shown, loaded = run.stdout.splitlines()
     assert [line.split(maxsplit=1) for line in shown[shown.index("Commands:") + 1 :]] == [
         ["check", "Replay every game: is the log whole?"],
-        ["connect", "Let a bot written for reconchess, UCI or CodinGame play."],
+        ["connect", "Let a bot play: gmd's own, reconchess's, UCI, CodinGame."],
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Take in games out of PGN files or JSON lines."],
         ["leaderboard", "How strong everybody is who has played ranked games."],
+        ["match", "Play bots against each other, and say which is the stronger."],
+        ["play", "A game against a bot of gmd's own, in the terminal."],
         ["playback", "Give a bot a recorded blind game once more, and compare."],
         ["players", "List the registered players, newest first."],
         ["referee", "Play a match between two bots by the rules of CodinGame."],
@@ -169,6 +174,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["revoke", "Take a player's key and password away, and end its sessions."],
         ["serve", "Run the daemon."],
         ["tournament", "Let registered players play a tournament."],
+        ["uci", "A bot of gmd's own as an engine for whatever speaks UCI."],
     ]
     heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}
     assert heavy & set(loaded.split()) == set()

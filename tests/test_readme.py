@@ -58,6 +58,7 @@ def test_there_are_examples_of_both_languages() -> None:
 def test_the_clients_pages_have_examples_of_the_languages_that_their_tests_run() -> None:
     assert {page.parent.name: fenced(page) for page in (ROOT / "clients").glob("*/README.md")} == {
         "arena": {"python", "sh"},
+        "bots": {"python", "sh", "text"},
         "c": {"c", "sh"},
         "node": {"js", "sh"},
         "python": {"python", "sh"},
@@ -109,6 +110,17 @@ def test_bots_that_are_written_already_play(outputs: list[str]) -> None:
     ends = [line for line in lines if re.match(r"game \d+: (won|lost|drawn) as ", line)]
     assert len(ends) == 2 * 2 + 2  # each side of two games, and of a third
     assert not any("failed" in line for line in lines)
+
+
+def test_a_match_is_played_and_summed_up(outputs: list[str]) -> None:
+    lines = printed(outputs, "gmd match").splitlines()
+    assert [line.split(":")[0] for line in lines[:4]] == ["game 1", "game 2", "game 3", "game 4"]
+    assert lines[4].startswith("new against old: won ")
+
+
+def test_the_bots_that_come_with_gmd_play(outputs: list[str]) -> None:
+    lines = untimed(printed(outputs, "gmd connect minimax:")).splitlines()
+    assert [line for line in lines if line.startswith("won ")].count("won 2, lost 0, drawn 0") == 1
 
 
 def test_a_registered_player_waits_for_another(outputs: list[str]) -> None:

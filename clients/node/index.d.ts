@@ -90,7 +90,10 @@ export interface Options {
 }
 
 /** Seconds. */
-export type Clock = { initial: number; increment?: number } | { first_move: number; per_move: number };
+export type Clock = ({ initial: number; increment?: number } | { first_move: number; per_move: number }) & {
+  margin?: number;
+  lag?: number;
+};
 
 /** A row of the reply to `games`. */
 export interface GameRow {
@@ -184,6 +187,8 @@ export interface SettingsFields extends Fields {
 /** With `ply`, the `ply_index` acted on, an action is sent again after a lost connection; without, it is rejected. */
 export interface ActionFields extends SeatFields {
   ply?: number;
+  /** How many seconds it took, for a clock with `lag`. */
+  thought?: number;
 }
 
 export interface MoveFields extends ActionFields {

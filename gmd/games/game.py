@@ -17,79 +17,22 @@ from chess import BLACK, WHITE
 from msgspec import Struct
 
 from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
-from gm_protocol.messages import VoluntaryTermination
 from gm_protocol.state import CALLED_OFF, Color, Termination
 
 from .clock import Clock
+from .commands import Absent as Absent
+from .commands import CallOff as CallOff
+from .commands import Command as Command
+from .commands import End as End
+from .commands import Flag as Flag
+from .commands import Hear as Hear
+from .commands import Join as Join
+from .commands import Play as Play
+from .commands import RunOut as RunOut
+from .commands import Sense as Sense
+from .commands import is_resignation as is_resignation
 from .events import AnyEvent, Created, Ended, Heard, Joined, timeout
 from .position import Position
-
-
-class Sense(Struct, frozen=True, gc=False):
-    """A seat senses a square, given by name or number; None to pass. ``ply`` is as in :class:`Play`."""
-
-    seat: chess.Color
-    square: str | int | None
-    ply: int | None = None
-
-
-class Play(Struct, frozen=True, gc=False):
-    """A seat moves; in reconnaissance blind chess ``0000`` passes. ``ply`` is where it believes it acts, or None."""
-
-    seat: chess.Color
-    text: str
-    ply: int | None = None
-    offer_draw: bool = False
-
-
-class End(Struct, frozen=True, gc=False):
-    """A seat resigns, claims a draw, or agrees to one."""
-
-    seat: chess.Color
-    termination: VoluntaryTermination
-    ply: int | None = None
-
-
-def is_resignation(command: object) -> bool:
-    """Whether a seat gives the game up, which it may also before its opponent is there."""
-    return isinstance(command, End) and command.termination.startswith("resignation")
-
-
-class Join(Struct, frozen=True, gc=False):
-    """A player wants a seat: the one named, else the one it is invited to, else an open one."""
-
-    player: int
-    seat: Color | None = None
-
-
-class Hear(Struct, frozen=True, gc=False):
-    """A seat has sent a request, of whatever kind, that names the game."""
-
-    seat: chess.Color
-
-
-class Flag(Struct, frozen=True, gc=False):
-    """Time has passed: whose flag has fallen?"""
-
-
-class Absent(Struct, frozen=True, gc=False):
-    """The time for both seats to be heard from has passed."""
-
-
-class CallOff(Struct, frozen=True, gc=False):
-    """A game that has not begun is not to begin: a player says so, or, where it is None, the time for it has passed."""
-
-    player: int | None
-
-
-class RunOut(Struct, frozen=True, gc=False):
-    """A seat gives up all the time it has, whoever's turn it is: what reconchess's client does where a bot fails."""
-
-    seat: chess.Color
-    ply: None = None
-
-
-Command = Sense | Play | End | Join | Hear | Flag | Absent | CallOff | RunOut
 
 
 class Snapshot(Struct, frozen=True, gc=False):
@@ -140,7 +83,7 @@ class Standing(Struct, frozen=True, array_like=True, gc=False):
     turn: Color
     ply_index: int
     termination: Termination
-    #: What the side to move has left at the start of its turn; None while no clock runs.
+    #: How long the side to move may think at the start of its turn, and not lose; None while no clock runs.
     seconds_left: float | None
     #: Only for a game that began with a seat not taken.
     seating: Seating | None = None
@@ -198,6 +141,18 @@ class Game(ABC):
         """The full-move number at a ply index."""
         return self.start_fullmove + (ply + (not self.start_turn)) // 2
 
+    def thought(self, command: Command, passed: float) -> float:
+        """How long the side to move has thought, out of how long its clock has been running; only asked with a clock.
+
+        What its client says counts as far as ``lag`` goes. Others' commands let it have all of that: its own may come.
+        """
+        assert self.clock is not None
+        if not self.clock.lag:
+            return passed
+        if isinstance(command, Sense | Play | End) and command.seat == self.turn:
+            return passed if command.thought is None else self.clock.own(passed, command.thought)
+        return self.clock.own(passed, 0.0)
+
     @abstractmethod
     def decide(self, command: Command, thought: float) -> Outcome:
         """What a command comes to, in the order of checks that ``PROTOCOL`` gives."""
@@ -240,7 +195,7 @@ class Game(ABC):
 
     def standing(self) -> Standing:
         """How the game stands."""
-        left = self.clock.left(self.turn) if self.clock is not None and self.ticking else None
+        left = self.clock.patience(self.turn) if self.clock is not None and self.ticking else None
         seating = self.seating if self._kept_seats else None
         return Standing(seat_name(self.turn), self.now.ply, self.now.termination, left, seating)
 

@@ -41,7 +41,8 @@ async def _as_operator(request: EndGame, call: Call) -> Answer:
 
 
 def _end(request: EndGame, table: Table, player: int | None, seat: chess.Color, call: Call) -> Answer:
-    outcome = call.parts.arbiter.act(table, End(seat, request.termination, request.ply), call.arrived)
+    ended = End(seat, request.termination, request.ply, request.thought)
+    outcome = call.parts.arbiter.act(table, ended, call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
     if call.is_operator and outcome.events and table.game.over:

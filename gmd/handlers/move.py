@@ -20,7 +20,8 @@ async def move(request: MakeMove, call: Call) -> Answer:
     seat = table.game.seat_of(player, request.seat, request.ply)
     call.viewer = VIEWER_IN[seat]
     text = _pass_in(table.game) if request.move is None else request.move
-    outcome = call.parts.arbiter.act(table, Play(seat, text, request.ply, request.offer_draw), call.arrived)
+    played = Play(seat, text, request.ply, request.offer_draw, request.thought)
+    outcome = call.parts.arbiter.act(table, played, call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
     answer = state_answer if table.game.open else move_answer

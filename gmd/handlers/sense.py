@@ -17,7 +17,7 @@ async def sense(request: MakeSense, call: Call) -> Answer:
     table = await find(request.game_id, player, call)
     seat = table.game.seat_of(player, request.seat, request.ply)
     call.viewer = VIEWER_IN[seat]
-    outcome = call.parts.arbiter.act(table, Sense(seat, request.square, request.ply), call.arrived)
+    outcome = call.parts.arbiter.act(table, Sense(seat, request.square, request.ply, request.thought), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
     return sense_answer(request, table, player, call, shown=outcome.shown)

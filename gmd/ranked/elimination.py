@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from .linear import Sparse, dot, inverse_factor
 
-#: A core is full when everybody in it has this part of the others for neighbours: an entry of a dictionary takes a dozen
-#: times as long as one of a list.
+#: A core is full when everybody in it has this part of the others for neighbours: an entry of a dictionary takes a
+#: dozen times as long as one of a list.
 FULL = 0.25
 #: The most rows of a core: eight seconds of a processor, and 30 MB.
 MOST_IN_CORE = 1_000
@@ -36,7 +36,8 @@ def inverse_diagonal(matrix: Sparse, most_in_core: int = MOST_IN_CORE) -> Genera
     :param most_in_core: of more rows that all have many neighbours the result is near the diagonal: what it would be if
         a row's neighbours were known, and the variance of what all have in common.
     """
-    elimination = _Elimination(matrix, most_in_core)
+    elimination = _Elimination(most_in_core)
+    yield from elimination.begin(matrix)
     yield from elimination.run()
     covariances = yield from elimination.core()
     for number, variance, shares in reversed(elimination.done):
@@ -62,12 +63,22 @@ class _Eliminated(NamedTuple):
 class _Elimination:
     """:ivar done: the rows that have been eliminated, in order."""
 
-    def __init__(self, matrix: Sparse, most_in_core: int) -> None:
-        diagonal, rows = matrix
+    def __init__(self, most_in_core: int) -> None:
         self.done: list[_Eliminated] = []
         self._most_in_core = most_in_core
-        self._diagonal, self._rows = list(diagonal), {number: dict(row) for number, row in enumerate(rows)}
+        self._diagonal: list[float] = []
+        #: Those that are left, without the diagonal.
+        self._rows: dict[int, dict[int, float]] = {}
         #: Rows by their numbers of neighbours; some as they were before.
+        self._heap: list[tuple[int, int]] = []
+
+    def begin(self, matrix: Sparse) -> Generator[None, None, None]:
+        """Take a matrix in, which stays as it is."""
+        diagonal, rows = matrix
+        self._diagonal = list(diagonal)
+        for number, row in enumerate(rows):
+            self._rows[number] = dict(row)
+            yield
         self._heap = [(len(row), number) for number, row in self._rows.items()]
         heapify(self._heap)
 
@@ -115,13 +126,16 @@ class _Elimination:
         common = 0.0
         if len(left) > self._most_in_core:
             columns = [[1 / sqrt(scale)] for scale in diagonal]
-            common = 1 / sum(scale + sum(self._rows[number].values()) for number, scale in zip(left, diagonal, strict=True))
+            common = 1 / (sum(diagonal) + sum(sum(row.values()) for row in self._rows.values()))
         else:
-            rows = [{place[other]: entry for other, entry in self._rows[number].items()} for number in left]
+            rows = []
+            for number in left:
+                rows.append({place[other]: entry for other, entry in self._rows[number].items()})
+                yield
             columns = yield from inverse_factor((diagonal, rows))
         covariances: dict[int, dict[int, float]] = {number: _OfCore(place, number, columns, common) for number in left}
         for number in left:
-            covariances[number][number]  # noqa: B018 - it is computed here, and not all at once at the end
+            covariances[number][number]  # which computes it: here, and not all at once at the end
             yield
         return covariances
 

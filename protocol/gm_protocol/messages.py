@@ -100,6 +100,7 @@ class MakeMove(Request, tag="move", kw_only=True, gc=False):
     move: str | None
     seat: Color | None = None
     ply: Ply | None = None
+    thought: Seconds | None = None
     offer_draw: bool = False
 
 
@@ -110,6 +111,7 @@ class MakeSense(Request, tag="sense", kw_only=True):
     square: str | int | None
     seat: Color | None = None
     ply: Ply | None = None
+    thought: Seconds | None = None
 
 
 class EndGame(Request, tag="end_game", kw_only=True):
@@ -119,6 +121,7 @@ class EndGame(Request, tag="end_game", kw_only=True):
     termination: VoluntaryTermination
     seat: Color | None = None
     ply: Ply | None = None
+    thought: Seconds | None = None
 
 
 class GetState(Request, tag="state", kw_only=True):

@@ -16,12 +16,18 @@ IllegalMoveRule = Literal["refuse", "lose"]
 
 
 class ClockOption(Struct, frozen=True, forbid_unknown_fields=True):
-    """A time control, in seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``."""
+    """A time control, in seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``.
+
+    ``margin`` is by how much a player may overstep its time and not lose; ``lag`` how much of the time until a request
+    arrives a client may say was not the player's.
+    """
 
     initial: Seconds | UnsetType = UNSET
     increment: Seconds | UnsetType = UNSET
     first_move: Seconds | UnsetType = UNSET
     per_move: Seconds | UnsetType = UNSET
+    margin: Seconds | UnsetType = UNSET
+    lag: Seconds | UnsetType = UNSET
 
 
 class GameOptions(Struct, frozen=True, kw_only=True):

@@ -260,7 +260,7 @@ def test_a_failure_is_the_exit_status_and_its_traceback_in_the_log(daemon_proces
 WRONG = {
     ("fritz:x",): "'fritz:x' is no bot: it begins with reconchess:, uci:, codingame: and says which",
     ("uci:",): "'uci:' is no bot: it begins with reconchess:, uci:, codingame: and says which",
-    ("codingame:x", "--depth", "3"): "--depth is for UCI engines, and codingame:x is none",
+    ("codingame:x", "--depth", "3"): "--depth is for engines, and codingame:x is none",
     ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",
     ("uci:x", "--game", "1", "--opponent", "2"): "--game is a game that is there, and --opponent makes a new one",
     ("uci:x", "--variant", "rbc"): "--variant is of a new game, which --opponent makes",

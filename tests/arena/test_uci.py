@@ -105,10 +105,10 @@ async def test_options_are_set(engine: Engines, told: Path, daemon_process: Serv
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [
-        ("none", "None is no legal move in "),
-        ("illegal", "illegal uci: 'e1e8' in "),
-        ("garbage", "'?!'"),
-        ("die", "engine process died unexpectedly (exit code: 7)"),
+        ("none", "wrote (none) in "),
+        ("illegal", "e1e8 is no legal move in "),
+        ("garbage", "wrote '?!', which is no move in "),
+        ("die", "ended, with exit status 7"),
     ],
 )
 async def test_what_it_should_not_do_loses(
@@ -121,7 +121,7 @@ async def test_what_it_should_not_do_loses(
 
 
 async def test_what_is_no_engine_is_refused_at_once(daemon_process: Served) -> None:
-    for command, reason in {"no-such-engine": "No such file or directory", "true": "engine process died"}.items():
+    for command, reason in {"no-such-engine": "No such file or directory", "true": "ended, with exit status 0"}.items():
         with pytest.raises(BotFailed, match=f"'{command}' cannot be started as a UCI engine: .*{reason}"):
             await bridged(daemon_process.port, ME, UciBots(command), new_games(OTHER))
     with pytest.raises(BotUnusable, match="uci: needs a command"):

@@ -34,6 +34,8 @@ PER_MOVE = ClockOption(first_move=1.0, per_move=0.1)
         (ClockOption(initial=0.5, increment=MAX_SECONDS), ClockOption(initial=0.5, increment=MAX_SECONDS)),
         (ClockOption(initial=MAX_SECONDS), ClockOption(initial=MAX_SECONDS, increment=0.0)),
         (PER_MOVE, PER_MOVE),
+        (ClockOption(initial=60.0, margin=0.5), ClockOption(initial=60.0, increment=0.0, margin=0.5)),
+        (ClockOption(first_move=1.0, per_move=1.0, margin=0.0), ClockOption(first_move=1.0, per_move=1.0, margin=0.0)),
     ],
 )
 def test_an_option_that_is_taken(option: ClockOption, resolved: ClockOption) -> None:
@@ -74,6 +76,14 @@ def test_an_option_is_one_kind_or_the_other(
             "clock.first_move: 0.0 is not from more than 0 to 10000000 seconds",
         ),
         (ClockOption(first_move=1.0, per_move=0.0), "clock.per_move: 0.0 is not from more than 0 to 10000000 seconds"),
+        (ClockOption(initial=1.0, margin=1e8), "clock.margin: 100000000.0 is not from 0 to 10000000 seconds"),
+        (ClockOption(initial=1.0, lag=-1.0), "clock.lag: -1.0 is not from 0 to 10000000 seconds"),
+        (ClockOption(initial=1.0, margin=math.nan), "clock.margin: nan is not from 0 to 10000000 seconds"),
+        (
+            ClockOption(margin=1.0),
+            'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
+            "not nothing",
+        ),
         (
             ClockOption(),
             'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
@@ -123,6 +133,54 @@ def test_a_clock_without_increment_only_runs_down() -> None:
         clock.charge(BLACK, 1.0)
         clock.press(BLACK)
         assert clock.left(BLACK) == left
+
+
+def test_a_margin_is_time_that_is_not_shown() -> None:
+    clock = Clock(ClockOption(initial=3.0, margin=0.5))
+    assert clock.show(WHITE, 1.0) == ClockState(white=2.0, black=3.0)
+    assert not clock.fallen(WHITE, 3.25)
+    assert clock.show(WHITE, 3.25) == ClockState(white=0.0, black=3.0)
+    assert clock.fallen(WHITE, 3.5)
+    assert clock.left(WHITE) == 3.5
+
+
+def test_increments_make_up_for_what_of_the_margin_was_used() -> None:
+    clock = Clock(ClockOption(initial=3.0, increment=1.0, margin=0.5))
+    clock.charge(WHITE, 3.25)
+    clock.press(WHITE)
+    assert clock.show(WHITE, 0.0) == ClockState(white=0.75, black=3.0)
+    clock.charge(WHITE, 1.25)
+    clock.press(WHITE)
+    assert clock.left(WHITE) == 1.0  # half of it margin
+    assert clock.show(WHITE, 0.0) == ClockState(white=0.5, black=3.0)
+
+
+def test_without_increment_the_margin_is_there_once() -> None:
+    clock = Clock(ClockOption(initial=3.0, margin=0.5))
+    clock.charge(BLACK, 3.25)
+    clock.press(BLACK)
+    assert clock.fallen(BLACK, 0.25)
+    assert not clock.fallen(BLACK, 0.125)
+
+
+def test_with_a_time_for_each_move_every_move_has_the_margin() -> None:
+    clock = Clock(ClockOption(first_move=1.0, per_move=0.25, margin=0.5))
+    for seconds in (1.25, 0.625, 0.625):
+        assert not clock.fallen(WHITE, seconds)
+        clock.charge(WHITE, seconds)
+        clock.press(WHITE)
+        assert clock.show(WHITE, 0.0).white == 0.25
+    assert clock.fallen(WHITE, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("passed", "thought", "own"),
+    [(3.0, 2.75, 2.75), (3.0, 2.0, 2.5), (3.0, 0.0, 2.5), (3.0, 3.0, 3.0), (3.0, 9.0, 3.0), (0.25, 0.0, 0.0)],
+)
+def test_what_is_said_to_be_lag_is_not_charged_as_far_as_that_goes(passed: float, thought: float, own: float) -> None:
+    clock = Clock(ClockOption(initial=3.0, lag=0.5))
+    assert clock.own(passed, thought) == own
+    assert (clock.left(WHITE), clock.patience(WHITE)) == (3.0, 3.5)
 
 
 def test_the_flag_falls_when_the_time_is_used_up() -> None:
@@ -330,3 +388,13 @@ def test_a_retry_behind_the_other_sides_flag_ends_the_game_and_is_shown_again() 
     outcome = happen(game, Play(WHITE, "e4", ply=0), 60.0)
     assert outcome == Outcome([Ended("timeout_black", 60.0)], shown=after)
     assert happen(game, Play(WHITE, "e4", ply=0), 60.0) == Outcome([], shown=after)
+
+
+def test_a_game_with_lag_waits_for_as_much_longer_and_has_what_was_charged_in_its_events() -> None:
+    game = ticking_game(ClockOption(initial=60.0, lag=2.0))
+    assert game.standing().seconds_left == 62.0
+    assert game.thought(Flag(), 61.0) == 59.0
+    assert game.thought(Play(BLACK, "e5", thought=0.0), 61.0) == 59.0  # White's own may still be on the way
+    assert game.thought(Play(WHITE, "e4"), 61.0) == 61.0
+    assert game.thought(Play(WHITE, "e4", thought=60.5), 61.0) == 60.5
+    assert game.decide(Play(WHITE, "e4"), 59.5).events == [Moved("e2e4", 59.5)]

@@ -128,6 +128,46 @@ async def test_a_side_is_charged_from_the_move_before_to_its_own(autojump_clock:
         assert await clock_of(white) == (60.749, 52)
 
 
+WITH_LAG: Json = {"initial": 10, "lag": 2}
+
+
+@pytest.mark.parametrize(("thought", "left"), [(3, 7), (1.5, 8), (0, 8), (None, 6), (9, 6)])
+async def test_what_is_said_not_to_be_thought_is_not_charged_up_to_the_lag(
+    thought: float | None, left: float, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await begun(daemon, clock=WITH_LAG)
+        await trio.sleep(4)
+        said = {} if thought is None else {"thought": thought}
+        reply = await white.ask("move", game_id=1, move="e4", **said)
+        assert reply["state"]["clock"] == {"white": left, "black": 10.0}
+        await trio.sleep(1)
+        reply = await black.ask("end_game", game_id=1, termination="resignation_black", thought=0)
+        assert reply["state"]["clock"] == {"white": left, "black": 10.0}
+
+
+async def test_until_the_lag_has_passed_too_nobody_has_lost(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await begun(daemon, clock=WITH_LAG)
+        await trio.sleep(11.5)
+        assert await clock_of(black) == (0, 10)
+        assert (await black.ask("move", game_id=1, move="e5"))["code"] == "not_your_turn"
+        reply = await white.ask("move", game_id=1, move="e4", thought=9.75)
+        assert reply["state"]["clock"] == {"white": 0.25, "black": 10.0}
+        await trio.sleep(11.5)
+        assert (await black.ask("move", game_id=1, move="e5", thought=10.5))["code"] == "game_over"
+        assert (await white.ask("state", game_id=1))["state"]["termination"] == "timeout_black"
+
+
+async def test_an_alarm_rings_when_the_lag_has_passed(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        _, black = await begun(daemon, clock=WITH_LAG)
+        began = trio.current_time()
+        reply = await black.ask("wait", game_id=1)
+        assert reply["state"]["termination"] == "timeout_white"
+        assert trio.current_time() - began == pytest.approx(12)
+
+
 async def test_refused_moves_and_looks_cost_nothing_but_time(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await begun(daemon, clock={"initial": 60, "increment": 5})

@@ -52,9 +52,7 @@ def by_solving(matrix: Sparse) -> list[float]:
 
 
 @given(st.integers(1, 24), st.lists(st.tuples(st.integers(0, 23), st.integers(0, 23), WEIGHT), max_size=60))
-def test_it_is_the_diagonal_of_the_inverse_whoever_has_met_whom(
-    rows: int, games: list[tuple[int, int, float]]
-) -> None:
+def test_it_is_the_diagonal_of_the_inverse_whoever_has_met_whom(rows: int, games: list[tuple[int, int, float]]) -> None:
     matrix = matrix_of(rows, [(one % rows, other % rows, weight) for one, other, weight in games])
     assert whole(inverse_diagonal(matrix))[0] == pytest.approx(by_solving(matrix), rel=1e-6)
 

@@ -110,7 +110,7 @@ async def test_who_drains_is_sent_nothing_more_and_keeps_what_it_has(autojump_cl
 
 
 async def test_nobody_waits_for_who_drains(autojump_clock: MockClock) -> None:
-    """What the server has sent it, and it has not taken, is called off; what others have sent it is its own to answer."""
+    """What the server has sent it, and it has not taken, is called off; what others have sent it stays."""
     async with house() as (daemon, alice, bob, carol):
         await want_ranked(alice, 2)
         await want_ranked(bob, 1)

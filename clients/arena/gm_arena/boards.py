@@ -72,6 +72,6 @@ class BoardBot(Bot):
         """
         board = self._record.board
         if move is None or not board.is_legal(move):
-            raise BotFailed(f"{move} is no legal move in {board.fen()}")
+            raise BotFailed(f"{move} is no legal move in {board.fen()}", fault="illegal move")
         await turn.move(board.uci(move), offer_draw=offer_draw)
         board.push(move)

@@ -5,23 +5,29 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import trio
 
 from gm_client.blocking import Color, GameState, HistoryReply
 from gm_client.trio_client import Turn
 
+#: What a bot does wrong: it ends or raises; does not answer; moves where it may not; says what its protocol does not
+#: know, or too much.
+Fault = Literal["crash", "stall", "illegal move", "protocol", "flood"]
+
 
 class BotFailed(Exception):
     """A bot does not do what it has to. Its text is a sentence for the log.
 
     :ivar details: what the bot itself had to say, such as a traceback; may be empty.
+    :ivar fault: of what sort it is.
     """
 
-    def __init__(self, message: str, details: str = "") -> None:
+    def __init__(self, message: str, details: str = "", *, fault: Fault = "crash") -> None:
         super().__init__(message)
         self.details = details
+        self.fault: Fault = fault
 
 
 class BotUnusable(Exception):
@@ -34,6 +40,7 @@ class Place:
 
     :ivar opponent: the other player's id; None while nobody has taken that seat.
     :ivar options: the game's, as the reply to ``join`` has them; empty until the seat is taken.
+    :ivar seed: what a bot that plays at random is to draw from, so that the same game is played again; None for chance.
     :ivar read_moves: asks the server for the moves so far, in UCI; for games in which everything is seen.
     """
 
@@ -44,10 +51,17 @@ class Place:
     opponent: int | None
     read_moves: Callable[[], Awaitable[list[str]]]
     options: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
 
 
 class Bot(ABC):
-    """One bot in one game. Whatever it does wrong is a :class:`BotFailed`; it is closed in any case."""
+    """One bot in one game. Whatever it does wrong is a :class:`BotFailed`; it is closed in any case.
+
+    :ivar score: what it thought of its latest move, for itself: centipawns (``+35``) or moves to mate (``#3``,
+        ``#-2``); None if it does not say.
+    """
+
+    score: str | None = None
 
     @abstractmethod
     async def begin(self, place: Place) -> None:

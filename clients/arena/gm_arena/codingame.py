@@ -26,6 +26,10 @@ class BadAnswer(Exception):
     """A line of a bot's that the protocol does not know, or does not allow now."""
 
 
+class IllegalMove(BadAnswer):
+    """A move that is none of the legal ones."""
+
+
 def constants(*, crazyhouse: bool, max_moves: int) -> str:
     """What a bot is told before its first game, to answer with its configuration."""
     return f"2\ncrazyHouse {int(crazyhouse)}\nmaxMoves {max_moves}\n"
@@ -168,9 +172,9 @@ def read_answer(line: str, *, draw_offered: bool) -> Answer:
 def read_move(board: chess.Board, text: str) -> chess.Move:
     """A move as :func:`legal_moves` writes it.
 
-    :raises BadAnswer: it is not legal. A king that goes two squares to castle is not, either.
+    :raises IllegalMove: it is not legal. A king that goes two squares to castle is not, either.
     """
     for move in board.legal_moves:
         if write_move(board, move) == text:
             return move
-    raise BadAnswer(f"{text!r} is no legal move in {fen(board)}")
+    raise IllegalMove(f"{text!r} is no legal move in {fen(board)}")

@@ -12,11 +12,12 @@ import trio
 from gm_client.trio_client import Turn
 
 from .boards import BoardBot
-from .bot import Bot, BotFailed, Bots, BotUnusable, Place
+from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
 from .codingame import (
     MAX_MOVES,
     Action,
     BadAnswer,
+    IllegalMove,
     Position,
     constants,
     inputs,
@@ -38,7 +39,7 @@ class CodinGameBots(Bots):
     variants = frozenset({"standard", "chess960", "crazyhouse"})
     defaults: ClassVar[dict[str, Any]] = {"variant": "chess960", "max_moves": MAX_MOVES}
 
-    def __init__(self, command: str, rng: random.Random | None = None) -> None:
+    def __init__(self, command: str, rng: random.Random | None = None, *, max_memory: int | None = None) -> None:
         """:param rng: what draws the moves of those who ask for a random one."""
         try:
             self._command = shlex.split(command)
@@ -47,10 +48,11 @@ class CodinGameBots(Bots):
         if not self._command:
             raise BotUnusable("codingame: needs a command, such as codingame:'python3 my_bot.py'")
         self.name = command
-        self._rng = rng or random.Random()
+        self._rng, self._max_memory = rng or random.Random(), max_memory
 
     async def start(self, nursery: trio.Nursery) -> Bot:
-        return CodinGameBot(await BotProcess.start(self._command, self._command[0], nursery), self._rng)
+        process = await BotProcess.start(self._command, self._command[0], nursery, max_memory=self._max_memory)
+        return CodinGameBot(process, self._rng)
 
 
 class CodinGameBot(BoardBot):
@@ -64,6 +66,8 @@ class CodinGameBot(BoardBot):
     async def begin(self, place: Place) -> None:
         await super().begin(place)
         self._place = place
+        if place.seed is not None:
+            self._rng = random.Random(f"{place.seed} {place.color}")
         self._process.label += f" in game {place.game_id}"
 
     async def choose(self, turn: Turn, board: chess.Board) -> None:
@@ -75,7 +79,8 @@ class CodinGameBot(BoardBot):
         try:
             await self._obey(turn, board, line)
         except BadAnswer as error:
-            raise BotFailed(f"{self._process.label}: {error}") from None
+            fault: Fault = "illegal move" if isinstance(error, IllegalMove) else "protocol"
+            raise BotFailed(f"{self._process.label}: {error}", fault=fault) from None
 
     async def _configure(self) -> tuple[str, ...]:
         max_moves = self._place.options.get("max_moves") or NO_MAX_MOVES
@@ -85,8 +90,10 @@ class CodinGameBot(BoardBot):
             try:
                 return read_configuration(line)
             except BadAnswer as error:
-                raise BotFailed(f"{self._process.label}: {error}") from None
-        raise BotFailed(f"{self._process.label} wrote no configuration in {CONFIGURATION_SECONDS:g} seconds")
+                raise BotFailed(f"{self._process.label}: {error}", fault="protocol") from None
+        raise BotFailed(
+            f"{self._process.label} wrote no configuration in {CONFIGURATION_SECONDS:g} seconds", fault="stall"
+        )
 
     async def _obey(self, turn: Turn, board: chess.Board, line: str) -> None:
         answer = read_answer(line, draw_offered=turn.state["draw_offered"])

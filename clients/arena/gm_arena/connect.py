@@ -1,14 +1,12 @@
-"""``gmd connect``: let a bot written for reconchess, UCI or CodinGame play."""
+"""``gmd connect``: let a bot play: gmd's own, reconchess's, UCI, CodinGame."""
 
 from __future__ import annotations
 
 import itertools
-import os
 import signal
 import ssl
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -19,34 +17,13 @@ from gm_client.blocking import DEFAULT_PORT, PATIENCE_SECONDS, VERSION, BadReply
 from .address import read_address
 from .bot import BotFailed, Bots, BotUnusable
 from .bridge import Bridge, BridgeError, Server
+from .command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, read_options, who_plays
 from .ranked import ranked
 from .report import Lines, log_to_standard_error
 from .specs import bots_of
 
-#: Where a key may stand that is not to be seen among the arguments of running programs; gmcat reads it too.
-KEY_VARIABLE = "GM_KEY"
-
-#: Seconds.
-POSITIVE = click.FloatRange(0, min_open=True)
-
 #: What ends the taking of games, and at the second time everything.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
-    """The field of ``new_game``; empty for no clock, None where nothing is said."""
-    if text is None or text == "none":
-        return None if text is None else {}
-    by_move = "/" in text
-    names = ("first_move", "per_move") if by_move else ("initial", "increment")
-    numbers = text.split("/" if by_move else "+")
-    try:
-        if len(numbers) not in ((2,) if by_move else (1, 2)):
-            raise ValueError
-        return dict(zip(names, map(float, numbers), strict=False))
-    except ValueError:
-        message = f"{text!r} is none of 300, 180+2, 1/0.05 (the seconds for the first and each later move), and none"
-        raise click.BadParameter(message) from None
 
 
 @click.command()
@@ -91,7 +68,7 @@ def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> 
 )
 @click.option(
     "--variant",
-    type=click.Choice(["standard", "chess960", "crazyhouse", "rbc"]),
+    type=VARIANTS,
     help="Of a new game.  [default: the bot's]",
 )
 @click.option(
@@ -104,7 +81,7 @@ def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> 
 @click.option("--position", type=int, help="The same, by its number, in chess960 and crazyhouse.")
 @click.option("--max-moves", type=int, help="A new game is drawn after so many moves of each side (in rbc, turns).")
 @click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="A UCI engine's option; may be given again."
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="An engine's option; may be given again."
 )
 @click.option(
     "--movetime", type=POSITIVE, help="Seconds an engine thinks about a move where there is no clock.  [default: 1]"
@@ -112,7 +89,8 @@ def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> 
 @click.option("--depth", type=click.IntRange(1), help="Plies an engine searches at most.")
 @click.option("--nodes", type=click.IntRange(1), help="Nodes an engine searches at most.")
 def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
-    """Let BOT play, as it is: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND or codingame:COMMAND.
+    """Let BOT play, as it is: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND or codingame:COMMAND; or one that is
+    installed, with its options: minimax, minimax:depth=2,seed=7, random.
 
     It plays every game in which the player has a seat or is invited to one, several at once, until Ctrl-C: then it
     finishes the games in hand, and leaves; a second Ctrl-C leaves at once. With --game it plays that one, with
@@ -124,11 +102,11 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
     _check(given)
     log_to_standard_error()
     try:
-        bots = bots_of(
-            bot, options=_options(given), seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"]
-        )
+        options = read_options(given["options"])
+        bots = bots_of(bot, options=options, seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"])
         if given["ranked"] and "rbc" not in bots.variants:
-            raise click.UsageError(f"--ranked: ranked games are rbc, and {bot} plays {', '.join(sorted(bots.variants))}")
+            played = ", ".join(sorted(bots.variants))
+            raise click.UsageError(f"--ranked: ranked games are rbc, and {bot} plays {played}")
         status = trio.run(_play, _server(server, given), bots, given)
     except BotUnusable as error:
         raise click.UsageError(str(error)) from None
@@ -212,22 +190,8 @@ def _server(address: tuple[str, int], given: dict[str, Any]) -> Server:
             tls = ssl.create_default_context(cafile=given["ca"])
         except OSError as error:
             raise click.UsageError(f"--ca: {given['ca']}: {error.strerror or 'holds no certificate in PEM'}") from None
-    return Server(
-        *address, tls, given["patience"], {"client": f"gmd-connect/{VERSION}", **_player(given["player"], given["key"])}
-    )
-
-
-def _player(player: str, key: str | None) -> dict[str, Any]:
-    """Who plays, as ``hello`` wants it."""
-    number = player.removeprefix("-").isdecimal()
-    who: dict[str, Any] = {"player": int(player)} if number else {"name": player}
-    key = os.environ.get(KEY_VARIABLE) if key is None else key
-    if key is not None and key.startswith("@"):
-        try:
-            key = Path(key[1:]).read_text("utf-8").strip()
-        except (OSError, UnicodeError) as error:
-            raise click.UsageError(f"--key: {key[1:]}: {getattr(error, 'strerror', None) or error}") from None
-    return {**who, "key": key} if key else who
+    who = who_plays(given["player"], given["key"])
+    return Server(*address, tls, given["patience"], {"client": f"gmd-connect/{VERSION}", **who})
 
 
 def _opponent(text: str) -> int | str | None:
@@ -249,13 +213,3 @@ def _new_game(bots: Bots, given: dict[str, Any]) -> dict[str, Any]:
     if given["max_moves"] is not None:
         fields["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
     return fields
-
-
-def _options(given: dict[str, Any]) -> dict[str, str]:
-    options = {}
-    for text in given["options"]:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise click.UsageError(f"--option: {text!r} is not NAME=VALUE")
-        options[name] = value
-    return options

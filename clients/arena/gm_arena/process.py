@@ -7,12 +7,14 @@ import logging
 import os
 import signal
 import subprocess
+import sys
+from collections import deque
 from collections.abc import Sequence
 from typing import Self, cast
 
 import trio
 
-from .bot import BotFailed
+from .bot import BotFailed, Fault
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +25,8 @@ MAX_LINE = 1 << 20
 MAX_UNREAD = 16 << 20
 #: Lines of a bot's standard error that are logged, and characters of each: a bot that floods must not drown the rest.
 MAX_LOGGED_LINES, MAX_LOGGED_CHARACTERS = 10_000, 500
+#: Bytes of it that are read in a second: no debugging needs as many, and a bot that writes for ever waits in its pipe.
+ERROR_RATE = 1 << 20
 #: Seconds in which a bot may end by itself when it is over.
 PATIENCE_SECONDS = 2.0
 #: Seconds in which what a bot wrote to its standard error is surely read; what it has started may hold that open.
@@ -40,13 +44,18 @@ class BotProcess:
         self._stdin = cast(trio.lowlevel.FdStream, process.stdin)  # what pipes are, where there is POSIX
         self._stdout = cast(trio.lowlevel.FdStream, process.stdout)
         self.label = label
-        self._received = bytearray()
+        self._lines: deque[bytes] = deque()
+        self._rest = bytearray()
         self._unsent = bytearray()
         self._logged, self._all_logged = 0, trio.Event()
 
     @classmethod
-    async def start(cls, command: Sequence[str], label: str, nursery: trio.Nursery) -> Self:
-        """:raises BotFailed: there is no such program."""
+    async def start(
+        cls, command: Sequence[str], label: str, nursery: trio.Nursery, *, max_memory: int | None = None
+    ) -> Self:
+        """:param max_memory: bytes that the process, and each that it starts, may have: see :func:`limit_memory`.
+        :raises BotFailed: there is no such program.
+        """
         pipe = subprocess.PIPE
         try:
             process = await trio.lowlevel.open_process(
@@ -54,6 +63,8 @@ class BotProcess:
             )
         except OSError as error:
             raise BotFailed(f"{command[0]!r} cannot be started: {error.strerror}") from None
+        if max_memory is not None:
+            limit_memory(process.pid, max_memory)
         bot = cls(process, label)
         nursery.start_soon(bot._log_errors)
         return bot
@@ -65,7 +76,7 @@ class BotProcess:
         """
         self._unsent += text.encode()
         if len(self._unsent) > MAX_UNREAD:
-            raise BotFailed(f"{self.label} does not read: {len(self._unsent)} bytes wait for it")
+            raise BotFailed(f"{self.label} does not read: {len(self._unsent)} bytes wait for it", fault="stall")
         self._write()
 
     async def receive(self) -> str:
@@ -75,34 +86,40 @@ class BotProcess:
         """
         line = await self.next_line()
         if line is None:
-            raise BotFailed(f"{self.label} {await self.why_silent()}")
+            fault: Fault = "flood" if len(self._rest) > MAX_LINE else "crash"
+            raise BotFailed(f"{self.label} {await self.why_silent()}", fault=fault)
         return line
 
     async def next_line(self) -> str | None:
         """The same; None where there will be none."""
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._write_on)
-            line = await self._read_line()
-            nursery.cancel_scope.cancel()
-        return None if line is None else line.decode("utf-8", "replace")
+        if not self._write():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._write_on)
+                await self._listen()
+                nursery.cancel_scope.cancel()
+        else:
+            await self._listen()
+        if not self._lines:
+            return None
+        return self._lines.popleft().removesuffix(b"\r").decode("utf-8", "replace")
 
-    async def _read_line(self) -> bytes | None:
-        """None where the bot has said its last, or says too much at once."""
-        while (end := self._received.find(b"\n")) < 0:
+    async def _listen(self) -> None:
+        """Have a whole line, unless the bot has said its last, or says too much at once."""
+        while not self._lines and len(self._rest) <= MAX_LINE:
             try:
                 chunk = await self._stdout.receive_some()
             except (trio.BrokenResourceError, trio.ClosedResourceError):
-                return None
-            if not chunk or len(self._received) > MAX_LINE:
-                return None
-            self._received += chunk
-        line = bytes(self._received[:end]).removesuffix(b"\r")
-        del self._received[: end + 1]
-        return line
+                return
+            if not chunk:
+                return
+            self._rest += chunk
+            if b"\n" in chunk:
+                *lines, self._rest = self._rest.split(b"\n")
+                self._lines.extend(map(bytes, lines))
 
     async def why_silent(self) -> str:
         """What a sentence about it goes on with where it has no next line."""
-        if len(self._received) > MAX_LINE:
+        if len(self._rest) > MAX_LINE:
             return f"wrote a line of more than {MAX_LINE} bytes"
         with trio.move_on_after(PATIENCE_SECONDS):
             return _ended(await self._process.wait())
@@ -130,10 +147,12 @@ class BotProcess:
         try:
             async with self._process.stderr as errors:
                 async for chunk in errors:
-                    *lines, rest = (rest + chunk).split(b"\n")
-                    for line in lines:
-                        self._log(line)
-                    rest = rest[:MAX_LOGGED_CHARACTERS]
+                    if self._logged <= MAX_LOGGED_LINES:
+                        *lines, rest = (rest + chunk).split(b"\n")
+                        for line in lines:
+                            self._log(line)
+                        rest = rest[:MAX_LOGGED_CHARACTERS]
+                    await trio.sleep(len(chunk) / ERROR_RATE)
             if rest:
                 self._log(rest)
         finally:
@@ -169,6 +188,21 @@ class BotProcess:
     def _close_pipes(self) -> None:
         self._stdin.close()
         self._stdout.close()
+
+
+def limit_memory(pid: int, max_memory: int) -> None:
+    """Let a process, and each that it starts from now on, have so many bytes of memory, and no more.
+
+    What counts is what it can write to (RLIMIT_DATA), and not what it has reserved of the address space: languages that
+    manage memory reserve much more than they use. Where the system has no such limit, none is set.
+    """
+    if sys.platform == "linux":
+        import resource
+
+        with contextlib.suppress(ProcessLookupError):  # it has ended already
+            _, most = resource.prlimit(pid, resource.RLIMIT_DATA)
+            limit = max_memory if most == resource.RLIM_INFINITY else min(max_memory, most)
+            resource.prlimit(pid, resource.RLIMIT_DATA, (limit, limit))
 
 
 def _ended(status: int) -> str:

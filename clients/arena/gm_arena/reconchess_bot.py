@@ -13,8 +13,11 @@ import trio
 from gm_client.blocking import Color, GameState, HistoryReply
 from gm_client.trio_client import Turn
 
-from .bot import Bot, BotFailed, Bots, BotUnusable, Place
+from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
 from .process import BotProcess
+
+#: How :mod:`gm_arena.reconchess_host` refuses a sense and a move, in reconchess's words.
+_REFUSALS = ("is not a valid square.", "was not in move_actions()")
 
 
 class ReconchessBots(Bots):
@@ -24,16 +27,17 @@ class ReconchessBots(Bots):
     defaults: ClassVar[dict[str, Any]] = {"variant": "rbc"}
     joins_late = False  # it counts on having seen everything from the first turn on
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, *, max_memory: int | None = None) -> None:
         """:raises BotUnusable: reconchess is not installed."""
         if find_spec("reconchess") is None:
             raise BotUnusable("reconchess bots need the package reconchess: pip install reconchess==1.6.9")
         self.name = self._source = source
+        self._max_memory = max_memory
 
     async def start(self, nursery: trio.Nursery) -> Bot:
         # -P: nothing that lies in the working directory takes the place of a module of ours; -u: prints come at once
         command = [sys.executable, "-P", "-u", "-m", "gm_arena.reconchess_host", self._source]
-        process = await BotProcess.start(command, self._source, nursery)
+        process = await BotProcess.start(command, self._source, nursery, max_memory=self._max_memory)
         bot = ReconchessBot(process)
         try:
             self.name = await bot.loaded()
@@ -93,7 +97,9 @@ class ReconchessBot(Bot):
         message: dict[str, Any] = json.loads(await self._process.receive())
         if "failed" in message:
             traceback = message["failed"].rstrip()
-            raise BotFailed(f"{self._process.label} raised {traceback.splitlines()[-1]}", traceback)
+            error = traceback.splitlines()[-1]
+            fault: Fault = "illegal move" if error.startswith("ValueError: ") and error.endswith(_REFUSALS) else "crash"
+            raise BotFailed(f"{self._process.label} raised {error}", traceback, fault=fault)
         return message
 
 

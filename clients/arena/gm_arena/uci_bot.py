@@ -1,11 +1,12 @@
-"""UCI engines, each game's a process of its own, by python-chess's ``chess.engine``."""
+"""UCI engines, each game's a process of its own."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import chess
 import chess.engine
@@ -15,18 +16,21 @@ from gm_client.blocking import GameState
 from gm_client.trio_client import Turn
 
 from .boards import BoardBot
-from .bot import Bot, BotFailed, Bots, BotUnusable, Place
-
-T = TypeVar("T")
+from .bot import BotFailed, Bots, BotUnusable, Place
+from .process import BotProcess
+from .uci import BadOption, Clocks, Identity, go, parsed_score, position, read_info, set_option
 
 #: Seconds of thought for a move where there is no clock and nothing else is said.
 DEFAULT_MOVE_SECONDS = 1.0
 
-#: Seconds in which an engine may end by itself.
-QUIT_SECONDS = 2.0
+#: Seconds in which an engine says what it is and is ready: networks are read meanwhile, on a machine that is busy.
+START_SECONDS = 30.0
 
-#: python-chess's calls block, each for as long as an engine thinks: so each bot has a thread while it does.
-_THREADS = trio.CapacityLimiter(1_000)
+#: Lines and bytes that an engine may write about one move. Stockfish writes some hundred lines in a minute, and some
+#: hundred times as many when it is asked for all moves' scores.
+MAX_LINES, MAX_BYTES = 100_000, 16 << 20
+#: Lines that are read before others get a turn.
+LINES_A_STEP = 500
 
 
 @dataclass(frozen=True)
@@ -37,20 +41,19 @@ class Limits:
     depth: int | None = None
     nodes: int | None = None
 
-    def of(self, state: GameState, options: Mapping[str, Any]) -> chess.engine.Limit:
-        """For one move."""
-        limit = chess.engine.Limit(depth=self.depth, nodes=self.nodes)
+    def of(self, state: GameState, options: Mapping[str, Any]) -> str:
+        """The line that has it think about one move."""
         clock, kind = state["clock"], options.get("clock")
         if clock is None or kind is None:
             counted = self.depth is not None or self.nodes is not None
-            limit.time = self.seconds or (None if counted else DEFAULT_MOVE_SECONDS)
-            return limit
-        limit.white_clock, limit.black_clock = clock["white"], clock["black"]
+            seconds = self.seconds or (None if counted else DEFAULT_MOVE_SECONDS)
+            return go(depth=self.depth, nodes=self.nodes, seconds=seconds)
+        white, black = float(clock["white"] or 0), float(clock["black"] or 0)
         if "initial" in kind:
-            limit.white_inc = limit.black_inc = kind.get("increment", 0)
+            clocks = Clocks(white, black, kind.get("increment", 0.0))
         else:  # so much for this move, and what is left of it is lost
-            limit.remaining_moves = 1
-        return limit
+            clocks = Clocks(white, black, moves_to_go=1)
+        return go(clocks, depth=self.depth, nodes=self.nodes)
 
 
 class UciBots(Bots):
@@ -58,7 +61,14 @@ class UciBots(Bots):
 
     defaults: ClassVar[dict[str, Any]] = {"variant": "standard", "draws": "automatic"}
 
-    def __init__(self, command: str, options: Mapping[str, str] | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        command: str,
+        options: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        *,
+        max_memory: int | None = None,
+    ) -> None:
         try:
             self._command = shlex.split(command)
         except ValueError as error:
@@ -67,74 +77,152 @@ class UciBots(Bots):
             raise BotUnusable("uci: needs a command, such as uci:stockfish")
         self.name = command
         self.variants = frozenset({"standard", "chess960", "crazyhouse"})
-        self._options, self._limits = dict(options or {}), limits or Limits()
+        self._options, self._limits, self._max_memory = dict(options or {}), limits or Limits(), max_memory
 
-    async def start(self, nursery: trio.Nursery) -> Bot:
-        engine = await trio.to_thread.run_sync(self._start, limiter=_THREADS)  # python-chess gives it ten seconds
-        return UciBot(engine, self._limits)
+    async def start(self, nursery: trio.Nursery) -> UciBot:
+        try:
+            process = await BotProcess.start(self._command, self._command[0], nursery, max_memory=self._max_memory)
+        except BotFailed as failure:
+            raise self._not_started(failure) from None
+        try:
+            identity = await self._introduced(process)
+        except BaseException:
+            await process.kill()
+            raise
+        self.variants = identity.variants
+        return UciBot(process, identity, self._limits)
 
-    def _start(self) -> chess.engine.SimpleEngine:
+    async def _introduced(self, process: BotProcess) -> Identity:
+        """What an engine says of itself; its options are set."""
+        identity = Identity()
         try:
-            engine = chess.engine.SimpleEngine.popen_uci(self._command, setpgrp=True)
-        except (OSError, chess.engine.EngineError, TimeoutError) as error:
-            raise BotFailed(f"{self._command[0]!r} cannot be started as a UCI engine: {_reason(error)}") from None
+            for line in await _ask(process, "uci", "uciok"):
+                identity.hear(line)
+        except BotFailed as failure:
+            raise self._not_started(failure) from None
+        self.name = process.label = identity.name or self.name
         try:
-            engine.configure(self._options)
-            self.name = engine.id.get("name", self.name)
-            self.variants = frozenset(_variants(engine))
-        except (chess.engine.EngineError, TimeoutError) as error:
-            engine.close()
-            raise BotFailed(f"{self.name}: {_reason(error)}") from None
-        return engine
+            for name, value in self._options.items():
+                process.send(identity.setting(name, value) + "\n")
+        except BadOption as error:
+            raise BotFailed(f"{self.name}: {error}") from None
+        return identity
+
+    def _not_started(self, failure: BotFailed) -> BotFailed:
+        reason = str(failure).removeprefix(f"{self._command[0]!r} cannot be started: ")
+        return BotFailed(f"{self._command[0]!r} cannot be started as a UCI engine: {reason}", fault=failure.fault)
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What an engine came to.
+
+    :ivar move: None where it has none.
+    :ivar text: as it wrote that.
+    """
+
+    move: chess.Move | None
+    text: str
 
 
 class UciBot(BoardBot):
-    """An engine in one game."""
+    """An engine in one game.
 
-    def __init__(self, engine: chess.engine.SimpleEngine, limits: Limits) -> None:
-        self._engine, self._limits = engine, limits
+    :ivar last_info: what the engine said of its last move: ``depth``, ``nodes``, ``pv``, and as ``score`` a
+        ``chess.engine.PovScore``; of these what it said at all.
+    """
+
+    def __init__(self, process: BotProcess, identity: Identity, limits: Limits) -> None:
+        self._process, self._identity, self._limits = process, identity, limits
         self._place: Place
+        self.last_info: chess.engine.InfoDict = {}
 
     async def begin(self, place: Place) -> None:
         await super().begin(place)
         self._place = place
+        self._process.label += f" in game {place.game_id}"
+        if self._record.board.chess960 and "uci_chess960" in self._identity.options:
+            self._process.send(set_option("UCI_Chess960", "true") + "\n")
+        if place.variant == "crazyhouse":
+            self._process.send(set_option("UCI_Variant", "crazyhouse") + "\n")
+        self._process.send("ucinewgame\n")
+        await _ask(self._process, "isready", "readyok")
 
     async def choose(self, turn: Turn, board: chess.Board) -> None:
-        limit = self._limits.of(turn.state, self._place.options)
+        thought = await self.think(turn.state, board)
+        if thought.move is None:
+            wrote = f"{self._process.label} wrote {thought.text or 'no move'} in {board.fen()}"
+            raise BotFailed(wrote, fault="illegal move")
+        await self.move(turn, thought.move)
+
+    async def think(self, state: GameState, board: chess.Board) -> Thought:
+        """What the engine would do on a board, in the time that a game leaves it.
+
+        :raises BotFailed: it fails, or would do what is not legal.
+        """
+        place, process = self._place, self._process
+        process.send(f"{position(board, variant=place.variant)}\n{self._limits.of(state, place.options)}\n")
+        best = await self._best(board.turn)
+        if best in ("", "(none)", "0000"):
+            return Thought(None, best)
         try:
-            result = await _in_thread(lambda: self._engine.play(board, limit, game=self._place.game_id))
-        except (chess.engine.EngineError, TimeoutError) as error:
-            raise BotFailed(f"the engine failed in {board.fen()}: {_reason(error)}") from None
-        if result.resigned:
-            await turn.resign()
-        else:
-            await self.move(turn, result.move, offer_draw=result.draw_offered)
+            return Thought(board.parse_uci(best), best)
+        except chess.IllegalMoveError:
+            raise BotFailed(f"{best} is no legal move in {board.fen()}", fault="illegal move") from None
+        except chess.InvalidMoveError:
+            what = f"wrote {best!r}, which is no move in {board.fen()}"
+            raise BotFailed(f"{process.label} {what}", fault="protocol") from None
+
+    async def _best(self, turn: chess.Color) -> str:
+        """The word behind ``bestmove``."""
+        self.score, self.last_info = None, {}
+        said = 0
+        for number in range(1, MAX_LINES + 1):
+            line = await self._process.receive()
+            said += len(line)
+            if line.startswith("bestmove"):
+                return " ".join(line.split()[1:2])
+            if said > MAX_BYTES:
+                break
+            if line.startswith("info"):
+                self._hear(line, turn)
+            if number % LINES_A_STEP == 0:
+                await trio.lowlevel.checkpoint()
+        raise BotFailed(f"{self._process.label} wrote {said} bytes about one move", fault="flood")
+
+    def _hear(self, line: str, turn: chess.Color) -> None:
+        info = read_info(line)
+        if info is None:
+            return
+        self.score = info.score or self.score
+        for name, number in (("depth", info.depth), ("nodes", info.nodes)):
+            if number is not None:
+                self.last_info[name] = number  # type: ignore[literal-required]
+        if info.pv:
+            with suppress(ValueError):  # what is no move is of no use to anybody
+                self.last_info["pv"] = [chess.Move.from_uci(text) for text in info.pv]
+        if info.score is not None:
+            self.last_info["score"] = chess.engine.PovScore(parsed_score(info.score), turn)
 
     async def aclose(self) -> None:
-        try:
-            with trio.move_on_after(QUIT_SECONDS):
-                await _in_thread(self._engine.quit)
-        except (chess.engine.EngineError, TimeoutError):
-            pass  # it has ended already, and not well
-        finally:
-            self._engine.close()  # which ends the process, and whatever waits for it
+        with suppress(BotFailed):  # it reads nothing
+            self._process.send("quit\n")
+        await self._process.aclose()
 
 
-def _variants(engine: chess.engine.SimpleEngine) -> set[str]:
-    """What an engine says that it plays."""
-    options = engine.options
-    variants = {"standard"}
-    if "UCI_Chess960" in options:
-        variants.add("chess960")
-    if "UCI_Variant" in options and "crazyhouse" in (options["UCI_Variant"].var or []):
-        variants.add("crazyhouse")
-    return variants
+async def _ask(process: BotProcess, question: str, answer: str) -> list[str]:
+    """The lines that an engine writes up to its answer, which is shorter than what it may write about a move.
 
-
-async def _in_thread(call: Callable[[], T]) -> T:
-    """What a call gives that blocks. Where this is cancelled it is left to itself: closing the engine ends it."""
-    return await trio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=_THREADS)
-
-
-def _reason(error: BaseException) -> str:
-    return getattr(error, "strerror", None) or str(error) or "no answer in time"
+    :raises BotFailed: it does not come.
+    """
+    process.send(f"{question}\n")
+    lines: list[str] = []
+    with trio.move_on_after(START_SECONDS):
+        while (line := await process.receive()).strip() != answer:
+            lines.append(line)
+            if len(lines) > MAX_LINES:
+                raise BotFailed(f"{process.label} wrote {len(lines)} lines and no {answer}", fault="flood")
+            if len(lines) % LINES_A_STEP == 0:
+                await trio.lowlevel.checkpoint()
+        return lines
+    raise BotFailed(f"{process.label} wrote no {answer} in {START_SECONDS:g} seconds", fault="stall")

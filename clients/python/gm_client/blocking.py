@@ -120,12 +120,14 @@ class HelloFields(Fields, total=False):
 
 
 class Clock(TypedDict, total=False):
-    """Seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``."""
+    """Seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``; ``PROTOCOL`` has the other two."""
 
     initial: float
     increment: float
     first_move: float
     per_move: float
+    margin: float
+    lag: float
 
 
 class NewGameFields(Fields, total=False):
@@ -172,9 +174,13 @@ class SeatFields(Fields, total=False):
 
 
 class ActionFields(SeatFields, total=False):
-    """With ``ply``, the ``ply_index`` acted on, an action is sent again after a lost connection."""
+    """With ``ply``, the ``ply_index`` acted on, an action is sent again after a lost connection.
+
+    ``thought`` is how many seconds it took, for a clock with ``lag``.
+    """
 
     ply: int
+    thought: float
 
 
 class MoveFields(ActionFields, total=False):

@@ -17,7 +17,7 @@ import trio
 from gm_client.blocking import BadReply, ConnectionLost, GmError
 from gmd.config import ConfigError, load_config
 
-from ..connect import read_clock
+from ..command_line import read_clock
 from ..crosstable import csv_text, text_table
 from .plan import FORMATS, Entrant, Settings
 from .record import Record, RecordError

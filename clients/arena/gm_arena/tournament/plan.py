@@ -104,10 +104,8 @@ def next_rounds(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes)
 @lru_cache(maxsize=1)  # it is asked for after each game, of which there may be many thousand
 def _schedule(format_: Format, players: int, challengers: int, games: int) -> list[Round]:
     """All rounds of a tournament that is no Swiss one."""
-    if format_ == "gauntlet":
-        schedule = gauntlet(players, challengers, games)
-    else:
-        schedule = round_robin(players, games)
+    is_gauntlet = format_ == "gauntlet"
+    schedule = gauntlet(players, challengers, games) if is_gauntlet else round_robin(players, games)
     return [Round(number, pairings) for number, pairings in enumerate(schedule, 1)]
 
 

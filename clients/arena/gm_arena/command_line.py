@@ -1,0 +1,58 @@
+"""What several of the arena's commands take, and how it is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+#: Where a key may stand that is not to be seen among the arguments of running programs; gmcat reads it too.
+KEY_VARIABLE = "GM_KEY"
+
+#: Seconds.
+POSITIVE = click.FloatRange(0, min_open=True)
+
+VARIANTS = click.Choice(["standard", "chess960", "crazyhouse", "rbc"])
+
+
+def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
+    """The field of ``new_game``; empty for no clock, None where nothing is said."""
+    if text is None or text == "none":
+        return None if text is None else {}
+    by_move = "/" in text
+    names = ("first_move", "per_move") if by_move else ("initial", "increment")
+    numbers = text.split("/" if by_move else "+")
+    try:
+        if len(numbers) not in ((2,) if by_move else (1, 2)):
+            raise ValueError
+        return dict(zip(names, map(float, numbers), strict=False))
+    except ValueError:
+        message = f"{text!r} is none of 300, 180+2, 1/0.05 (the seconds for the first and each later move), and none"
+        raise click.BadParameter(message) from None
+
+
+def who_plays(player: str, key: str | None) -> dict[str, Any]:
+    """A player, by its number or its registered name, as ``hello`` wants it."""
+    number = player.removeprefix("-").isdecimal()
+    who: dict[str, Any] = {"player": int(player)} if number else {"name": player}
+    key = os.environ.get(KEY_VARIABLE) if key is None else key
+    if key is not None and key.startswith("@"):
+        try:
+            key = Path(key[1:]).read_text("utf-8").strip()
+        except (OSError, UnicodeError) as error:
+            raise click.UsageError(f"--key: {key[1:]}: {getattr(error, 'strerror', None) or error}") from None
+    return {**who, "key": key} if key else who
+
+
+def read_options(texts: Iterable[str]) -> dict[str, str]:
+    """What ``--option NAME=VALUE`` says, each time that it is given."""
+    options = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"--option: {text!r} is not NAME=VALUE")
+        options[name] = value
+    return options

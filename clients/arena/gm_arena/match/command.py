@@ -1,0 +1,332 @@
+"""``gmd match``: play bots against each other, and say which is the stronger."""
+
+from __future__ import annotations
+
+import random
+import ssl
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import trio
+
+from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, ConnectionLost, GmError
+
+from ..address import read_address
+from ..bot import BotUnusable
+from ..bridge import Server
+from ..command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, who_plays
+from ..connect import SIGNALS
+from ..sprt import Sprt
+from . import settings
+from .game import MatchError, Playing, Terms
+from .openings import OpeningsUnusable
+from .outputs import Outputs
+from .plan import Fixture
+from .record import RecordFile, RecordUnusable
+from .report import Report
+from .runner import Runner
+from .settings import Entrant
+from .summary import meeting, summary
+from .text import summary_text
+
+#: Players whom nobody has registered: on a server of others', they begin with one that is drawn from so many.
+OPEN_PLAYERS = 2**51
+
+#: What of a game is written, and then of no use here: the largest parts, where there may be ten thousand games.
+IN_FILES_ONLY = ("pgn", "history")
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class SprtCommand(click.Command):
+    """Takes ``--sprt elo0=0 elo1=10`` as it stands: as many words as there are."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words: list[str] = []
+        while "--sprt" in args:
+            at = args.index("--sprt")
+            behind = at + 1
+            while behind < len(args) and args[behind].partition("=")[0] in ("elo0", "elo1", "alpha", "beta", "model"):
+                behind += 1
+            words += [word for test in args[at + 1 : behind] for word in ("--sprt", test)]
+            if behind == at + 1:
+                raise click.UsageError("--sprt: needs elo0= and elo1=", ctx)
+            args = args[:at] + args[behind:]
+        return super().parse_args(ctx, [*words, *args])
+
+
+@click.command(cls=SprtCommand)
+@click.argument("bots", nargs=-1, required=True)
+@click.option("--games", type=click.IntRange(1), default=2, show_default=True, help="How many any two who meet play.")
+@click.option("--concurrency", type=click.IntRange(1, 100), default=1, show_default=True, help="Games at a time.")
+@click.option(
+    "--tournament",
+    type=click.Choice(["round-robin", "gauntlet"]),
+    default="round-robin",
+    show_default=True,
+    help="Of more than two: everybody meets everybody, or the first all others.",
+)
+@click.option("--variant", type=VARIANTS, help="What is played.  [default: what the first bot plays]")
+@click.option(
+    "--clock",
+    callback=read_clock,
+    metavar="CLOCK",
+    help="In seconds: 300, 180+2, 1/0.05 (first move/each later one), none.  [default: none; rbc: 900+5]",
+)
+@click.option("--margin", type=click.IntRange(0), default=0, metavar="MS", help="How far a bot may overstep its time.")
+@click.option(
+    "--lag",
+    type=click.IntRange(0),
+    metavar="MS",
+    help="What of each move may be the machine's time, not the bot's.  [default: 1000 where all bots play here]",
+)
+@click.option("--max-moves", type=click.IntRange(1), help="A game is drawn after so many moves of each side.")
+@click.option("--openings", type=FILE, metavar="FILE", help="What games begin with: .pgn, or EPD or FEN, one a line.")
+@click.option("--plies", type=click.IntRange(0), help="How many plies of a PGN's games to take.  [default: all]")
+@click.option("--in-order", is_flag=True, help="Take openings as they stand in the file, and not as the seed has it.")
+@click.option("--seed", type=int, default=0, show_default=True, help="What decides all that is drawn.")
+@click.option("--repeat/--no-repeat", default=True, show_default=True, help="Each opening twice, colours swapped.")
+@click.option(
+    "--sprt", multiple=True, metavar="elo0=N elo1=N ...", help="End when decided; also alpha=, beta=, model=."
+)
+@click.option("--pgn-out", type=FILE, metavar="FILE", help="Write the games as PGN.")
+@click.option(
+    "--json-out", type=FILE, metavar="FILE", help="Write a JSON line for each game; --resume goes on with it."
+)
+@click.option(
+    "--csv-out", type=FILE, metavar="FILE", help="Write every move, with its times and the bot's score, as CSV."
+)
+@click.option("--plot", type=FILE, metavar="FILE", help="Draw the bots' scores, move by move (.png, .svg, .pdf).")
+@click.option("--resume", is_flag=True, help="Go on with the match that --json-out was written by.")
+@click.option("--server", callback=read_address, metavar="HOST:PORT", help="Where to play.  [default: in this process]")
+@click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
+@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@click.option("--player", metavar="ID|NAME", help="With --server: whom the bots that run here play as.")
+@click.option("--key", help=f"Its key, or @FILE.  [default: ${KEY_VARIABLE}, if set]")
+@click.option(
+    "--patience", type=POSITIVE, default=PATIENCE_SECONDS, show_default=True, help="Seconds without a server."
+)
+@click.option("--data", metavar="DIRECTORY", help="Without --server: keep the games, as gmd serve does.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Without --server: where to watch the games.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Of all engines; may be given again.")
+@click.option("--movetime", type=POSITIVE, help="Seconds engines think about a move, without a clock.  [default: 1]")
+@click.option("--depth", type=click.IntRange(1), help="Plies engines search at most.")
+@click.option("--nodes", type=click.IntRange(1), help="Nodes engines search at most.")
+@click.option("--stall", type=POSITIVE, default=60.0, show_default=True, help="Seconds for a move without a clock.")
+@click.option(
+    "--max-memory",
+    type=click.IntRange(0),
+    metavar="MIB",
+    help="What each process of a bot may take; 0 for all.  [default: its share, but 1024 at least]",
+)
+@click.option("--quiet", is_flag=True, help="No line for each game.")
+@click.option("--verbose", is_flag=True, help="Show what bots write to their standard error.")
+def match(bots: tuple[str, ...], **given: Any) -> None:
+    """Play BOTS against each other: games with colours in turn, several at once, each bot of each game in a process of
+    its own; and say what came of it, with its likelihood.
+
+    A bot is reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND, a bot that is installed (minimax,
+    random), or gm:PLAYER, who plays on the server by itself. NAME=BOT calls it by a name; uci[movetime=0.1,Hash=16]:...
+    gives one engine settings of its own.
+
+    The exit status is 0, also if bots fail; 1 if the match cannot be played to its end.
+    """
+    try:
+        status = _match(bots, given)
+    except (BotUnusable, OpeningsUnusable) as error:
+        raise click.UsageError(str(error)) from None
+    except (RecordUnusable, MatchError, GmError, ConnectionLost, BadReply) as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(status)
+
+
+def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
+    """The exit status."""
+    _check(bots, given)
+    sprt = settings.sprt_of(given["sprt"])
+    if sprt is not None and len(bots) > 2:
+        raise click.UsageError("--sprt is for two bots")
+    entrants = settings.entrants_of(bots, given)
+    variant = settings.variant_of(entrants, given)
+    _check_places(entrants, given)
+    terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
+    plan = settings.plan_of(entrants, variant, given)
+    arguments = settings.arguments_of(bots, variant, given)
+    record = _record(given, arguments)
+    match = Match(entrants, terms, plan, sprt, record, given)
+    try:
+        signal = match.play()
+    finally:
+        if record is not None:
+            record.close()
+    return 0 if signal is None else 128 + signal
+
+
+def _record(given: dict[str, Any], arguments: dict[str, Any]) -> RecordFile | None:
+    path: Path | None = given["json_out"]
+    if path is None:
+        return None
+    return RecordFile.resume(path, arguments) if given["resume"] else RecordFile.begin(path, arguments)
+
+
+class Match:
+    """A match, with all that is written of it."""
+
+    def __init__(
+        self,
+        entrants: Sequence[Entrant],
+        terms: Terms,
+        plan: Sequence[Fixture],
+        sprt: Sprt | None,
+        record: RecordFile | None,
+        given: dict[str, Any],
+    ) -> None:
+        self._entrants, self._terms, self._plan, self._sprt = entrants, terms, plan, sprt
+        self._record, self._given = record, given
+        self._labels = [entrant.label for entrant in entrants]
+        self._records: list[dict[str, Any]] = [] if record is None else record.records
+        self._first_two = meeting(self._records, *self._labels[:2])
+
+    def play(self) -> int | None:
+        """Play what is left, and say what came of it, also if something comes between; the signal that did, if any."""
+        error: Exception | None = None
+        with Outputs.of(self._given, self._records) as outputs:
+            signal = None
+            try:
+                signal = trio.run(self._play, outputs)
+            except Exception as raised:
+                error = raised
+            outputs.finish(self._records, self._labels)
+        if error is None or self._records:
+            click.echo(summary_text(self._records, self._labels, self._sprt), nl=False)
+        if error is not None:
+            raise error
+        if self._record is not None and signal is None:
+            self._record.finish(summary(self._records, self._labels, self._sprt))
+        return signal
+
+    async def _play(self, outputs: Outputs) -> int | None:
+        error: Exception | None = None
+        received: list[int] = []
+        quiet, verbose = self._given["quiet"], self._given["verbose"]
+        with Report(self._labels, len(self._plan), quiet=quiet, verbose=verbose) as report:
+            report.resumed(self._records)
+            async with _served(self._given) as address, trio.open_nursery() as nursery:
+                nursery.start_soon(_cancel_when_told, nursery.cancel_scope, received)
+                try:
+                    playing = await _playing(self._entrants, self._terms, address, self._given)
+                    runner = Runner(playing.play, partial(self._keep, outputs, report), self._decided)
+                    await runner.run(self._plan[len(self._records) :], self._given["concurrency"])
+                except Exception as raised:  # past the nursery, which would make a group of it
+                    error = raised
+                nursery.cancel_scope.cancel()
+        if error is not None:
+            raise error
+        return received[0] if received else None
+
+    def _keep(self, outputs: Outputs, report: Report, game: dict[str, Any]) -> None:
+        if self._record is None:
+            self._records.append(game)
+        else:
+            self._record.add(game)
+        self._first_two.add(game)
+        outputs.add(game)
+        report.played(game)
+        for name in IN_FILES_ONLY:
+            game.pop(name, None)
+
+    def _decided(self) -> bool:
+        if self._sprt is None or self._first_two.games.size == 0:
+            return False
+        return self._sprt.verdict(self._first_two.sample) is not None
+
+
+async def _cancel_when_told(everything: trio.CancelScope, received: list[int]) -> None:
+    """A signal ends the match; what is in the record stays there."""
+    with trio.open_signal_receiver(*SIGNALS) as signals:
+        async for number in signals:
+            received.append(number)
+            everything.cancel()
+
+
+@asynccontextmanager
+async def _served(given: dict[str, Any]) -> AsyncIterator[tuple[str, int]]:
+    """Where to play: the server named, or a daemon in this process."""
+    if given["server"] is not None:
+        yield given["server"]
+        return
+    from gmd import Config, DataError, open_daemon
+    from gmd.daemon import prepare_process
+
+    prepare_process()  # all of this process is the match's
+    try:
+        config = Config(port=given["port"], data=given["data"] or ":memory:", spectate="live")
+        async with open_daemon(config) as daemon:
+            if given["port"]:
+                click.echo(f"the games can be watched on {daemon.addresses[0][0]}:{daemon.port}", err=True)
+            yield daemon.addresses[0]
+    except (DataError, OSError) as error:
+        raise MatchError(f"no daemon can be started: {error}") from None
+
+
+async def _playing(
+    entrants: Sequence[Entrant], terms: Terms, address: tuple[str, int], given: dict[str, Any]
+) -> Playing:
+    who = who_plays(given["player"], given["key"]) if given["player"] is not None else None
+    server = _servers(address, given, who)
+    async with server(None).client() as client:
+        await client.open()
+        me = client.player
+    first = random.randrange(1, OPEN_PLAYERS) if given["server"] is not None else 1
+    contestants = [entrant.contestant(first + number if me is None else me) for number, entrant in enumerate(entrants)]
+    return Playing(server, contestants, terms)
+
+
+def _servers(
+    address: tuple[str, int], given: dict[str, Any], who: dict[str, Any] | None
+) -> Callable[[int | str | None], Server]:
+    """The server, as a player, or as nobody; where the bots play as a registered one, always as that."""
+    tls: bool | ssl.SSLContext = given["tls"]
+    if given["ca"] is not None:
+        tls = ssl.create_default_context(cafile=given["ca"])
+    hello = {"client": f"gmd-match/{VERSION}"}
+
+    def server(player: int | str | None) -> Server:
+        named = who if who is not None else {} if player is None else {"player": player}
+        return Server(*address, tls, given["patience"], {**hello, **named})
+
+    return server
+
+
+def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
+    if len(bots) < 2:
+        raise click.UsageError("a match needs two bots, or more")
+    if given["resume"] and given["json_out"] is None:
+        raise click.UsageError("--resume needs --json-out, the record to go on with")
+    if given["ca"] is not None and not given["tls"]:
+        raise click.UsageError("--ca goes with --tls")
+    if given["tls"] and given["server"] is None:
+        raise click.UsageError("--tls goes with --server")
+    if given["player"] is not None and given["server"] is None:
+        raise click.UsageError("--player goes with --server")
+    if given["data"] is not None and given["server"] is not None:
+        raise click.UsageError(
+            "--data is of the daemon in this process, and --server is another one: give one of the two"
+        )
+
+
+def _check_places(entrants: Sequence[Entrant], given: dict[str, Any]) -> None:
+    """Players of the server's need one, and who is challenged by name somebody who may challenge."""
+    remote = [entrant for entrant in entrants if entrant.bots is None]
+    named = [entrant for entrant in remote if isinstance(entrant.remote, str)]
+    if remote and given["server"] is None:
+        raise click.UsageError(f"{remote[0].spec} plays on a server: --server says which")
+    if named and given["player"] is None:
+        raise click.UsageError(f"{named[0].spec} is challenged by a registered player: --player says by which")
+    if len(named) > 1:
+        raise click.UsageError(f"{named[0].spec} and {named[1].spec} play elsewhere: give one by its id (gm:4503...)")

@@ -1,0 +1,146 @@
+"""Files of a match beside its record: PGN, every move as CSV, and a plot of the bots' scores.
+
+They are written anew from the record when a match goes on, so that they never say something else than it does.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any, Self
+
+from .record import Record, RecordUnusable
+
+COLUMNS = (
+    "game", "ply", "color", "bot", "move", "score", "pawns", "thought", "charged", "left", "result", "ending"
+)  # fmt: skip
+
+#: What a mate is on a plot, in pawns: beyond what is won anyway.
+MATE_PAWNS = 15.0
+
+_HEADER = re.compile(r'^\[(?P<name>\w+) ".*"\]$', re.MULTILINE)
+
+
+class Outputs(ExitStack):
+    """The files that were asked for."""
+
+    def __init__(self, pgn: IO[str] | None, moves: IO[str] | None, plot: Path | None) -> None:
+        super().__init__()
+        self._pgn, self._moves, self._plot = pgn, moves, plot
+        self._rows = None if moves is None else csv.writer(moves, lineterminator="\n")
+        if self._rows is not None:
+            self._rows.writerow(COLUMNS)
+        for file in (pgn, moves):
+            if file is not None:
+                self.enter_context(file)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], records: Sequence[Record]) -> Self:
+        """Begin them, with the games that are there already.
+
+        :raises RecordUnusable: one cannot be written, or drawn.
+        """
+        if given["plot"] is not None:
+            _figure(given["plot"])
+        outputs = cls(_opened(given["pgn_out"]), _opened(given["csv_out"]), given["plot"])
+        for record in records:
+            outputs.add(record)
+        return outputs
+
+    def add(self, record: Record) -> None:
+        """Append a game."""
+        if self._pgn is not None:
+            self._pgn.write(pgn_of(record) + "\n")
+            self._pgn.flush()
+        if self._rows is not None and self._moves is not None:
+            self._rows.writerows(rows_of(record))
+            self._moves.flush()
+
+    def finish(self, records: Sequence[Record], labels: Sequence[str]) -> None:
+        """Draw the plot, which has all games in it."""
+        if self._plot is not None:
+            draw(self._plot, records, labels)
+
+
+def _opened(path: Path | None) -> IO[str] | None:
+    try:
+        return None if path is None else path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise RecordUnusable(f"{path} cannot be written: {error.strerror}") from None
+
+
+def pgn_of(record: Record) -> str:
+    """A game as PGN, with the bots' names; what no header of PGN's is for has one of our own."""
+    headers = {"Event": "gmd match", "Round": str(record["game"]), "White": record["white"], "Black": record["black"]}
+
+    def header(match: re.Match[str]) -> str:
+        name = match["name"]
+        return _tag(name, headers[name]) if name in headers else match[0]
+
+    text: str = record["pgn"].strip("\n")
+    top, separator, moves = text.partition("\n\n")
+    own = [_tag("Opening", record["opening"]), _tag("Ending", record["ending"])]
+    if record["clock"] and record["clock"].get("margin"):
+        own.append(_tag("TimeMargin", f"{record['clock']['margin']:g}"))
+    own += [_tag(f"{color.capitalize()}Fault", fault["reason"]) for color, fault in record["faults"].items()]
+    return "\n".join([_HEADER.sub(header, top), *own]) + separator + moves + "\n"
+
+
+def _tag(name: str, value: str) -> str:
+    value = " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"')
+    return f'[{name} "{value}"]'
+
+
+def rows_of(record: Record) -> Iterator[list[Any]]:
+    """A row of :data:`COLUMNS` for each move of a bot that played here, in the order of the game; times in seconds."""
+    timed = [(times, color) for color in record["times"] for times in record["times"][color]]
+    for (ply, thought, charged, left, score), color in sorted(timed, key=lambda item: item[0][0]):
+        move = record["moves"][ply] if ply < len(record["moves"]) else None
+        pawns = None if score is None else pawns_of(score)
+        who = [record["game"], ply, color, record[color], move]
+        yield [*who, score, pawns, thought, charged, left, record["result"], record["ending"]]
+
+
+def pawns_of(score: str) -> float:
+    """A score in pawns; a mate, and the nearer the more, is beyond all else."""
+    if score.startswith("#"):
+        return -MATE_PAWNS if score[1:].startswith("-") else MATE_PAWNS
+    return max(-MATE_PAWNS, min(MATE_PAWNS, int(score) / 100.0))
+
+
+def draw(path: Path, records: Sequence[Record], labels: Sequence[str]) -> None:
+    """Each bot's scores over the plies of its games: a thin line for each, and their mean.
+
+    :raises RecordUnusable: there is nothing to draw with, or it cannot be written.
+    """
+    figure = _figure(path)
+    axes = figure.subplots()
+    for number, label in enumerate(labels):
+        color = f"C{number}"
+        by_ply: dict[int, list[float]] = {}
+        for record in records:
+            rows = [row for row in rows_of(record) if row[3] == label and row[6] is not None]
+            axes.plot([row[1] for row in rows], [row[6] for row in rows], color=color, alpha=0.15, linewidth=0.8)
+            for row in rows:
+                by_ply.setdefault(row[1], []).append(row[6])
+        plies = sorted(by_ply)
+        means = [sum(by_ply[ply]) / len(by_ply[ply]) for ply in plies]
+        axes.plot(plies, means, color=color, linewidth=2, label=label)
+    axes.axhline(0, color="grey", linewidth=0.8)
+    axes.set(xlabel="ply", ylabel="score, in pawns, as the bot itself sees it", title=" against ".join(labels))
+    axes.legend()
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise RecordUnusable(f"plot: {path}: {error}") from None
+
+
+def _figure(path: Path) -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise RecordUnusable(f"plot: {path}: needs matplotlib: pip install 'grandmasterd[plot]'") from None
+    return Figure(figsize=(10, 5), layout="constrained")

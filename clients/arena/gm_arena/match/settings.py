@@ -1,0 +1,183 @@
+"""A match as its command line asks for it: who plays, on what terms, and what must be the same to go on with it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..bot import Bots, BotUnusable
+from ..command_line import read_options
+from ..specs import bots_of, takes_limits
+from ..sprt import Sprt
+from .game import Contestant, Terms
+from .openings import openings_for
+from .plan import Fixture, fixtures
+
+MIB = 1 << 20
+
+#: What a bot gets at least where nothing is said: an engine with its network and a hash table.
+LEAST_MEMORY = 1024 * MIB
+
+#: Milliseconds of a move that may be the machine's and not the bot's, where nothing is said and all bots play here: it
+#: is more than any machine takes that is of use for bots that think in milliseconds, and nobody gains by it.
+LAG = 1000
+
+#: NAME=BOT. A bot has its first = behind a colon or a bracket, if it has one.
+_NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
+
+#: Options that do not decide what is played.
+_OF_NO_MATTER = ("concurrency", "pgn_out", "json_out", "csv_out", "plot", "resume", "quiet", "verbose", "data", "port")
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A bot that is named on the command line.
+
+    :ivar bots: None if it plays on the server by itself, as ``remote``: an id, or a registered player's name.
+    """
+
+    label: str
+    spec: str
+    bots: Bots | None
+    remote: int | str | None = None
+
+    def contestant(self, player: int | str) -> Contestant:
+        """:param player: whom it plays as if it plays here."""
+        return Contestant(self.label, self.bots, player if self.remote is None else self.remote)
+
+
+def entrants_of(texts: Sequence[str], given: Mapping[str, Any]) -> list[Entrant]:
+    """The bots, each with a label of its own.
+
+    :raises BotUnusable: one is none.
+    """
+    max_memory = memory_for(given["max_memory"], given["concurrency"])
+    entrants: list[Entrant] = []
+    for text in texts:
+        match = _NAMED.fullmatch(text)
+        name, spec = (match["name"], match["spec"]) if match else (text, text)
+        label, number = name, 2
+        while any(label == other.label for other in entrants):
+            label, number = f"{name} #{number}", number + 1
+        entrants.append(_entrant(label, spec, given, max_memory))
+    return entrants
+
+
+def _entrant(label: str, spec: str, given: Mapping[str, Any], max_memory: int | None) -> Entrant:
+    if spec.startswith("gm:"):
+        who = spec.removeprefix("gm:")
+        if not who:
+            raise BotUnusable(f"{spec!r} is no player: gm: needs an id, or a registered player's name")
+        return Entrant(label, spec, None, int(who) if who.removeprefix("-").isdecimal() else who)
+    options = read_options(given["options"])
+    limits: dict[str, Any] = {"seconds": given["movetime"], "depth": given["depth"], "nodes": given["nodes"]}
+    if not takes_limits(spec):
+        options, limits = {}, dict.fromkeys(limits)
+    return Entrant(label, spec, bots_of(spec, options=options, **limits, max_memory=max_memory))
+
+
+def variant_of(entrants: Sequence[Entrant], given: Mapping[str, Any]) -> str:
+    """What is played: what is asked for, or the default of the first bot that plays here.
+
+    :raises click.UsageError: a bot does not play it.
+    """
+    local = [entrant for entrant in entrants if entrant.bots is not None]
+    default = next((entrant.bots.defaults["variant"] for entrant in local if entrant.bots is not None), "standard")
+    variant = str(given["variant"] or default)
+    for entrant in local:
+        if entrant.bots is not None and variant not in entrant.bots.variants:
+            plays = ", ".join(sorted(entrant.bots.variants))
+            raise click.UsageError(f"{entrant.label} plays {plays}, and not {variant}; --variant says what is played")
+    return variant
+
+
+def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms:
+    """What all games have in common.
+
+    :param all_here: whether all bots play in this process, which says how long they have thought.
+    """
+    options: dict[str, Any] = {} if variant == "rbc" else {"draws": "automatic"}
+    if given["clock"] is not None:
+        options["clock"] = given["clock"] or None
+    if given["max_moves"] is not None:
+        options["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
+    lag = (LAG if all_here and options.get("clock") else 0) if given["lag"] is None else given["lag"]
+    grace = {name: value / 1000.0 for name, value in (("margin", given["margin"]), ("lag", lag)) if value}
+    if grace:
+        if "clock" not in options and variant == "rbc":  # what the server gives where nothing is said
+            options["clock"] = {"initial": 900.0, "increment": 5.0}
+        if not options.get("clock"):
+            raise click.UsageError(f"--{next(iter(grace))} is of a clock: give --clock, too")
+        options["clock"] = {**options["clock"], **grace}
+    return Terms(variant, options, given["seed"], given["stall"])
+
+
+def plan_of(entrants: Sequence[Entrant], variant: str, given: Mapping[str, Any]) -> list[Fixture]:
+    """All games.
+
+    :raises OpeningsUnusable: the file of openings is none.
+    """
+    openings = openings_for(
+        variant, given["openings"], plies=given["plies"], seed=given["seed"], in_order=given["in_order"]
+    )
+    return fixtures(len(entrants), given["games"], openings, repeat=given["repeat"], kind=given["tournament"])
+
+
+def sprt_of(words: Sequence[str]) -> Sprt | None:
+    """The test that ``--sprt elo0=0 elo1=10`` asks for.
+
+    :raises click.UsageError: it is none.
+    """
+    if not words:
+        return None
+    fields: dict[str, Any] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        if name not in ("elo0", "elo1", "alpha", "beta", "model"):
+            raise click.UsageError(f"--sprt: {word!r} is none of elo0=, elo1=, alpha=, beta=, model=")
+        try:
+            fields[name] = value if name == "model" else float(value)
+        except ValueError:
+            raise click.UsageError(f"--sprt: {name}: {value!r} is no number") from None
+    if not {"elo0", "elo1"} <= fields.keys():
+        raise click.UsageError("--sprt: needs elo0= and elo1=")
+    try:
+        return Sprt(**fields)
+    except ValueError as error:
+        raise click.UsageError(f"--sprt: {error}") from None
+
+
+def arguments_of(texts: Sequence[str], variant: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides which games are played, for the record: a match goes on with the same, or not at all."""
+    arguments = {name: value for name, value in given.items() if name not in _OF_NO_MATTER}
+    for name in ("key", "player", "server", "tls", "ca", "patience"):
+        arguments.pop(name, None)
+    openings: Path | None = given["openings"]
+    arguments["openings"] = None if openings is None else f"sha256:{hashlib.sha256(openings.read_bytes()).hexdigest()}"
+    return {"bots": list(texts), **arguments, "variant": variant}
+
+
+def memory_for(mebibytes: int | None, concurrency: int) -> int | None:
+    """Bytes for each process of a bot's; None for as many as there are.
+
+    :param mebibytes: what was asked for, 0 for no limit; None for a bot's share of the machine, if all of them took it.
+    """
+    if mebibytes is not None:
+        return mebibytes * MIB or None
+    return max(LEAST_MEMORY, machine_memory() // (2 * concurrency))
+
+
+def machine_memory() -> int:
+    """Bytes that this machine has, or that this container may have of it."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        return min(physical, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):  # there is no such limit: the file is not there, or says "max"
+        return physical

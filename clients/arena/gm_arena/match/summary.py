@@ -1,0 +1,176 @@
+"""What a match came to, in numbers and as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from ..crosstable import HALF_POINTS, Game
+from ..sprt import Sprt
+from ..statistics import (
+    GAME_OUTCOMES,
+    PAIR_OUTCOMES,
+    Interval,
+    Sample,
+    elo_difference,
+    likelihood_of_superiority,
+    normalized_elo,
+)
+from .record import Record
+
+#: Ends that are a bot's own fault; the others are chess.
+FAULTS = ("crash", "stall", "time", "illegal move", "protocol", "flood")
+
+
+class Meeting:
+    """The games of two bots, counted as they come, as the first of them sees them."""
+
+    def __init__(self, one: str, other: str) -> None:
+        self.one, self.other = one, other
+        self._games, self._pairs = [0] * GAME_OUTCOMES, [0] * PAIR_OUTCOMES
+        self._first_of_pair: dict[tuple[int, ...], int] = {}
+
+    def add(self, record: Record) -> None:
+        """Count a game, if it is theirs."""
+        if {record["white"], record["black"]} != {self.one, self.other}:
+            return
+        points = half_points(record, self.one)
+        self._games[points] += 1
+        if record["pair"] is None:
+            return
+        pair = tuple(record["pair"])
+        if pair in self._first_of_pair:
+            self._pairs[self._first_of_pair.pop(pair) + points] += 1
+        else:
+            self._first_of_pair[pair] = points
+
+    @property
+    def games(self) -> Sample:
+        """Each game by itself."""
+        return Sample(tuple(self._games))
+
+    @property
+    def pairs(self) -> Sample:
+        """Each two games from one opening with colours swapped, where both are there."""
+        return Sample(tuple(self._pairs))
+
+    @property
+    def sample(self) -> Sample:
+        """What a test is decided by: pairs where there are any, for they scatter less."""
+        return self.pairs if self.pairs.size else self.games
+
+    @property
+    def estimated(self) -> Sample:
+        """What strength is estimated from: the same; but the games where all pairs are alike, and these are not."""
+        return self.sample if self.sample.scatters else self.games
+
+    @property
+    def wins_draws_losses(self) -> tuple[int, int, int]:
+        """Of the first."""
+        losses, draws, wins = self._games
+        return wins, draws, losses
+
+
+def half_points(record: Record, label: str) -> int:
+    """What a game brought somebody who played in it."""
+    white, black = HALF_POINTS[record["result"]]
+    return white if record["white"] == label else black
+
+
+def meeting(records: Iterable[Record], one: str, other: str) -> Meeting:
+    """The games of two."""
+    between = Meeting(one, other)
+    for record in records:
+        between.add(record)
+    return between
+
+
+def table_games(records: Iterable[Record]) -> list[Game]:
+    """The games, for a crosstable."""
+    return [Game(record["white"], record["black"], record["result"]) for record in records]
+
+
+def endings(records: Iterable[Record]) -> Counter[str]:
+    """How often games ended how, but for those that a bot's fault decided."""
+    return Counter(record["ending"] for record in records if record["ending"] not in FAULTS)
+
+
+def faults(records: Iterable[Record], label: str) -> Counter[str]:
+    """What games somebody lost by its own fault."""
+    lost = (record for record in records if record["ending"] in FAULTS and _loser(record) == label)
+    return Counter(record["ending"] for record in lost)
+
+
+def _loser(record: Record) -> str:
+    return str(record["black"] if record["result"] == "1-0" else record["white"])
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What clocks charged and bots did not have, in seconds a move.
+
+    :ivar moves: how many moves that was measured of.
+    """
+
+    moves: int
+    median: float
+    worst: float
+
+
+def overhead(records: Iterable[Record]) -> Overhead | None:
+    """None where no clock showed what it charged."""
+    found = [
+        charged - thought
+        for record in records
+        for times in record["times"].values()
+        for _, thought, charged, _, _ in times
+        if charged is not None
+    ]
+    return Overhead(len(found), median(found), max(found)) if found else None
+
+
+def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> Record:
+    """All of it, as it stands at the end of a record."""
+    cost = overhead(records)
+    met = [meeting(records, one, other) for i, one in enumerate(labels) for other in labels[i + 1 :]]
+    return {
+        "games": len(records),
+        "meetings": [_numbers(two) for two in met if two.games.size],
+        "endings": dict(endings(records)),
+        "faults": {label: dict(found) for label in labels if (found := faults(records, label))},
+        "sprt": None if sprt is None else _decision(sprt, met[0].sample),
+        "overhead": None if cost is None else {"moves": cost.moves, "median": cost.median, "worst": cost.worst},
+    }
+
+
+def _numbers(two: Meeting) -> Record:
+    wins, draws, losses = two.wins_draws_losses
+    estimated = two.estimated
+    return {
+        "bots": [two.one, two.other],
+        "wins": wins,
+        "draws": draws,
+        "losses": losses,
+        "pairs": list(two.pairs.counts) if two.pairs.size else None,
+        "elo": _interval(elo_difference(estimated)),
+        "normalized_elo": _interval(normalized_elo(estimated)),
+        "superiority": likelihood_of_superiority(estimated),
+    }
+
+
+def _interval(interval: Interval | None) -> list[float] | None:
+    """The estimate, and its ends. An end that is beyond all numbers is as far as JSON goes."""
+    if interval is None:
+        return None
+    return [max(-1e4, min(1e4, round(end, 2))) for end in (interval.value, interval.low, interval.high)]
+
+
+def _decision(sprt: Sprt, sample: Sample) -> Record:
+    return {
+        "llr": round(sprt.llr(sample), 4),
+        "lower": round(sprt.lower, 4),
+        "upper": round(sprt.upper, 4),
+        "accepted": None if sample.size == 0 else sprt.verdict(sample),
+    }

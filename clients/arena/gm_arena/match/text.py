@@ -1,0 +1,114 @@
+"""What a match came to, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..crosstable import Table, crosstable, halves, standings, text_table
+from ..sprt import Sprt
+from ..statistics import Sample, elo_difference, likelihood_of_superiority
+from .record import Record
+from .summary import Meeting, Overhead, endings, faults, meeting, overhead, table_games
+
+#: Games of two that a cell of a crosstable shows one by one.
+MOST_IN_CELL = 8
+
+
+def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> str:
+    """All of it."""
+    if not records:
+        return "no game was played\n"
+    lines: list[str] = []
+    if len(labels) > 2:
+        lines.append(_drawn(_table(records, labels)))
+    for number, one in enumerate(labels):
+        for other in labels[number + 1 :]:
+            two = meeting(records, one, other)
+            lines += lines_of(two) if two.games.size else []
+    if sprt is not None:
+        lines.append(sprt_line(sprt, meeting(records, *labels).sample))
+    lines += ending_lines(records, labels)
+    cost = overhead(records)
+    if cost is not None:
+        lines.append(overhead_line(cost))
+    return "\n".join(lines) + "\n"
+
+
+def _table(records: Sequence[Record], labels: Sequence[str]) -> Table:
+    """Everybody against everybody; where two have many games, their points."""
+    games = table_games(records)
+    if max(meeting(records, labels[0], other).games.size for other in labels[1:]) <= MOST_IN_CELL:
+        return crosstable(labels, games)
+    rows = standings(labels, games)
+    columns = ["#", "Player", "Points", "Games", *map(str, range(1, len(rows) + 1))]
+    cells = [[_between(records, row.name, other.name) for other in rows] for row in rows]
+    starts = [[str(row.rank), row.name, halves(row.points), str(row.games)] for row in rows]
+    return Table(columns, [start + between for start, between in zip(starts, cells, strict=True)])
+
+
+def _between(records: Sequence[Record], one: str, other: str) -> str:
+    if one == other:
+        return "×"
+    games = meeting(records, one, other).games
+    return f"{halves(games.mean * games.size)}/{games.size}" if games.size else ""
+
+
+def _drawn(table: Table) -> str:
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = StringIO()
+    Console(file=out, width=200).print(text_table(table))
+    return out.getvalue().rstrip()
+
+
+def lines_of(two: Meeting) -> list[str]:
+    """Two bots' games, for people."""
+    wins, draws, losses = two.wins_draws_losses
+    estimated = two.estimated
+    share = 100.0 * two.games.mean
+    lines = [f"{two.one} against {two.other}: won {wins}, drawn {draws}, lost {losses}; {share:.1f} %"]
+    elo, likelihood = elo_difference(estimated), likelihood_of_superiority(estimated)
+    if elo is None or likelihood is None:
+        lines.append("Elo difference: not to be told from results that are all the same")
+    else:
+        lines.append(
+            f"Elo difference: {elo.value:+.1f}, with 95 % from {elo.low:+.1f} to {elo.high:+.1f}; "
+            f"likelihood of superiority {100.0 * likelihood:.1f} %"
+        )
+    if two.pairs.size:
+        lines.append("pairs with 0, ½, 1, 1½, 2 points: " + ", ".join(map(str, two.pairs.counts)))
+    return lines
+
+
+def sprt_line(sprt: Sprt, sample: Sample) -> str:
+    """How a sequential test stands."""
+    name = "" if sprt.model == "logistic" else f"{sprt.model} "
+    verdict = sprt.verdict(sample) if sample.size else None
+    came = {None: "not decided", "H0": f"elo0={sprt.elo0:g} is accepted", "H1": f"elo1={sprt.elo1:g} is accepted"}
+    return (
+        f"SPRT of {name}elo0={sprt.elo0:g} against elo1={sprt.elo1:g}: LLR {sprt.llr(sample):.2f} "
+        f"({sprt.lower:.2f} to {sprt.upper:.2f}): {came[verdict]}"
+    )
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """``checkmate 12, time 1``: the most frequent first."""
+    return ", ".join(f"{what} {count}" for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def overhead_line(cost: Overhead) -> str:
+    """What the runner and the daemon took of the bots' time."""
+    return (
+        f"overhead a move (charged by the clock, and not thought): median {1e3 * cost.median:.1f} ms, "
+        f"worst {1e3 * cost.worst:.1f} ms, of {cost.moves} moves"
+    )
+
+
+def ending_lines(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
+    """How the games ended, and whose fault it was."""
+    found: list[tuple[str, Mapping[str, Any]]] = [("games ended by", endings(records))]
+    found += [(f"{label} lost by", faults(records, label)) for label in labels]
+    return [f"{what}: {counted(counts)}" for what, counts in found if counts]

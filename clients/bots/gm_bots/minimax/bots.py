@@ -1,0 +1,90 @@
+"""``minimax`` as a bot: chess, and blind chess. Each game has an engine of its own, in a process of its own."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar
+
+import chess.engine
+import trio
+
+from gm_arena.bot import Bot, Bots, Place
+from gm_arena.uci_bot import Limits, UciBot, UciBots
+from gm_bots.options import number, only, whole
+from gm_client.blocking import GameState, HistoryReply
+from gm_client.trio_client import Turn
+
+from .recon_bot import ReconBot
+from .scores import MAX_DEPTH
+from .uci import OPTIONS
+
+#: -P: nothing that lies in the working directory takes the place of a module of ours.
+COMMAND = shlex.join([sys.executable, "-P", "-m", "gm_bots.minimax"])
+
+#: An hour: longer than any move takes that somebody waits for.
+MAX_SECONDS = 3600.0
+
+
+def make(**options: str) -> Bots:
+    """The entry point.
+
+    :param options: ``depth``, ``nodes`` and ``movetime`` (seconds, where there is no clock) limit the search;
+        ``seed``, ``margin`` and ``hash`` are the engine's options of these names.
+    """
+    only("minimax", options, "depth", "nodes", "movetime", "seed", "margin", "hash")
+    limits = Limits(
+        seconds=number("minimax", options, "movetime", 0.001, MAX_SECONDS),
+        depth=whole("minimax", options, "depth", 1, MAX_DEPTH),
+        nodes=whole("minimax", options, "nodes", 1, 2**63),
+    )
+    engine = {}
+    for name in ("Seed", "Margin", "Hash"):
+        value = whole("minimax", options, name.lower(), OPTIONS[name].least, OPTIONS[name].most)
+        if value is not None:
+            engine[name] = str(value)
+    described = ",".join(f"{name}={value}" for name, value in options.items())
+    return MinimaxBots(f"minimax:{described}" if described else "minimax", engine, limits)
+
+
+class MinimaxBots(Bots):
+    """Where they come from: the engine's command, started anew for every game."""
+
+    variants = frozenset({"standard", "rbc"})
+    defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
+
+    def __init__(self, name: str, options: dict[str, str], limits: Limits) -> None:
+        self.name = name
+        self._engines = UciBots(COMMAND, options, limits)
+
+    async def start(self, nursery: trio.Nursery) -> MinimaxBot:
+        return MinimaxBot(await self._engines.start(nursery))
+
+
+class MinimaxBot(Bot):
+    """One of them: an engine that is shown the board, or in blind chess a guess at it."""
+
+    def __init__(self, engine: UciBot) -> None:
+        self._engine = engine
+        self._player: Bot = engine
+
+    @property
+    def last_info(self) -> chess.engine.InfoDict:
+        """What the engine said of its last move: see :class:`UciBot`."""
+        return self._engine.last_info
+
+    async def begin(self, place: Place) -> None:
+        if place.variant == "rbc":
+            self._player = ReconBot(self._engine)
+        await self._player.begin(place)
+
+    async def take_turn(self, turn: Turn) -> None:
+        await self._player.take_turn(turn)
+        self.score = self._engine.score
+
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        await self._player.end(state, history)
+
+    async def aclose(self) -> None:
+        await self._engine.aclose()

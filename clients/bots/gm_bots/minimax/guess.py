@@ -1,0 +1,201 @@
+"""One guess at a position of blind chess: the player's own pieces, and where it takes the opponent's to be.
+
+What is seen is believed. A piece that turns up somewhere has come from the nearest place where one of its kind was
+believed to be; one that is not where it was believed to be has gone where nothing has been seen for longest. Of two
+possible positions it knows nothing: for that there is :mod:`gm_client.tracker`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import chess
+from chess import Board, Move, Piece, Square
+
+#: What is known of a square: the cells of a sense.
+Cell = tuple[Square, Piece | None]
+
+#: Turns after which a square that was not seen is as unknown as it gets.
+OLDEST = 8
+
+#: What a square is worth to a sense where something unknown has just captured: more than all others of a window.
+CAPTURED_THERE = 8 * 2 * 3 * OLDEST + 1
+
+#: How many times as much a square is worth to a sense that is two steps from the player's king, or fewer: it is from
+#: there, mostly, that a king is taken by what nobody has seen come.
+NEAR_KING = 3
+
+#: The order in which pieces are taken to capture: the least valuable first, the king last.
+_CAPTURERS = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING)
+
+
+class Guess:
+    """The guess of one player, to be told of everything in its order.
+
+    :ivar board: the player is to move; castling rights are those that may be there, en passant there is none.
+    """
+
+    def __init__(self, board: Board, color: chess.Color) -> None:
+        self.board, self.color = board.copy(stack=False), color
+        self._turn = 0
+        self._known = [0] * 64  # by square, the turn in which it was last known what is there
+        self._captured_on: Square | None = None
+
+    def opponent_moved(self, own: Board, captured_on: Square | None) -> None:
+        """A turn begins.
+
+        :param own: the player's pieces and castling rights as they are now.
+        :param captured_on: where the opponent has just captured.
+        """
+        self._turn += 1
+        self._captured_on = captured_on
+        board, color = self.board, self.color
+        if captured_on is not None:
+            self._move_there(captured_on)
+        for square in chess.scan_forward(board.occupied_co[color]):
+            board.remove_piece_at(square)
+        for square in chess.scan_forward(own.occupied_co[color]):
+            board.set_piece_at(square, own.piece_at(square))
+            self._known[square] = self._turn
+        board.turn, board.ep_square = color, None
+        board.castling_rights = own.castling_rights & _home(color) | board.castling_rights & _home(not color)
+        board.castling_rights = board.clean_castling_rights()
+
+    def _move_there(self, target: Square) -> None:
+        """The opponent has captured on a square: with the least piece that could have, or else the nearest."""
+        if self._enemy_at(target):
+            return
+        able = self.board.attackers_mask(not self.color, target)
+        pieces = chess.scan_forward(self.board.occupied_co[not self.color])
+        source = min(
+            pieces,
+            key=lambda square: (
+                not able & chess.BB_SQUARES[square],
+                _CAPTURERS.index(self.board.piece_type_at(square) or chess.KING),
+                chess.square_distance(square, target),
+            ),
+            default=None,
+        )
+        if source is not None:
+            self._shift(source, target)
+
+    def best_sense(self, squares: Iterable[Square]) -> Square:
+        """Of the squares that may be sensed, the one around which least is known: squares count that the opponent's
+        pieces are on, or can go to, and those not seen for long."""
+        worth = [self._worth(square) for square in chess.SQUARES]
+        return max(squares, key=lambda center: sum(worth[square] for square in _window(center)))
+
+    def _worth(self, square: Square) -> int:
+        """What is gained by seeing one square."""
+        if self.board.color_at(square) == self.color:
+            return 0
+        if square == self._captured_on:
+            return CAPTURED_THERE
+        age = min(self._turn - self._known[square], OLDEST)
+        reachable = self._enemy_at(square) or self.board.is_attacked_by(not self.color, square)
+        return age * (2 if reachable else 1) * (NEAR_KING if self._is_near_king(square) else 1)
+
+    def _is_near_king(self, square: Square) -> bool:
+        king = self.board.king(self.color)
+        return king is not None and chess.square_distance(king, square) <= 2
+
+    def saw(self, cells: Collection[Cell]) -> None:
+        """Take in what a sense has shown."""
+        appeared = [(square, piece) for square, piece in cells if self._is_new(square, piece)]
+        gone = [
+            (square, self.board.remove_piece_at(square))
+            for square, piece in cells
+            if self._enemy_at(square) and self.board.piece_at(square) != piece
+        ]
+        window = {square for square, _ in cells}
+        for square in window:
+            self._known[square] = self._turn
+        for square, piece in appeared:
+            found = next((lost for lost in gone if lost[1] == piece), None)
+            if found is not None:
+                gone.remove(found)
+            else:
+                self._forget_nearest(piece, square, window)
+            self.board.set_piece_at(square, piece)
+        for square, piece in gone:
+            if piece is not None:
+                self._put_out_of_sight(piece, square, window)
+
+    def _is_new(self, square: Square, piece: Piece | None) -> bool:
+        return piece is not None and piece.color != self.color and self.board.piece_at(square) != piece
+
+    def _forget_nearest(self, piece: Piece | None, target: Square, window: set[Square]) -> None:
+        """A piece has come to a square: it is no longer where the nearest of its kind was."""
+        if piece is None:
+            return
+        others = self.board.pieces(piece.piece_type, piece.color) - chess.SquareSet(window)
+        able = self.board.attackers_mask(piece.color, target)
+        if others:
+            self.board.remove_piece_at(
+                min(others, key=lambda at: (not able & chess.BB_SQUARES[at], chess.square_distance(at, target), at))
+            )
+
+    def _put_out_of_sight(self, piece: Piece, source: Square, window: set[Square]) -> None:
+        """A piece is not where it was: it is where it could go to and nothing has been seen for longest.
+
+        One with nowhere to go has been taken for something it is not, and there is none; but there is always a king.
+        """
+        self.board.set_piece_at(source, piece)
+        reach = self.board.attacks(source) | _ahead(piece, source)
+        self.board.remove_piece_at(source)
+        hidden = [square for square in chess.SQUARES if square not in window and not self.board.piece_at(square)]
+        able = [square for square in hidden if square in reach]
+        if not able and piece.piece_type == chess.KING:
+            able = hidden
+        if able:
+            target = min(able, key=lambda square: (self._known[square], chess.square_distance(square, source), square))
+            self.board.set_piece_at(target, piece)
+
+    def takes_king(self, actions: Collection[Move]) -> Move | None:
+        """A move that takes the opponent's king, if the guess is right."""
+        king = self.board.king(not self.color)
+        taking = [move for move in self.board.pseudo_legal_moves if move.to_square == king and move in actions]
+        return taking[0] if taking else None
+
+    def legal_board(self) -> Board | None:
+        """The guess as a position of chess, if it is one: both kings are there, and the opponent's cannot be taken."""
+        board = self.board.copy(stack=False)
+        if board.king(chess.WHITE) is None or board.king(chess.BLACK) is None or board.was_into_check():
+            return None
+        board.halfmove_clock = 0
+        return board
+
+    def moved(self, requested: Move | None, taken: Move | None, captured_on: Square | None) -> None:
+        """What came of the player's own move."""
+        board = self.board
+        if captured_on is not None:
+            board.remove_piece_at(captured_on)
+            self._known[captured_on] = self._turn
+        elif taken is None and requested is not None and self._enemy_at(requested.to_square):
+            board.remove_piece_at(requested.to_square)  # a pawn that would have taken there took nothing
+        if taken is not None:
+            self._shift(taken.from_square, taken.to_square)
+            self._known[taken.to_square] = self._turn
+
+    def _enemy_at(self, square: Square) -> bool:
+        return bool(self.board.occupied_co[not self.color] & chess.BB_SQUARES[square])
+
+    def _shift(self, source: Square, target: Square) -> None:
+        self.board.set_piece_at(target, self.board.remove_piece_at(source))
+
+
+def _window(center: Square) -> Iterable[Square]:
+    return chess.SquareSet(chess.BB_KING_ATTACKS[center] | chess.BB_SQUARES[center])
+
+
+def _ahead(piece: Piece, source: Square) -> chess.SquareSet:
+    """Where a pawn can move without taking, if nothing is in its way; nowhere for the others."""
+    if piece.piece_type != chess.PAWN:
+        return chess.SquareSet()
+    step = 8 if piece.color else -8
+    steps = (1, 2) if chess.square_rank(source) == (1 if piece.color else 6) else (1,)
+    return chess.SquareSet(source + step * count for count in steps if 0 <= source + step * count < 64)
+
+
+def _home(color: chess.Color) -> int:
+    return chess.BB_RANK_1 if color else chess.BB_RANK_8

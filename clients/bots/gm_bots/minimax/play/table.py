@@ -1,0 +1,125 @@
+"""The table a game is played at: what is drawn, what is asked, what is done."""
+
+from __future__ import annotations
+
+import signal
+
+from rich.console import Console
+
+from .game import Game
+from .prompt import WORDS, NotUnderstood, Word, legal, read
+from .view import can_color, draw
+
+
+class Quit(Exception):
+    """The player leaves."""
+
+
+class Table:
+    """One game, from its first position to its end, or until the player leaves."""
+
+    def __init__(self, game: Game, console: Console) -> None:
+        self._game, self._console = game, console
+        self._plain = not can_color(console)
+        self._flipped = False
+        self._notes = [f"You are {'White' if game.color else 'Black'}. Type a move, such as Nf3 or g1f3, or 'help'."]
+
+    def play(self) -> bool:
+        """Play on to the end; whether it was reached."""
+        try:
+            while True:
+                self._show()
+                if self._game.result is not None:
+                    if not self._wants_another_look():
+                        return True
+                elif self._game.players_turn:
+                    self._players_turn()
+                else:
+                    self._engines_turn()
+        except (Quit, EOFError):
+            return False
+
+    def _show(self) -> None:
+        """The board, in place of the last one where this is a terminal, and below it what there is to say."""
+        if self._console.is_terminal:
+            self._console.clear()
+        self._console.print(draw(self._game, flipped=self._flipped, plain=self._plain))
+        for note in self._notes:
+            self._console.print(note, markup=False, highlight=False)
+        self._notes.clear()
+
+    def _wants_another_look(self) -> bool:
+        """At the end, the last move may still be taken back; where nobody sits there, nobody does."""
+        if not self._console.is_terminal:
+            return False
+        text = self._ask("The game is over: 'undo' takes your last move back, anything else leaves. ")
+        return text.strip().lower() in ("undo", "u") and self._undo()
+
+    def _players_turn(self) -> None:
+        text = self._ask("Your move: ")
+        try:
+            meant = read(text, self._game.board)
+            if isinstance(meant, Word):
+                self._obey(meant)
+            else:
+                self._game.move(meant)
+        except NotUnderstood as error:
+            self._notes.append(str(error))
+
+    def _engines_turn(self) -> None:
+        with self._console.status("The engine thinks; Ctrl-C makes it move now"):
+            move = self._think()
+        self._notes.append(f"The engine plays {move}.")
+
+    def _think(self) -> str:
+        """The engine's move, in SAN. Ctrl-C while it thinks is a wish for a move, and not for the end."""
+        wanted: list[bool] = []
+
+        def hurry(*_: object) -> None:
+            wanted.append(True)
+
+        before = signal.signal(signal.SIGINT, hurry)
+        try:
+            self._game.engine_moves(lambda: bool(wanted))
+        finally:
+            signal.signal(signal.SIGINT, before)
+        return self._game.sans()[-1]
+
+    def _ask(self, question: str) -> str:
+        try:
+            return self._console.input(question, markup=False)
+        except KeyboardInterrupt:
+            raise Quit from None
+
+    def _obey(self, word: Word) -> None:
+        game = self._game
+        match word.name:
+            case "moves":
+                sans = legal(game.board, word.argument)
+                self._notes.append("Legal: " + ", ".join(sans) if sans else f"Nothing can move from {word.argument}.")
+            case "hint":
+                with self._console.status("Looking for a hint"):
+                    self._notes.append(f"Hint: {game.board.san(game.hint())}")
+            case "undo":
+                self._undo()
+            case "draw":
+                self._offer_draw()
+            case "resign":
+                game.resign()
+            case "flip":
+                self._flipped = not self._flipped
+            case "help":
+                self._notes += [f"  {name:8}{what}" for name, what in WORDS.items()]
+            case _:
+                raise Quit
+
+    def _undo(self) -> bool:
+        undone = self._game.undo()
+        self._notes.append("Your last move is taken back." if undone else "You have made no move yet.")
+        return undone
+
+    def _offer_draw(self) -> None:
+        with self._console.status("The engine thinks about a draw"):
+            agreed = self._game.offer_draw()
+        if not agreed:
+            self._notes.append("The engine plays on.")

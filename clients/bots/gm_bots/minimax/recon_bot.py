@@ -1,0 +1,58 @@
+"""Blind chess by one guess at the position, and an engine that takes the guess for the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import chess
+
+from gm_arena.bot import Bot, Place
+from gm_arena.uci_bot import UciBot
+from gm_client.blocking import GameState, HistoryReply
+from gm_client.rbc import own_board, read_move, read_sense, read_square
+from gm_client.trio_client import Turn
+
+from .guess import Guess
+
+
+class ReconBot(Bot):
+    """One game. What it does is decided by its guess, by the engine, and by nothing random."""
+
+    def __init__(self, engine: UciBot) -> None:
+        self._engine = engine
+        self._guess: Guess
+
+    async def begin(self, place: Place) -> None:
+        self._guess = Guess(chess.Board(place.start_fen), place.color == "white")
+        await self._engine.begin(place)
+
+    async def take_turn(self, turn: Turn) -> None:
+        guess = self._guess
+        guess.opponent_moved(own_board(turn.state), read_square(turn.state.get("opponent_capture")))
+        if turn.sense_actions:  # else it was done before the connection was lost
+            square = guess.best_sense([chess.parse_square(name) for name in turn.sense_actions])
+            sensed = await turn.sense(chess.square_name(square))
+            guess.saw(read_sense(sensed["sense_result"]))
+        move = await self._choose(turn)
+        moved = await turn.move(move.uci() if move else None)
+        guess.moved(move, read_move(moved.get("taken_move")), read_square(moved.get("capture_square")))
+
+    async def _choose(self, turn: Turn) -> chess.Move | None:
+        """The move on the guess: one that takes a king, for that ends the game, or else the engine's.
+
+        A guess that is no position of chess, or that is over, is wrong: then any move will show more than none.
+        """
+        actions = {chess.Move.from_uci(text) for text in turn.move_actions}
+        if (taking := self._guess.takes_king(actions)) is not None:
+            return taking
+        board = self._guess.legal_board()
+        if board is None or not any(board.legal_moves):
+            return min(actions, key=str, default=None)
+        result = await self._engine.think(turn.state, board)
+        return result.move if result.move in actions else None
+
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        """There is nothing to keep."""
+
+    async def aclose(self) -> None:
+        """The engine is whoever's it is that made it."""

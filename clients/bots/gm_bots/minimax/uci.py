@@ -1,0 +1,228 @@
+"""The engine behind the Universal Chess Interface, on any two streams of text.
+
+A search goes on in a thread of its own: commands are read meanwhile, ``isready`` is answered and ``stop`` obeyed. What
+cannot be understood is said in an ``info string`` and changes nothing. The end of the input is a ``quit``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import chess
+
+from .engine import Limit, Options, Result, search
+from .position import Position
+from .scores import MAX_DEPTH
+from .table import DEFAULT_MEBIBYTES
+
+NAME = "gmd minimax"
+
+#: Mebibytes of a transposition table, in Python's objects; beyond it a search runs for hours.
+MAX_MEBIBYTES = 65_536
+
+#: Hundredths of a pawn: with more than a piece there would be no play left.
+MAX_MARGIN = 300
+
+#: A seed is a number that a GUI can show.
+MAX_SEED = 2**31 - 1
+
+#: What follows ``go``, with a number each. The times are in thousandths of a second.
+_NUMBERS = {"depth", "nodes", "movetime", "wtime", "btime", "winc", "binc", "movestogo", "mate"}
+
+
+class BadCommand(ValueError):
+    """What was sent cannot be done. Its text is a sentence."""
+
+
+@dataclass(frozen=True)
+class Spin:
+    """An option with a number."""
+
+    default: int
+    least: int
+    most: int
+
+    def read(self, name: str, text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise BadCommand(f"{name}: {text!r} is no number") from None
+        if not self.least <= number <= self.most:
+            raise BadCommand(f"{name}: {number} is not from {self.least} to {self.most}")
+        return number
+
+
+OPTIONS = {
+    "Hash": Spin(DEFAULT_MEBIBYTES, 1, MAX_MEBIBYTES),
+    "Seed": Spin(0, 0, MAX_SEED),
+    "Margin": Spin(20, 0, MAX_MARGIN),
+    "MaxDepth": Spin(MAX_DEPTH, 1, MAX_DEPTH),
+}
+
+
+class Uci:
+    """One conversation.
+
+    :param write: takes a line of what the engine says, from either thread.
+    """
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write, self._writing = write, threading.Lock()
+        self._board = chess.Board()
+        self._values = {name: option.default for name, option in OPTIONS.items()}
+        self._stop = threading.Event()
+        self._search: threading.Thread | None = None
+
+    def run(self, lines: Iterable[str]) -> None:
+        """Obey the lines until they end, or one is ``quit``."""
+        try:
+            for line in lines:
+                if line.split()[:1] == ["quit"]:
+                    break
+                try:
+                    self._obey(line.split())
+                except BadCommand as error:
+                    self._say(f"info string {error}")
+        finally:
+            self._end_search()
+
+    def _obey(self, words: list[str]) -> None:
+        match words:
+            case ["uci"]:
+                self._introduce()
+            case ["isready"]:
+                self._say("readyok")
+            case ["setoption", *rest]:
+                self._set_option(" ".join(rest))
+            case ["ucinewgame"]:
+                self._end_search()
+            case ["position", *rest]:
+                self._end_search()
+                self._board = read_position(rest)
+            case ["go", *rest]:
+                self._end_search()
+                self._go(rest)
+            case ["stop"]:
+                self._end_search()
+            case [] | ["debug" | "ponderhit" | "register", *_]:
+                pass  # a blank line, and what changes nothing here
+            case _:
+                raise BadCommand(f"{words[0]!r} is no command of UCI's that is known here")
+
+    def _introduce(self) -> None:
+        self._say(f"id name {NAME}")
+        self._say("id author the authors of gmd")
+        for name, option in OPTIONS.items():
+            self._say(f"option name {name} type spin default {option.default} min {option.least} max {option.most}")
+        self._say("option name Clear Hash type button")
+        self._say("uciok")
+
+    def _set_option(self, text: str) -> None:
+        name, _, value = text.removeprefix("name ").partition(" value ")
+        known = {known.lower(): known for known in OPTIONS}
+        if name.lower() == "clear hash":
+            return  # every search begins with an empty table
+        if name.lower() not in known:
+            raise BadCommand(f"{name!r} is no option: there are {', '.join(OPTIONS)} and Clear Hash")
+        name = known[name.lower()]
+        self._values[name] = OPTIONS[name].read(name, value)
+
+    def _go(self, words: list[str]) -> None:
+        limit = read_limit(words, self._board.turn)
+        try:
+            Position(self._board)
+        except ValueError as error:
+            self._say(f"info string {error}")
+            self._say("bestmove (none)")
+            return
+        limit = replace(limit, depth=min(limit.max_depth, self._values["MaxDepth"]))
+        options = Options(self._values["Seed"] or None, self._values["Margin"], self._values["Hash"])
+        self._stop.clear()
+        thinking = (self._board.copy(), limit, options, "infinite" in words)
+        self._search = threading.Thread(target=self._think, args=thinking, name="search", daemon=True)
+        self._search.start()
+
+    def _think(self, board: chess.Board, limit: Limit, options: Options, infinite: bool) -> None:
+        """A search, in its thread; of an infinite one the end is told only when it was asked for."""
+        told: list[Result] = []
+
+        def tell(result: Result) -> None:
+            told.append(result)
+            self._say(describe(result))
+
+        result = search(board, limit, options, stopped=self._stop.is_set, found=tell)
+        if not told or told[-1].pv != result.pv:
+            self._say(describe(result))
+        if infinite:
+            self._stop.wait()
+        self._say(f"bestmove {result.move.uci() if result.move else '(none)'}")
+
+    def _end_search(self) -> None:
+        """End the search that is under way, if one is, and wait until it has said its best move."""
+        if self._search is not None:
+            self._stop.set()
+            self._search.join()
+            self._search = None
+
+    def _say(self, line: str) -> None:
+        with self._writing:
+            self._write(line)
+
+
+def describe(result: Result) -> str:
+    """An ``info`` line."""
+    mate = result.mate
+    score = f"cp {result.score}" if mate is None else f"mate {mate}"
+    speed = round(result.nodes / max(result.seconds, 1e-6))
+    pv = f" pv {' '.join(move.uci() for move in result.pv)}" if result.pv else ""
+    return (
+        f"info depth {result.depth} seldepth {result.seldepth} score {score} nodes {result.nodes} nps {speed} "
+        f"time {round(result.seconds * 1000)}{pv}"
+    )
+
+
+def read_position(words: list[str]) -> chess.Board:
+    """What follows ``position``.
+
+    :raises BadCommand: it is none, or a move in it is not legal.
+    """
+    split = words.index("moves") if "moves" in words else len(words)
+    start, moves = words[:split], words[split + 1 :]
+    if start[:1] not in (["startpos"], ["fen"]):
+        raise BadCommand("position: needs startpos, or fen and a FEN")
+    try:
+        board = chess.Board(" ".join(start[1:]) if start[0] == "fen" else chess.STARTING_FEN)
+        for move in moves:
+            board.push_uci(move)
+    except ValueError as error:
+        raise BadCommand(f"position: {error}") from None
+    return board
+
+
+def read_limit(words: list[str], turn: chess.Color) -> Limit:
+    """What follows ``go``.
+
+    :raises BadCommand: a number is missing.
+    """
+    given: dict[str, int] = {}
+    for name, text in zip(words, [*words[1:], ""], strict=True):
+        if name in _NUMBERS:
+            try:
+                given[name] = int(text)
+            except ValueError:
+                raise BadCommand(f"go: {name} needs a number") from None
+    side = "w" if turn else "b"
+    seconds = {name: value / 1000 for name, value in given.items()}
+    depth = given.get("depth")
+    if "mate" in given:
+        depth = min(2 * given["mate"] - 1, depth or MAX_DEPTH)
+    return Limit(
+        depth=depth,
+        nodes=given.get("nodes"),
+        seconds=seconds.get("movetime"),
+        clock=max(0.0, seconds[f"{side}time"]) if f"{side}time" in given else None,
+        increment=seconds.get(f"{side}inc", 0.0),
+        moves_to_go=given.get("movestogo") or None,
+    )

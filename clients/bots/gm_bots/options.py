@@ -1,0 +1,42 @@
+"""The options of bots that come with gmd, which are given as text: ``minimax:depth=2,seed=7``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gm_arena.bot import BotUnusable
+
+
+def only(bot: str, options: Mapping[str, str], *known: str) -> None:
+    """:raises BotUnusable: an option is not among those that a bot knows."""
+    for name in options:
+        if name not in known:
+            raise BotUnusable(f"{bot}: {name} is no option of it: there are {', '.join(known)}")
+
+
+def number(bot: str, options: Mapping[str, str], name: str, least: float, most: float) -> float | None:
+    """A number; None where the option is not given.
+
+    :raises BotUnusable: it is none, or not between the two.
+    """
+    text = options.get(name)
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        raise BotUnusable(f"{bot}: {name}={text} is no number") from None
+    if not least <= value <= most:
+        raise BotUnusable(f"{bot}: {name}={text} is not from {least:g} to {most:g}")
+    return value
+
+
+def whole(bot: str, options: Mapping[str, str], name: str, least: int, most: int) -> int | None:
+    """A whole number; None where the option is not given.
+
+    :raises BotUnusable: it is none, or not between the two.
+    """
+    value = number(bot, options, name, least, most)
+    if value is not None and not value.is_integer():
+        raise BotUnusable(f"{bot}: {name}={options[name]} is no whole number")
+    return None if value is None else int(value)

@@ -1,0 +1,65 @@
+"""``random``: a bot that senses and moves at random, in every variant there is: what any other bot has to beat."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar
+
+import trio
+
+from gm_arena.bot import Bot, Bots, Place
+from gm_client.blocking import GameState, HistoryReply
+from gm_client.trio_client import Turn
+
+from .options import only, whole
+
+
+def make(**options: str) -> Bots:
+    """The entry point.
+
+    :param options: ``seed``, a number; with it every game of the same bot's number and colour goes the same way, as
+        long as the opponent's does.
+    """
+    only("random", options, "seed")
+    return RandomBots(whole("random", options, "seed", 0, 2**63))
+
+
+class RandomBots(Bots):
+    """Where random movers come from."""
+
+    name = "random"
+    variants = frozenset({"standard", "chess960", "crazyhouse", "rbc"})
+    defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._seed, self._rng = seed, random.Random(seed)
+
+    async def start(self, nursery: trio.Nursery) -> Bot:
+        return RandomBot(random.Random(self._rng.getrandbits(64)), self._seed)
+
+
+class RandomBot(Bot):
+    """One of them. Draws that it may claim it claims: its games would be long."""
+
+    def __init__(self, rng: random.Random, seed: int | None = None) -> None:
+        self._rng, self._seed = rng, seed
+
+    async def begin(self, place: Place) -> None:
+        if place.seed is not None:  # the game's, so that it does not matter which of a match's games begins first
+            self._rng = random.Random(f"{self._seed} {place.seed} {place.color}")
+
+    async def take_turn(self, turn: Turn) -> None:
+        if turn.state["draws"]:
+            await turn.end_game(f"taken_draw_{turn.color}")
+            return
+        if turn.sense_actions:
+            await turn.sense(self._rng.choice(turn.sense_actions))
+        blind = turn.state["variant"] == "rbc"
+        await turn.move(self._rng.choice([*turn.move_actions, None] if blind else turn.move_actions))
+
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        """There is nothing to keep."""
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""

@@ -1,0 +1,59 @@
+"""``gmd match`` as its users run it, for tests."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.arena.playing import BOTS
+from tests.helpers_proof import proof_size
+from tests.serving import environment
+
+#: Seconds after which a match of these tests is taken to hang.
+PATIENCE = proof_size(240, 7_200, share=1_800)
+
+#: What differs between two runs of one match: times, dates, and the ids that the server gives.
+OF_THE_RUN = ("started", "seconds", "times", "game_id", "pgn")
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "gmd", "match", *map(str, arguments)]
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    """Run it to its end: its exit status, what it says, and what it complains of."""
+    done = subprocess.run(command(*arguments), env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+    return done.returncode, done.stdout, done.stderr
+
+
+def played(path: Path, *arguments: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Run a match into a file: its games, and the summary."""
+    status, _, complaints = run(*arguments, "--json-out", path)
+    assert status == 0, complaints
+    return games(path), summary(path)
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def games(path: Path) -> list[dict[str, Any]]:
+    return [line for line in lines(path) if "game" in line]
+
+
+def summary(path: Path) -> dict[str, Any]:
+    (found,) = [line["summary"] for line in lines(path) if "summary" in line]
+    return dict(found)
+
+
+def same_whenever(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Games, without what differs between two runs."""
+    return [{name: value for name, value in record.items() if name not in OF_THE_RUN} for record in records]
+
+
+def nuisance(trouble: str = "nothing") -> str:
+    """A bot that plays the first move by the alphabet, and does something in its second turn."""
+    return f"{trouble}=codingame:{sys.executable} {BOTS / 'nuisance.py'} {trouble}"

@@ -1,0 +1,386 @@
+"""``gmd match`` as its users run it: a process, its games, its files and its exit status."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from threading import Thread
+
+import chess.pgn
+import pytest
+
+from gm_client import connect
+from tests.arena.matches import (
+    PATIENCE,
+    command,
+    games,
+    lines,
+    nuisance,
+    played,
+    run,
+    same_whenever,
+    summary,
+)
+from tests.arena.playing import BOTS
+from tests.serving import Served, environment
+from tests.tools import require_tool
+
+#: Plays what the server draws for it, which the seed decides.
+AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
+TWO = (f"one={AT_RANDOM}", f"two={AT_RANDOM}")
+SHORT = ("--variant", "standard", "--max-moves", 12)
+
+
+def engine(tmp_path: Path, trouble: str = "play") -> str:
+    """A UCI engine that moves at random, always the same way."""
+    return f"uci:{sys.executable} {BOTS / 'engine.py'} {tmp_path / 'told'} {trouble}"
+
+
+# What is played.
+
+
+def test_it_says_what_was_played_and_what_came_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    status, said, complaints = run(*TWO, *SHORT, "--games", 4, "--clock", "60", "--json-out", path)
+    assert (status, complaints) == (0, "")
+    shown = said.splitlines()
+    assert shown[0] == "game 1: one - two 1/2-1/2, move limit, 24 plies"
+    assert shown[1].startswith("game 2: two - one ")
+    assert shown[4] == "one against two: won 0, drawn 4, lost 0; 50.0 %"
+    assert shown[5] == "Elo difference: not to be told from results that are all the same"
+    assert shown[6] == "pairs with 0, ½, 1, 1½, 2 points: 0, 0, 2, 0, 0"
+    assert shown[7] == "games ended by: move limit 4"
+    assert re.fullmatch(
+        r"overhead a move \(charged by the clock, and not thought\): "
+        r"median -?\d+\.\d ms, worst \d+\.\d ms, of 88 moves",
+        shown[8],
+    )
+    first = games(path)[0]
+    assert first["clock"] == {"initial": 60.0, "lag": 1.0}
+    assert [len(first["times"][color]) for color in ("white", "black")] == [12, 12]
+    assert summary(path)["meetings"][0]["pairs"] == [0, 0, 2, 0, 0]
+
+
+def test_the_same_seed_gives_the_same_games_however_many_are_played_at_once(tmp_path: Path) -> None:
+    book = tmp_path / "book.pgn"
+    book.write_text("".join(f"1. {move} *\n\n" for move in ("e4", "d4", "c4", "Nf3")))
+    arguments = (TWO[0], "random", *SHORT, "--games", 8, "--openings", book)
+    runs = [
+        same_whenever(played(tmp_path / f"{number}.jsonl", *arguments, "--seed", seed, "--concurrency", at_once)[0])
+        for number, (seed, at_once) in enumerate([(1, 1), (1, 4), (2, 4)])
+    ]
+    assert runs[0] == runs[1] != runs[2]
+    assert [game["game"] for game in runs[0]] == list(range(1, 9))
+    assert {game["opening"] for game in runs[0]} == {"1", "2", "3", "4"}
+    assert all(
+        first["moves"][0] == second["moves"][0] for first, second in zip(runs[0][::2], runs[0][1::2], strict=True)
+    )
+
+
+@pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])
+def test_other_variants_of_chess(variant: str, tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    records, _ = played(path, AT_RANDOM, engine(tmp_path), "--variant", variant, "--max-moves", 20)
+    assert [(game["variant"], game["ending"]) for game in records] == [(variant, "move limit")] * 2
+    assert records[0]["opening"].startswith("position ") == (variant == "chess960")
+
+
+def test_blind_chess(tmp_path: Path) -> None:
+    arguments = ("reconchess:reconchess.bots.random_bot", "attacker=reconchess:reconchess.bots.attacker_bot")
+    records, told = played(tmp_path / "match.jsonl", *arguments, "--max-moves", 4, "--concurrency", 2, "--margin", 250)
+    assert {game["variant"] for game in records} == {"rbc"}
+    assert records[0]["clock"] == {"initial": 900.0, "increment": 5.0, "margin": 0.25}
+    assert all(game["history"]["senses"] for game in records)
+    assert told["faults"] == {}
+
+
+def test_the_bots_that_are_installed_and_more_than_two(tmp_path: Path) -> None:
+    arguments = ("random:seed=1", "random:seed=2", f"first={nuisance().partition('=')[2]}", *SHORT)
+    status, said, _ = run(*arguments, "--json-out", tmp_path / "match.jsonl", "--quiet")
+    assert status == 0
+    assert len(games(tmp_path / "match.jsonl")) == 6
+    assert re.search(r"│ 1 │ .* │ +2 │ +4 │ +× │ +½½ │ +½½ │", said)
+    records, _ = played(tmp_path / "gauntlet.jsonl", *arguments, "--tournament", "gauntlet")
+    assert len(records) == 4
+    assert all("random:seed=1" in (game["white"], game["black"]) for game in records)
+
+
+def test_it_plays_on_a_server_also_against_who_plays_there_by_itself(tmp_path: Path, daemon_process: Served) -> None:
+    def play() -> None:
+        with connect(port=daemon_process.port, player=77_001) as client:
+            for _ in range(2):
+                game_id = client.wait(any=True)["state"]["game_id"]
+                for turn in client.turns(game_id):
+                    turn.move(turn.move_actions[0])
+
+    other = Thread(target=play)
+    other.start()
+    server = ("--server", f"localhost:{daemon_process.port}")
+    records, _ = played(tmp_path / "match.jsonl", AT_RANDOM, "gm:77001", *SHORT, *server)
+    other.join()
+    assert [game["ending"] for game in records] == ["move limit"] * 2
+    assert [list(game["times"]) for game in records] == [["white"], ["black"]]
+
+
+def test_it_challenges_a_registered_player(tmp_path: Path, daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as operator:
+        me, other = operator.register("match-me"), operator.register("match-other")
+
+    def play() -> None:
+        with connect(port=daemon_process.port, player=other["player"], key=str(other["key"])) as client:
+            for _ in range(2):
+                game_id = client.wait(any=True)["state"]["game_id"]
+                client.accept(game_id)
+                for turn in client.turns(game_id):
+                    turn.move(turn.move_actions[0])
+
+    thread = Thread(target=play, daemon=True)
+    thread.start()
+    with connect(port=daemon_process.port, player=other["player"], key=str(other["key"])):
+        pass  # it is here
+    who = ("--server", f"localhost:{daemon_process.port}", "--player", "match-me", "--key", me["key"])
+    records, _ = played(
+        tmp_path / "match.jsonl", AT_RANDOM, "gm:match-other", "--variant", "standard", "--max-moves", 3, *who
+    )
+    assert [game["ending"] for game in records] == ["move limit"] * 2
+
+
+# Bots that do wrong lose their games, and nothing else.
+
+TROUBLES = {
+    "die": ("crash", "ended, with exit status 3"),
+    "flood": ("flood", "wrote a line of more than 1048576 bytes"),
+    "eat": ("crash", "ended, with exit status 1"),
+    "illegal": ("illegal move", "'a1a1' is no legal move in"),
+    "garbage": ("protocol", "'hello?'"),
+    "close": ("crash", "closed its standard output"),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_what_a_bot_does_wrong_is_told_apart(trouble: str, tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    limits = ("--max-memory", 256, "--clock", "30", "--variant", "standard", "--max-moves", 20)
+    status, said, complaints = run(nuisance(trouble), AT_RANDOM, *limits, "--json-out", path)
+    ending, reason = TROUBLES[trouble]
+    assert status == 0
+    assert [(game["result"], game["ending"]) for game in games(path)] == [("0-1", ending), ("1-0", ending)]
+    assert reason in games(path)[0]["faults"]["white"]["reason"]
+    assert f"{trouble} lost by: {ending} 2" in said
+    assert reason in complaints
+
+
+@pytest.mark.parametrize(("trouble", "terms"), [("hang", "--clock"), ("complain", "--stall")])
+def test_a_bot_that_does_not_answer_stalls(trouble: str, terms: str, tmp_path: Path) -> None:
+    """By the clock, where there is one; else after as long as was said."""
+    path = tmp_path / "match.jsonl"
+    records, told = played(path, nuisance(trouble), AT_RANDOM, "--variant", "standard", "--games", 1, terms, "1.5")
+    assert [(game["result"], game["ending"]) for game in records] == [("0-1", "stall")]
+    assert told["faults"] == {trouble: {"stall": 1}}
+
+
+def test_games_beside_a_bot_that_floods_go_on(tmp_path: Path) -> None:
+    arguments = (nuisance("complain"), nuisance("flood"), *TWO, *SHORT)
+    records, told = played(tmp_path / "match.jsonl", *arguments, "--clock", "5", "--concurrency", 6)
+    assert len(records) == 12
+    assert told["faults"].keys() == {"complain", "flood"}
+    assert {game["ending"] for game in records if {game["white"], game["black"]} == {"one", "two"}} == {"move limit"}
+
+
+def test_an_engine_that_writes_without_end_about_a_move(tmp_path: Path) -> None:
+    flood = tmp_path / "flood.py"
+    flood.write_text(
+        "import sys\n"
+        "for line in sys.stdin:\n"
+        "    answers = {'uci': 'uciok', 'isready': 'readyok'}\n"
+        "    print(answers.get(line.strip(), ''), flush=True)\n"
+        "    while line.startswith('go'):\n"
+        "        sys.stdout.write('info string so much to say\\n' * 1000)\n"
+    )
+    records, _ = played(
+        tmp_path / "match.jsonl", f"uci:{sys.executable} {flood}", AT_RANDOM, "--clock", "60", "--games", 1
+    )
+    assert [(game["result"], game["ending"]) for game in records] == [("0-1", "flood")]
+
+
+def test_a_bot_that_does_not_start_loses_its_games(tmp_path: Path) -> None:
+    records, told = played(tmp_path / "match.jsonl", "codingame:/no/such/bot", AT_RANDOM, "--variant", "standard")
+    assert [(game["result"], game["ending"], game["plies"]) for game in records] == [
+        ("0-1", "crash", 0),
+        ("1-0", "crash", 0),
+    ]
+    assert told["faults"] == {"codingame:/no/such/bot": {"crash": 2}}
+
+
+# Going on, and ending early.
+
+
+def test_a_match_that_was_killed_goes_on_and_ends_with_the_same_games(tmp_path: Path) -> None:
+    arguments = (*TWO, "--variant", "chess960", "--max-moves", 30, "--games", 12, "--concurrency", 3)
+    whole, _ = played(tmp_path / "whole.jsonl", *arguments)
+    path = tmp_path / "killed.jsonl"
+    files = ("--json-out", path, "--pgn-out", tmp_path / "games.pgn")
+    process = subprocess.Popen(command(*arguments, *files), env=environment(), stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for _ in range(4):
+        process.stdout.readline()
+    process.kill()
+    process.communicate()
+    before = len(games(path))
+    assert 4 <= before < 12
+    status, said, complaints = run(*arguments, *files, "--resume")
+    assert (status, complaints) == (0, "")
+    assert said.startswith(f"{before} games are there already\n")
+    assert same_whenever(games(path)) == same_whenever(whole)
+    assert (tmp_path / "games.pgn").read_text().count("[Event ") == 12
+    status, said, _ = run(*arguments, *files, "--resume")
+    assert (status, len(games(path)), len(lines(path))) == (0, 12, 14)
+    assert said.startswith("12 games are there already\none against two: ")
+
+
+def test_a_match_goes_on_with_its_own_arguments_only(tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    played(path, *TWO, *SHORT)
+    status, _, complaints = run(*TWO, *SHORT, "--games", 4, "--json-out", path, "--resume")
+    assert (status, complaints) == (1, f"Error: {path} is of another match: its games is 2, not 4\n")
+    status, _, complaints = run(*TWO, *SHORT, "--json-out", path)
+    assert (status, complaints) == (1, f"Error: {path} is there already: go on with it (--resume), or name another\n")
+
+
+def test_ctrl_c_keeps_what_was_played(tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    arguments = (*TWO, *SHORT, "--games", 1000, "--json-out", path)
+    process = subprocess.Popen(command(*arguments), env=environment(), stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for _ in range(3):
+        process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    count = len(games(path))
+    assert 3 <= count < 1000
+    assert f"one against two: won 0, drawn {count}, lost 0; 50.0 %" in said
+    assert not any("summary" in line for line in lines(path))
+
+
+def test_a_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> None:
+    """At the same game, however many are played at once."""
+    found = []
+    for at_once in (1, 3):
+        path = tmp_path / f"{at_once}.jsonl"
+        arguments = (nuisance("die"), AT_RANDOM, "--variant", "standard", "--games", 500, "--concurrency", at_once)
+        status, said, _ = run(*arguments, "--sprt", "elo0=0", "elo1=200", "alpha=0.1", "--json-out", path)
+        assert status == 0
+        assert "SPRT of elo0=0 against elo1=200: LLR -" in said
+        assert "): elo0=0 is accepted" in said
+        assert summary(path)["sprt"]["accepted"] == "H0"
+        found.append(same_whenever(games(path)))
+    assert found[0] == found[1]
+    assert 4 <= len(found[0]) < 50
+
+
+# What it writes.
+
+
+def test_the_games_are_pgn_with_the_bots_names(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    status, _, _ = run(
+        nuisance("die"), AT_RANDOM, "--variant", "standard", "--clock", "9+1", "--margin", 500, "--pgn-out", path
+    )
+    assert status == 0
+    text = io.StringIO(path.read_text())
+    first, second = chess.pgn.read_game(text), chess.pgn.read_game(text)
+    assert first is not None
+    assert second is not None
+    assert [first.headers[name] for name in ("White", "Black", "Round", "Result", "Ending", "TimeMargin")] == [
+        "die", AT_RANDOM, "1", "0-1", "crash", "0.5",
+    ]  # fmt: skip
+    assert "ended, with exit status 3" in first.headers["WhiteFault"]
+    assert (second.headers["White"], second.headers["BlackFault"][:3]) == (AT_RANDOM, sys.executable[:3])
+    assert len(list(first.mainline_moves())) == 2
+
+
+def test_every_move_is_written_with_its_times_and_scores(tmp_path: Path) -> None:
+    stockfish = require_tool("stockfish")
+    path = tmp_path / "moves.csv"
+    bots = (f"fish=uci[depth=1]:{stockfish}", AT_RANDOM)
+    status, _, _ = run(
+        *bots, "--variant", "standard", "--clock", "60", "--games", 1, "--max-moves", 3, "--csv-out", path
+    )
+    assert status == 0
+    header, *rows = [line.split(",") for line in path.read_text().splitlines()]
+    assert header[:7] == ["game", "ply", "color", "bot", "move", "score", "pawns"]
+    assert [row[:3] for row in rows] == [["1", str(ply), ("white", "black")[ply % 2]] for ply in range(6)]
+    for row in rows[::2]:
+        assert row[3] == "fish"
+        assert re.fullmatch(r"[+-]\d+", row[5])
+        assert float(row[6]) == int(row[5]) / 100
+    assert all(row[5:7] == ["", ""] for row in rows[1::2])
+
+
+def test_the_scores_are_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "scores.svg"
+    bots = (f"fish=uci[depth=1]:{require_tool('stockfish')}", AT_RANDOM)
+    status, _, complaints = run(*bots, *SHORT, "--plot", path)
+    assert (status, complaints) == (0, "")
+    assert path.read_text().count("<path") > 10
+    status, _, complaints = run(*bots, *SHORT, "--plot", tmp_path / "scores.xyz")
+    assert status == 1
+    assert "scores.xyz" in complaints
+
+
+# What cannot be.
+
+WRONG = {
+    (AT_RANDOM,): "a match needs two bots, or more",
+    (AT_RANDOM, "fritz:x"): "'fritz:x' is no bot: it begins with reconchess:, uci:, codingame: and says which",
+    (AT_RANDOM, "uci[Hash]:x"): "uci[Hash]:x: 'Hash' is not NAME=VALUE",
+    (AT_RANDOM, "uci[depth=0]:x"): "depth=0 is no whole number above 0",
+    (AT_RANDOM, "codingame[Hash=1]:x"): "codingame[...]: only UCI engines have settings in brackets",
+    (AT_RANDOM, "gm:"): "'gm:' is no player: gm: needs an id, or a registered player's name",
+    (AT_RANDOM, "gm:7"): "gm:7 plays on a server: --server says which",
+    (AT_RANDOM, "gm:joe", "--server", ":1"): "gm:joe is challenged by a registered player: --player says by which",
+    (*TWO, "--resume"): "--resume needs --json-out, the record to go on with",
+    (*TWO, "--margin", "5"): "--margin is of a clock: give --clock, too",
+    (*TWO, "--variant", "rbc"): "one plays chess960, crazyhouse, standard, and not rbc",
+    (*TWO, "--sprt"): "--sprt: needs elo0= and elo1=",
+    (*TWO, "--sprt", "elo0=5", "elo1=5"): "--sprt: elo0=5 is not below elo1=5",
+    (*TWO, AT_RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt is for two bots",
+    (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
+    (*TWO, "--data", "x", "--server", ":1"): "--data is of the daemon in this process, and --server is another one",
+    (*TWO, "--player", "x"): "--player goes with --server",
+    (*TWO, "--tls"): "--tls goes with --server",
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+def test_what_cannot_be_is_said(arguments: tuple[str, ...]) -> None:
+    status, said, complaints = run(*arguments)
+    assert (status, said) == (2, "")
+    assert WRONG[arguments] in " ".join(complaints.split())
+
+
+def test_what_an_engine_does_not_play_ends_the_match(tmp_path: Path) -> None:
+    stockfish = f"uci:{require_tool('stockfish')}"
+    status, said, complaints = run(stockfish, stockfish, "--variant", "crazyhouse")
+    assert (status, said) == (1, "")
+    assert re.fullmatch(r"Error: Stockfish .* plays chess960, standard, and not crazyhouse\n", complaints)
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    status, _, complaints = run(*TWO, "--server", "localhost:1", "--patience", "0.1")
+    assert status == 1
+    assert complaints.startswith("Error: cannot connect to localhost:1: ")
+
+
+def test_the_record_says_on_what_terms_it_was_played(tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    played(path, *TWO, *SHORT, "--clock", "30+0.5", "--margin", 200)
+    header = json.loads(path.read_text().splitlines()[0])
+    assert header["arguments"]["margin"] == 200
+    assert games(path)[0]["clock"] == {"initial": 30.0, "increment": 0.5, "margin": 0.2, "lag": 1.0}

@@ -1,0 +1,132 @@
+"""Which games a match has, and what they begin with."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import chess
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gm_arena.match.openings import Opening, OpeningsUnusable, openings_for
+from gm_arena.match.plan import Kind, fixtures
+
+OPENINGS = [Opening(str(number)) for number in range(5)]
+
+kinds = st.sampled_from(["round-robin", "gauntlet"])
+
+
+@given(st.integers(2, 7), st.integers(1, 9), st.booleans(), kinds)
+def test_any_two_who_meet_play_as_many_games_with_colours_in_turn_from_the_same_openings(
+    bots: int, games: int, repeat: bool, kind: Kind
+) -> None:
+    plan = fixtures(bots, games, OPENINGS, repeat=repeat, kind=kind)
+    assert [fixture.number for fixture in plan] == list(range(1, len(plan) + 1))
+    meetings: dict[frozenset[int], list[tuple[int, str]]] = {}
+    for fixture in plan:
+        meetings.setdefault(frozenset(fixture.bots), []).append((fixture.white, fixture.opening.name))
+    expected = bots * (bots - 1) // 2 if kind == "round-robin" else bots - 1
+    assert len(meetings) == expected
+    for two, played in meetings.items():
+        assert len(two) == 2
+        assert len(played) == games
+        whites = [white for white, _ in played]
+        assert all(one != other for one, other in itertools.pairwise(whites))
+        assert [name for _, name in played] == [str((game // 2 if repeat else game) % 5) for game in range(games)]
+
+
+@given(st.integers(2, 6), st.integers(1, 4), kinds)
+def test_the_two_games_of_a_pair_follow_each_other(bots: int, pairs: int, kind: Kind) -> None:
+    plan = fixtures(bots, 2 * pairs, OPENINGS, repeat=True, kind=kind)
+    for first, second in zip(plan[::2], plan[1::2], strict=True):
+        assert first.pair == second.pair
+        assert first.bots == tuple(reversed(second.bots))
+        assert first.opening == second.opening
+    assert set(Counter(fixture.pair for fixture in plan).values()) == {2}
+
+
+def test_a_match_of_two_is_as_everybody_expects() -> None:
+    plan = fixtures(2, 5, OPENINGS, repeat=True, kind="round-robin")
+    assert [(game.white, game.opening.name, game.pair) for game in plan] == [
+        (0, "0", (0, 1, 0)),
+        (1, "0", (0, 1, 0)),
+        (0, "1", (0, 1, 1)),
+        (1, "1", (0, 1, 1)),
+        (0, "2", (0, 1, 2)),
+    ]
+
+
+# Openings.
+
+
+def read(
+    variant: str, file: Path | None, *, plies: int | None = None, seed: int = 0, in_order: bool = True
+) -> list[Opening]:
+    return openings_for(variant, file, plies=plies, seed=seed, in_order=in_order)
+
+
+def test_epd_and_fen_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "book.epd"
+    file.write_text(
+        '4k3/8/8/8/8/8/4P3/4K3 w - - id "one pawn";\n'
+        "\n# a comment\n"
+        "4k3/4p3/8/8/8/8/8/4K3 b - - 3 17\n"
+        "4k3/8/8/8/8/8/8/4KQ2 w - -\n"
+    )
+    assert read("standard", file) == [
+        Opening("1: one pawn", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"),
+        Opening("4", "4k3/4p3/8/8/8/8/8/4K3 b - - 3 17"),
+        Opening("5", "4k3/8/8/8/8/8/8/4KQ2 w - - 0 1"),
+    ]
+
+
+BOOK = """[Opening "Ruy Lopez"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n
+[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n[SetUp "1"]\n\n1. e4 Kd7 *\n"""
+
+
+def test_games_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "book.pgn"
+    file.write_text(BOOK)
+    start = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
+    assert read("standard", file) == [
+        Opening("1: Ruy Lopez", None, ("e2e4", "e7e5", "g1f3", "b8c6", "f1b5")),
+        Opening("2", start, ("e2e4", "e8d7")),
+    ]
+    assert [opening.moves for opening in read("standard", file, plies=1)] == [("e2e4",), ("e2e4",)]
+    assert read("standard", file)[1].fields("standard") == {"fen": start, "pgn": "1. e4 Kd7"}
+    assert read("rbc", file, plies=2)[0].fen == "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("book.epd", "", "book.epd has no openings in it"),
+        ("book.epd", "4k3/8/8/8/8/8/8/4K3 w - - 0 1\nnonsense\n", r"book.epd, line 2: "),
+        ("book.pgn", "1. e4 e5 2. Ke3 *\n", "book.pgn, game 1: illegal san: 'Ke3'"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(name: str, text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(OpeningsUnusable, match=message):
+        read("standard", tmp_path / name)
+    with pytest.raises(OpeningsUnusable, match="no-such: No such file or directory"):
+        read("standard", tmp_path / "no-such")
+
+
+def test_without_a_file_there_is_the_start_and_in_chess960_all_of_them() -> None:
+    assert read("standard", None) == [Opening("start")]
+    numbers = [opening.position for opening in read("chess960", None, seed=5, in_order=False)]
+    assert sorted(number for number in numbers if number is not None) == list(range(960))
+    assert numbers != sorted(range(960))
+    assert chess.Board.from_chess960_pos(numbers[0] or 0).is_valid()
+
+
+def test_the_seed_decides_the_order(tmp_path: Path) -> None:
+    file = tmp_path / "book.epd"
+    file.write_text("".join(f"4k3/8/8/8/8/8/4P3/4K3 w - - {number} 1\n" for number in range(20)))
+    orders = [[opening.name for opening in read("standard", file, seed=seed, in_order=False)] for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == sorted(opening.name for opening in read("standard", file))

@@ -1,0 +1,98 @@
+"""Long matches: that the stronger side is found, that nobody need look after one, and what the runner itself costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from tests.arena.matches import nuisance, played, run, summary
+from tests.helpers_proof import proof_size
+from tests.tools import require_tool
+
+AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
+RANDOM, ATTACKER = "reconchess:reconchess.bots.random_bot", "reconchess:reconchess.bots.attacker_bot"
+
+#: A few plies of as many openings, so that no two pairs of games are the same.
+BOOK = ["e4 e5", "e4 c5", "e4 e6", "e4 c6", "d4 d5", "d4 Nf6", "c4 e5", "c4 c5", "Nf3 d5", "Nf3 c5"]
+BOOK += [f"{first} {answer}" for first in ("g3", "b3", "f4", "Nc3", "e3") for answer in ("d5", "e5")]
+
+
+@pytest.mark.proof
+def test_stockfish_with_twice_the_time_is_ahead(tmp_path: Path) -> None:
+    """200 milliseconds a move against 100."""
+    stockfish, book = require_tool("stockfish"), tmp_path / "book.pgn"
+    book.write_text("".join(f"1. {' '.join(moves.split())} *\n\n" for moves in BOOK))
+    bots = [
+        f"{name}=uci[movetime={seconds},Threads=1,Hash=16]:{stockfish}"
+        for name, seconds in (("slow", 0.2), ("fast", 0.1))
+    ]
+    # One game at a time: two engines that share a processor do not have the time that they are given.
+    arguments = ("--games", proof_size(2, 40, share=8), "--openings", book, "--seed", 1)
+    if proof_size(0, 1, share=0) == 0:
+        bots = [bot.replace("=0.2,", "=0.02,").replace("=0.1,", "=0.01,") for bot in bots]
+    records, told = played(tmp_path / "match.jsonl", *bots, *arguments)
+    (meeting,) = told["meetings"]
+    print(f"won {meeting['wins']}, drawn {meeting['draws']}, lost {meeting['losses']}: Elo {meeting['elo']}")
+    assert told["faults"] == {}
+    assert len(records) == proof_size(2, 40, share=8)
+    if proof_size(0, 1, share=0):
+        assert meeting["wins"] > meeting["losses"]
+
+
+@pytest.mark.proof
+def test_a_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
+    games = proof_size(4, 200, share=20)
+    arguments = (RANDOM, ATTACKER, "--games", games, "--concurrency", 2, "--seed", 3)
+    records, told = played(tmp_path / "match.jsonl", *arguments, "--clock", "60+1")
+    assert len(records) == told["games"] == games
+    assert told["faults"] == {}
+    assert {record["ending"] for record in records} <= {
+        "king captured",
+        "draw_reversible_moves",
+        "turn limit",
+        "fifty moves",
+    }
+    print(Counter(record["ending"] for record in records), told["meetings"], told["overhead"])
+
+
+@pytest.mark.proof
+def test_sixteen_games_of_a_second_are_lost_by_nobody_through_the_runner(tmp_path: Path) -> None:
+    """The worst there is: bots that answer at once, so that all the time there is goes into the runner."""
+    games = proof_size(16, 320, share=64)
+    terms = ("--variant", "standard", "--clock", "1", "--max-moves", proof_size(20, 60, share=40))
+    path = tmp_path / "match.jsonl"
+    arguments = (f"one={AT_RANDOM}", f"two={AT_RANDOM}", *terms, "--games", games, "--concurrency", 16)
+    status, said, complaints = run(*arguments, "--json-out", path, "--quiet")
+    assert (status, complaints) == (0, "")
+    told = summary(path)
+    assert told["faults"] == {}
+    assert told["games"] == games
+    line = said.splitlines()[-1]
+    assert line.startswith("overhead a move (charged by the clock, and not thought): median ")
+    print(line)
+
+
+def test_what_a_bot_thinks_is_not_the_runners(tmp_path: Path) -> None:
+    """A bot that takes a while about each move: the clock charges that, and the overhead does not grow with it."""
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        "import time\n"
+        "for _ in range(int(input())): input()\n"
+        "print('moves', flush=True)\n"
+        "while True:\n"
+        "    moves = [input() for _ in range(int(input()))]\n"
+        "    time.sleep(0.2)\n"
+        "    print(moves[0], flush=True)\n"
+    )
+    bots = (f"slow=codingame:python3 {slow}", nuisance())
+    records, _ = played(
+        tmp_path / "m.jsonl", *bots, "--variant", "standard", "--clock", "60", "--max-moves", 8, "--games", 1
+    )
+    thought = [times[1] for times in records[0]["times"]["white"]]
+    charged = [times[2] for times in records[0]["times"]["white"][1:]]
+    assert min(thought) >= 0.2
+    assert all(seconds >= 0.199 for seconds in charged)
+    assert median(seconds - own for seconds, own in zip(charged, thought[1:], strict=True)) < 0.2

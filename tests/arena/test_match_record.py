@@ -1,0 +1,82 @@
+"""The file that a match is recorded in, and goes on from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gm_arena.match.record import RecordFile, RecordUnusable, read
+
+ARGUMENTS = {"bots": ["a", "b"], "games": 4, "clock": {"initial": 1.0}}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "match.jsonl"
+
+
+def begun(path: Path, games: int) -> None:
+    record = RecordFile.begin(path, ARGUMENTS)
+    for number in range(1, games + 1):
+        record.add({"game": number, "white": "ä"})
+    record.close()
+
+
+def test_what_was_written_is_read(path: Path) -> None:
+    begun(path, 3)
+    header, records, end = read(path)
+    assert header == {"match": 1, "arguments": ARGUMENTS}
+    assert [record["game"] for record in records] == [1, 2, 3]
+    assert end == path.stat().st_size
+
+
+def test_no_record_is_overwritten(path: Path) -> None:
+    begun(path, 1)
+    with pytest.raises(RecordUnusable, match="is there already: go on with it"):
+        RecordFile.begin(path, ARGUMENTS)
+
+
+def test_it_goes_on_wherever_it_was_cut(path: Path) -> None:
+    """Whatever of the last line a crash has left, and also behind a summary."""
+    begun(path, 3)
+    whole = path.read_bytes()
+    starts = [len(line) for line in whole.splitlines(keepends=True)]
+    for cut in range(starts[0], len(whole) + 1):
+        path.write_bytes(whole[:cut])
+        record = RecordFile.resume(path, ARGUMENTS)
+        kept = sum(cut >= sum(starts[: games + 1]) for games in (1, 2, 3))
+        assert [game["game"] for game in record.records] == list(range(1, kept + 1))
+        for number in range(kept + 1, 4):
+            record.add({"game": number, "white": "ä"})
+        record.finish({"games": 3})
+        record.close()
+        assert path.read_bytes() == whole + b'{"summary":{"games":3}}\n'
+    again = RecordFile.resume(path, ARGUMENTS)
+    again.close()
+    assert path.read_bytes() == whole
+
+
+def test_there_need_be_no_file_to_go_on_with(path: Path) -> None:
+    RecordFile.resume(path, ARGUMENTS).close()
+    assert read(path)[1] == []
+
+
+def test_another_match_does_not_go_on(path: Path) -> None:
+    begun(path, 1)
+    with pytest.raises(RecordUnusable, match=r"is of another match: its clock is \{\"initial\": 1.0\}, not null"):
+        RecordFile.resume(path, {**ARGUMENTS, "clock": None})
+    path.write_text(json.dumps({"match": 1, "arguments": {"bots": ["a", "b"]}}) + "\n")
+    with pytest.raises(RecordUnusable, match="its games is null, not 4") as caught:
+        RecordFile.resume(path, ARGUMENTS)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", '{"match": 2}\n', "[1]\n", '{"game": 1}\n'])
+def test_what_is_no_record_is_refused(text: str, path: Path) -> None:
+    path.write_text(text)
+    with pytest.raises(RecordUnusable, match="is no record of a match"):
+        read(path)
+    with pytest.raises(RecordUnusable, match="cannot be written: No such file or directory"):
+        RecordFile.begin(path.parent / "no" / "such", ARGUMENTS)

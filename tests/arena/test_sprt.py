@@ -1,0 +1,136 @@
+"""Sequential tests: against the worked values in fastchess's own tests (app/tests/sprt_test.cpp), and by simulation."""
+
+from __future__ import annotations
+
+import math
+import random
+from functools import cache
+from itertools import product
+
+import pytest
+
+from gm_arena.sprt import Model, Sprt, with_mean, with_mean_in_deviations
+from gm_arena.statistics import NELO, Sample, score_of_elo
+from tests.helpers_proof import proof_size
+
+#: elo0 and elo1, the model, losses, draws and wins (or pairs from 0 to 2 points), and the log-likelihood ratio.
+WORKED: list[tuple[float, float, Model, tuple[int, ...], float]] = [
+    (0, 2, "normalized", (36027, 68692, 36433), 0.92),
+    (-1.75, 0.25, "normalized", (10650, 20431, 10871), 2.30),
+    (0, 10, "normalized", (0, 0, 4250), 120.56),
+    (0.5, 2.5, "logistic", (21184, 40708, 21404), -1.57),
+    (0, 2, "logistic", (57030, 106593, 57433), -2.59),
+    (0, 2, "normalized", (365, 16618, 36029 + 200, 16974, 390), 2.25),
+    (-1.75, 0.25, "normalized", (127, 4883, 10311 + 401, 5150, 104), 3.01),
+    (0.5, 2.5, "logistic", (223, 9863, 20279 + 1000, 10037, 246), -3.07),
+    (0, 2, "logistic", (871, 26175, 55003 + 980, 26678, 821), -4.98),
+]
+
+
+@pytest.mark.parametrize(("elo0", "elo1", "model", "counts", "llr"), WORKED)
+def test_worked_values(elo0: float, elo1: float, model: Model, counts: tuple[int, ...], llr: float) -> None:
+    assert Sprt(elo0, elo1, model=model).llr(Sample(counts)) == pytest.approx(llr, rel=1e-2)
+
+
+def test_the_bounds_are_walds() -> None:
+    test = Sprt(0, 10, alpha=0.05, beta=0.10)
+    assert test.lower == pytest.approx(math.log(0.10 / 0.95))
+    assert test.upper == pytest.approx(math.log(0.90 / 0.05))
+    assert Sprt(0, 10).upper == pytest.approx(2.944, abs=1e-3)
+
+
+def test_nothing_is_decided_by_nothing() -> None:
+    assert Sprt(0, 10).llr(Sample((0, 0, 0))) == 0.0
+    assert Sprt(0, 10).verdict(Sample((0, 0, 0))) is None
+
+
+def test_what_is_decided() -> None:
+    test = Sprt(0, 20)
+    assert test.verdict(Sample((100, 100, 200))) == "H1"
+    assert test.verdict(Sample((200, 100, 100))) == "H0"
+    assert test.verdict(Sample((101, 100, 105))) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"elo0": 5, "elo1": 5}, "elo0=5 is not below elo1=5"),
+        ({"elo0": 0, "elo1": 5, "alpha": 0.5}, "alpha=0.5 is not between 0 and 0.5"),
+        ({"elo0": 0, "elo1": 5, "beta": 0.0}, "beta=0 is not between 0 and 0.5"),
+        ({"elo0": 0, "elo1": 5, "model": "bayesian"}, "model=bayesian is neither logistic nor normalized"),
+    ],
+)
+def test_a_test_that_is_none_is_refused(arguments: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Sprt(**arguments)  # type: ignore[arg-type]
+
+
+SEEN = (0.1, 0.2, 0.4, 0.25, 0.05)
+SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def moments(p: list[float]) -> tuple[float, float]:
+    mean = sum(a * b for a, b in zip(p, SCORES, strict=True))
+    return mean, math.sqrt(sum(a * (b - mean) ** 2 for a, b in zip(p, SCORES, strict=True)))
+
+
+def likelihood(p: list[float]) -> float:
+    return sum(seen * math.log(q) for seen, q in zip(SEEN, p, strict=True))
+
+
+@pytest.mark.parametrize("elo", [-120.0, 0.0, 3.0, 250.0])
+def test_the_distributions_are_what_they_should_be_and_none_near_by_is_likelier(elo: float) -> None:
+    plain, normalized = with_mean(SCORES, SEEN, score_of_elo(elo)), with_mean_in_deviations(SCORES, SEEN, elo / NELO)
+    assert sum(plain) == pytest.approx(1.0)
+    assert moments(plain)[0] == pytest.approx(score_of_elo(elo))
+    assert sum(normalized) == pytest.approx(1.0)
+    mean, deviation = moments(normalized)
+    assert (mean - 0.5) / deviation == pytest.approx(elo / NELO, abs=1e-9)
+    for i, j in product(range(3), repeat=2):  # changes that keep the sum and the mean
+        change = [0.0] * 5
+        for k, by in zip(range(3), (1e-5, -2e-5, 1e-5), strict=True):
+            change[i + k] += by
+            change[j + k] += 0.3 * by
+        nearby = [p + by for p, by in zip(plain, change, strict=True)]
+        assert likelihood(nearby) < likelihood(plain)
+
+
+# Error rates. Whoever tests at 5 % is to be wrong in 5 of 100 matches at most, whichever hypothesis holds.
+
+
+def wrongs(test: Sprt, elo: float, wrong: str, matches: int, *, pairs: bool) -> int:
+    """Simulate matches; how many come to the wrong end."""
+    rng = random.Random(f"{elo} {pairs}")
+    verdict = cache(lambda counts: test.verdict(Sample(counts)))  # many matches pass through the same counts
+    outcomes = _pair_weights(elo) if pairs else _game_weights(score_of_elo(elo))
+    errors = 0
+    for _ in range(matches):
+        counts = [0] * len(outcomes)
+        while (decided := verdict(tuple(counts))) is None:
+            for index in rng.choices(range(len(outcomes)), weights=outcomes, k=2):
+                counts[index] += 1
+        errors += decided == wrong
+    return errors
+
+
+def _game_weights(score: float, drawn: float = 0.3) -> tuple[float, float, float]:
+    return 1.0 - score - drawn / 2.0, drawn, score - drawn / 2.0
+
+
+def _pair_weights(elo: float, bias: float = 0.15) -> tuple[float, ...]:
+    """Two games from an opening that is worth something to White, which each has once."""
+    white, black = _game_weights(score_of_elo(elo) + bias), _game_weights(score_of_elo(elo) - bias)
+    weights = [0.0] * 5
+    for (i, p), (j, q) in product(enumerate(white), enumerate(black)):
+        weights[i + j] += p * q
+    return tuple(weights)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("pairs", [False, True])
+@pytest.mark.parametrize(("elo", "wrong"), [(0.0, "H1"), (40.0, "H0")])
+def test_it_is_wrong_as_seldom_as_was_asked(elo: float, wrong: str, pairs: bool) -> None:
+    test, matches = Sprt(0, 40, alpha=0.05, beta=0.05), proof_size(60, 5_000, share=1_000)
+    errors = wrongs(test, elo, wrong, matches, pairs=pairs)
+    spread = 3.0 * math.sqrt(0.05 * 0.95 / matches)  # chance alone
+    assert errors / matches <= 0.05 + spread, f"{errors} of {matches}"

@@ -1,0 +1,108 @@
+"""Elo estimates, against the worked values in fastchess's own tests (app/tests/elo_test.cpp), and by their meaning."""
+
+from __future__ import annotations
+
+import math
+import random
+from statistics import NormalDist
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gm_arena.statistics import (
+    Sample,
+    elo_difference,
+    elo_of_score,
+    likelihood_of_superiority,
+    normalized_elo,
+    pair_up,
+    score_of_elo,
+)
+from tests.helpers_proof import proof_size
+
+#: Losses, draws and wins, or pairs from 0 to 2 points; Elo and its error; normalised Elo and its error; superiority.
+WORKED = [
+    ((89, 123, 76), None, (-20.76, 40.13), 0.1553),
+    ((96, 111, 136), (40.70, 30.43), (49.77, 36.77), 0.9960),
+    ((356, 0, 34), None, (-508.44, 34.48), None),
+    ((34, 54, 31 + 32, 64, 75), (55.58, 27.65), (57.94, 28.28), 1.0),
+    ((332, 433, 457 + 41, 333, 334), (-8.64, 10.33), (-9.17, 10.96), 0.0505),
+    ((7895, 8757, 5485 + 200, 568, 9999), (-21.04, 2.95), (-19.01, 2.65), None),
+]
+
+
+@pytest.mark.parametrize(("counts", "elo", "nelo", "superiority"), WORKED)
+def test_worked_values(
+    counts: tuple[int, ...],
+    elo: tuple[float, float] | None,
+    nelo: tuple[float, float],
+    superiority: float | None,
+) -> None:
+    sample = Sample(counts)
+    normalized, plain, likelihood = normalized_elo(sample), elo_difference(sample), likelihood_of_superiority(sample)
+    assert normalized is not None
+    assert plain is not None
+    assert (normalized.value, normalized.error) == pytest.approx(nelo, rel=1e-2)
+    if elo is not None:
+        assert (plain.value, plain.error) == pytest.approx(elo, abs=0.01)
+    if superiority is not None:
+        assert likelihood == pytest.approx(superiority, abs=5e-5)
+
+
+@given(st.floats(-2000, 2000))
+def test_elo_and_score_are_each_others_inverse(elo: float) -> None:
+    assert elo_of_score(score_of_elo(elo)) == pytest.approx(elo, rel=1e-6, abs=1e-6)
+
+
+def test_a_score_of_all_or_nothing_is_beyond_all_ratings() -> None:
+    assert (elo_of_score(0.0), elo_of_score(1.0)) == (-math.inf, math.inf)
+
+
+counts = st.lists(st.integers(0, 1000), min_size=3, max_size=3) | st.lists(st.integers(0, 1000), min_size=5, max_size=5)
+
+
+@given(counts)
+def test_seen_from_the_other_side_it_is_the_opposite(counts: list[int]) -> None:
+    mine, yours = Sample(tuple(counts)), Sample(tuple(reversed(counts)))
+    for estimate in (elo_difference, normalized_elo):
+        one, other = estimate(mine), estimate(yours)
+        if one is None or other is None:
+            assert one is other
+            assert sum(count > 0 for count in counts) < 2
+            continue
+        assert (one.value, one.low, one.high) == pytest.approx((-other.value, -other.high, -other.low), abs=1e-6)
+        assert one.low <= one.value <= one.high
+    likelihoods = likelihood_of_superiority(mine), likelihood_of_superiority(yours)
+    if None not in likelihoods:
+        assert sum(filter(None, likelihoods)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0), (0, 0, 7), (3, 0, 0), (0, 9, 0), (0, 0, 4, 0, 0)])
+def test_of_results_that_are_all_the_same_no_interval_is_made_up(counts: tuple[int, ...]) -> None:
+    assert elo_difference(Sample(counts)) is None
+    assert likelihood_of_superiority(Sample(counts)) is None
+
+
+def test_outcomes_are_counted_by_half_points() -> None:
+    points = [2, 2, 1, 0, 0, 2, 1, 1, 2]
+    assert Sample.of_games(points).counts == (2, 3, 4)
+    assert pair_up(points) == [4, 1, 2, 2]
+    assert Sample.of_pairs(pair_up(points)).counts == (0, 1, 2, 0, 1)
+    with pytest.raises(ValueError, match="4 outcomes"):
+        Sample((1, 2, 3, 4))
+
+
+@pytest.mark.proof
+def test_the_interval_has_the_true_value_in_95_of_100_matches() -> None:
+    """Simulated matches between two whose difference is known."""
+    matches, rng, true = proof_size(200, 5_000), random.Random(7), 35.0
+    win = score_of_elo(true) - 0.2  # of 10 games 4 are drawn
+    hits = 0
+    for _ in range(matches):
+        games = rng.choices((0, 1, 2), weights=(0.6 - win, 0.4, win), k=400)
+        interval = elo_difference(Sample.of_games(games))
+        assert interval is not None
+        hits += interval.low <= true <= interval.high
+    spread = NormalDist().inv_cdf(0.999) * math.sqrt(0.95 * 0.05 / matches)
+    assert hits / matches == pytest.approx(0.95, abs=spread)

@@ -1,0 +1,98 @@
+"""UCI without an engine: what lines mean, and what is written."""
+
+from __future__ import annotations
+
+import chess
+import chess.engine
+import pytest
+
+from gm_arena.uci import BadOption, Clocks, Identity, Info, Option, go, parsed_score, position, read_info, read_option
+
+SAID = """id name Some Engine 3
+id author nobody
+option name Hash type spin default 16 min 1 max 1024
+option name Clear Hash type button
+option name Style type combo default Normal var Solid var Very Risky var Normal
+option name UCI_Chess960 type check default false
+option name Log File type string default <empty>"""
+
+
+@pytest.fixture
+def identity() -> Identity:
+    heard = Identity()
+    for line in SAID.splitlines():
+        heard.hear(line)
+    return heard
+
+
+def test_what_an_engine_says_of_itself(identity: Identity) -> None:
+    assert identity.name == "Some Engine 3"
+    assert identity.variants == {"standard", "chess960"}
+    assert identity.options["hash"] == Option("Hash", "spin", 1, 1024)
+    assert identity.options["style"] == Option("Style", "combo", values=("Solid", "Very Risky", "Normal"))
+    assert set(identity.options) == {"hash", "clear hash", "style", "uci_chess960", "log file"}
+
+
+def test_an_option_may_be_called_name() -> None:
+    assert read_option(["name", "the", "name", "type", "string", "default"]) == Option("the name", "string")
+
+
+def test_options_are_set_by_any_case_of_their_names(identity: Identity) -> None:
+    assert identity.setting("hash", "64") == "setoption name Hash value 64"
+    assert identity.setting("Style", "Very Risky") == "setoption name Style value Very Risky"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("Hash", "2048", "Hash: 2048 is not from 1 to 1024"),
+        ("Hash", "much", "Hash: 'much' is no whole number"),
+        ("Style", "risky", "Style: 'risky' is none of Solid, Very Risky, Normal"),
+        ("Colour", "red", r"engine does not support option Colour \(it has: Clear Hash, Hash, .*\)"),
+        ("UCI_Chess960", "true", "UCI_Chess960 is set by the game that is played"),
+    ],
+)
+def test_what_cannot_be_set_is_said(name: str, value: str, message: str, identity: Identity) -> None:
+    with pytest.raises(BadOption, match=message):
+        identity.setting(name, value)
+
+
+@pytest.mark.parametrize(
+    ("line", "info"),
+    [
+        (
+            "info depth 12 seldepth 20 score cp 35 nodes 1000 nps 5 pv e2e4 e7e5",
+            Info("+35", 12, 1000, ("e2e4", "e7e5")),
+        ),
+        ("info depth 3 score cp -7 upperbound", Info("-7", 3)),
+        ("info score mate 3", Info("#3")),
+        ("info score mate -2 depth 9", Info("#-2", 9)),
+        ("info multipv 1 score cp 0", Info("+0")),
+        ("info multipv 2 score cp 5", None),
+        ("info string score cp 5", Info()),
+        ("info currmove e2e4 currmovenumber 1", Info()),
+        ("info score cp", Info()),
+    ],
+)
+def test_what_an_engine_says_of_a_position(line: str, info: Info | None) -> None:
+    assert read_info(line) == info
+
+
+def test_scores_are_python_chesss_too() -> None:
+    assert parsed_score("+35") == chess.engine.Cp(35)
+    assert parsed_score("#-2") == chess.engine.Mate(-2)
+
+
+def test_a_game_is_told_with_all_its_moves() -> None:
+    board = chess.Board()
+    assert position(board, variant="standard") == "position startpos"
+    board.push_san("e4")
+    assert position(board, variant="standard") == "position startpos moves e2e4"
+    fen = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1"
+    assert position(chess.Board(fen, chess960=True), variant="chess960") == f"position fen {fen}"
+
+
+def test_times_are_milliseconds_and_never_none() -> None:
+    assert go(Clocks(1.5, 0.0002, 0.05)) == "go wtime 1500 btime 1 winc 50 binc 50"
+    assert go(Clocks(1.5, 1.0, moves_to_go=1), depth=4) == "go wtime 1500 btime 1000 movestogo 1 depth 4"
+    assert go(nodes=9, seconds=0.25) == "go nodes 9 movetime 250"

@@ -1,0 +1,109 @@
+"""The bots that come with gmd play on a daemon, by their names."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from gm_arena.bot import BotUnusable
+from gm_arena.bridge import Bridge, Server
+from gm_arena.specs import bots_of
+from gm_arena.uci_bot import Limits
+from gm_bots.minimax.bots import MinimaxBot, MinimaxBots
+from gm_bots.random_bot import RandomBots
+from gm_client.trio_client import connect
+from tests.arena.playing import PATIENCE, Witness, bridged, new_games
+from tests.serving import Served
+
+ME, RANDOM = 77_001, 77_002
+
+
+def named(spec: str, **options: str) -> MinimaxBots | RandomBots:
+    bots = bots_of(spec, options=options, seconds=None, depth=None, nodes=None)
+    assert isinstance(bots, MinimaxBots | RandomBots)
+    return bots
+
+
+def test_options_are_part_of_the_name_or_flags() -> None:
+    assert named("random").name == "random"
+    assert named("minimax").name == "minimax"
+    assert named("minimax:depth=2,seed=7").name == "minimax:depth=2,seed=7"
+    flags = bots_of("minimax", options={"margin": "30"}, seconds=0.5, depth=2, nodes=1000)
+    assert flags.name == "minimax:movetime=0.5,depth=2,nodes=1000,margin=30"
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("minimax:plies=2", "minimax: plies is no option of it: there are depth, nodes, movetime, seed, margin, hash"),
+        ("minimax:depth=two", "minimax: depth=two is no number"),
+        ("minimax:depth=1.5", "minimax: depth=1.5 is no whole number"),
+        ("minimax:depth=0", "minimax: depth=0 is not from 1 to 60"),
+        ("minimax:2", "minimax:2: '2' is not NAME=VALUE"),
+        ("random:depth=2", "random: depth is no option of it: there are seed"),
+        ("fritz", "'fritz' is no bot: .* or is one of minimax, random"),
+    ],
+)
+def test_options_that_are_none_are_refused(spec: str, reason: str) -> None:
+    with pytest.raises(BotUnusable, match=reason):
+        named(spec)
+
+
+@pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse", "rbc"])
+async def test_random_plays_every_variant(variant: str, daemon_process: Served) -> None:
+    limit = {"max_turns": 40} if variant == "rbc" else {"max_moves": 40}
+    plan = new_games(RANDOM, 1, variant=variant, **limit)
+    witness = await bridged(daemon_process.port, RANDOM, named("random:seed=1"), plan)
+    assert [played.failed for played in witness.played] == [False, False]
+
+
+async def against_random(port: int, bots: MinimaxBots | RandomBots, **options: object) -> list[str]:
+    """How two games end, one with either colour, for the bots; one after the other, so that they go the same way."""
+    witness = Witness()
+    opponent = Bridge(Server(port=port, hello={"player": RANDOM}), named("random:seed=3"), Witness(), at_once=1)
+    mine = Bridge(Server(port=port, hello={"player": ME}), bots, witness, at_once=1)
+    with trio.fail_after(PATIENCE * 2):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(opponent.run, lambda bridge: bridge.play_all(2))
+            await mine.run(new_games(RANDOM, 2, **options))
+    return sorted(f"{played.place.color} {played.state['termination']}" for played in witness.played)
+
+
+async def test_minimax_beats_random_with_either_colour(daemon_process: Served) -> None:
+    bots = named("minimax:depth=2")
+    ends = await against_random(daemon_process.port, bots, clock={"initial": 300, "increment": 1})
+    assert ends == ["black victory_black", "white victory_white"]
+
+
+async def test_minimax_beats_random_in_blind_chess(daemon_process: Served) -> None:
+    bots = named("minimax:depth=2")
+    ends = await against_random(daemon_process.port, bots, variant="rbc")
+    assert ends == ["black victory_black", "white victory_white"]
+
+
+class Keeping(MinimaxBots):
+    """Keeps the bots that it makes."""
+
+    def __init__(self) -> None:
+        super().__init__("minimax", {}, Limits(depth=1))
+        self.made: list[MinimaxBot] = []
+
+    async def start(self, nursery: trio.Nursery) -> MinimaxBot:
+        self.made.append(await super().start(nursery))
+        return self.made[-1]
+
+
+async def test_what_it_said_of_its_last_move_is_kept(daemon_process: Served) -> None:
+    bots = Keeping()
+    await bridged(daemon_process.port, ME, bots, new_games(ME, max_moves=1))
+    assert [bot.last_info["depth"] for bot in bots.made] == [1, 1]
+    assert {bot.last_info["score"].relative.score() for bot in bots.made} == {50, 0}
+    assert all(bot.last_info["pv"] for bot in bots.made)
+
+
+async def test_it_comes_late_to_a_game(daemon_process: Served) -> None:
+    async with await connect(port=daemon_process.port, player=ME) as client:
+        game_id = (await client.game_from_pgn(ME, ME, pgn="1.e4 e5 2.Nf3 Nc6", max_moves=4))["game_id"]
+    bots = named("minimax:depth=1")
+    witness = await bridged(daemon_process.port, ME, bots, lambda bridge: bridge.play_one(game_id))
+    assert [played.failed for played in witness.played] == [False, False]

@@ -1,0 +1,101 @@
+"""The one guess that the blind player has follows what it is told."""
+
+from __future__ import annotations
+
+import chess
+import pytest
+
+from gm_bots.minimax.guess import Guess
+from gm_client.rbc import simulate_sense
+
+START = chess.Board()
+
+
+def own(board: chess.Board, color: chess.Color) -> chess.Board:
+    """What a player is shown of a true position."""
+    shown = board.copy(stack=False)
+    for square in chess.scan_forward(board.occupied_co[not color]):
+        shown.remove_piece_at(square)
+    return shown
+
+
+def guessed(true: chess.Board, color: chess.Color = chess.WHITE) -> Guess:
+    """A guess that is right."""
+    guess = Guess(true, color)
+    guess.opponent_moved(own(true, color), None)
+    return guess
+
+
+def test_it_begins_with_the_start_position() -> None:
+    guess = guessed(START)
+    assert guess.board.fen() == START.fen()
+    assert guess.legal_board() == START
+
+
+def test_a_piece_that_appears_has_left_where_it_was() -> None:
+    guess, true = guessed(START), START.copy()
+    true.push_san("e4")
+    guess.moved(chess.Move.from_uci("e2e4"), chess.Move.from_uci("e2e4"), None)
+    true.push_san("Nf6")
+    guess.opponent_moved(own(true, chess.WHITE), None)
+    guess.saw(simulate_sense(true, chess.F6))
+    assert guess.board.board_fen() == true.board_fen()
+
+
+@pytest.mark.parametrize("reply", ["d5", "d6", "a5", "Nc6"])
+def test_one_that_has_left_where_it_was_is_somewhere(reply: str) -> None:
+    guess, true = guessed(START), START.copy()
+    true.push_san("e4")
+    guess.moved(chess.Move.from_uci("e2e4"), chess.Move.from_uci("e2e4"), None)
+    true.push_san(reply)
+    guess.opponent_moved(own(true, chess.WHITE), None)
+    for square in (chess.B7, chess.G7, chess.D6):
+        guess.saw(simulate_sense(true, square))
+    assert guess.board.board_fen() == true.board_fen()
+
+
+def test_a_king_that_is_gone_is_near() -> None:
+    true = chess.Board("8/8/8/8/4k3/8/8/K6R w - - 0 1")
+    guess = guessed(true)
+    guess.saw([(square, None) for square in chess.SquareSet(chess.BB_KING_ATTACKS[chess.E4] | chess.BB_E4)])
+    king = guess.board.king(chess.BLACK)
+    assert king is not None
+    assert chess.square_distance(king, chess.E4) == 2
+
+
+def test_a_capture_is_by_the_least_piece_that_could() -> None:
+    true = chess.Board("4k3/8/3p1n2/4P3/8/8/8/4K3 b - - 0 1")
+    guess = guessed(true)
+    true.push_san("dxe5")
+    guess.opponent_moved(own(true, chess.WHITE), chess.E5)
+    assert guess.board.board_fen() == true.board_fen()
+    assert guess.best_sense(range(64)) in chess.SquareSet(chess.BB_KING_ATTACKS[chess.E5] | chess.BB_E5)
+
+
+def test_what_was_captured_is_gone_and_what_blocked_nothing_is_not_there() -> None:
+    guess = guessed(chess.Board("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1"))
+    guess.moved(chess.Move.from_uci("e4d5"), None, None)
+    assert guess.board.piece_at(chess.D5) is None
+    guess = guessed(chess.Board("4k3/3p4/8/8/8/8/8/3RK3 w - - 0 1"))
+    guess.moved(chess.Move.from_uci("d1d7"), chess.Move.from_uci("d1d7"), chess.D7)
+    assert guess.board.piece_at(chess.D7) == chess.Piece.from_symbol("R")
+
+
+def test_a_king_that_can_be_taken_is_taken() -> None:
+    guess = guessed(chess.Board("4k3/8/8/8/8/8/8/4R2K w - - 0 1"))
+    taking = chess.Move.from_uci("e1e8")
+    assert guess.takes_king([chess.Move.from_uci("e1e2"), taking]) == taking
+    assert guess.takes_king([chess.Move.from_uci("e1e2")]) is None
+    assert guess.legal_board() is None
+
+
+def test_it_senses_what_it_has_not_seen_for_longest() -> None:
+    guess = guessed(START)
+    inner = [square for square in chess.SQUARES if 0 < square % 8 < 7 and 0 < square // 8 < 7]
+    seen = set()
+    for _ in range(3):
+        square = guess.best_sense(inner)
+        seen.add(square)
+        guess.saw(simulate_sense(START, square))
+        guess.opponent_moved(own(START, chess.WHITE), None)
+    assert len(seen) == 3

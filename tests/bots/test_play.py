@@ -1,0 +1,210 @@
+"""A game in the terminal: what is typed, what is drawn, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+
+import chess
+import pytest
+
+from gm_bots.minimax.play.game import Game
+from gm_bots.minimax.play.levels import LEVELS
+from gm_bots.minimax.play.prompt import NotUnderstood, Word, legal, read
+
+#: Seconds after which a program is taken to hang.
+PATIENCE = 60
+
+BEGINNER = LEVELS["beginner"]
+
+
+def play(*lines: str, arguments: tuple[str, ...] = ()) -> list[str]:
+    """What is printed on a pipe when these lines are typed; a seed makes every game the same."""
+    command = [sys.executable, "-m", "gmd", "play", "minimax", "--level", "novice", "--seed", "1", *arguments]
+    done = subprocess.run(
+        command,
+        input="".join(f"{line}\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return [line.rstrip() for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("text", "uci"),
+    [
+        ("e4", "e2e4"),
+        ("Nf3", "g1f3"),
+        ("nf3", "g1f3"),
+        ("g1f3", "g1f3"),
+        ("g1 f3", "g1f3"),
+        ("G1-F3", "g1f3"),
+        (" e2  e4 ", "e2e4"),
+    ],
+)
+def test_a_move_may_be_typed_in_many_ways(text: str, uci: str) -> None:
+    assert read(text, chess.Board()) == chess.Move.from_uci(uci)
+
+
+@pytest.mark.parametrize(
+    ("text", "uci"),
+    [("O-O", "e1g1"), ("0-0-0", "e1c1"), ("e1g1", "e1g1"), ("a8=N", "a7a8n"), ("a7a8", "a7a8q"), ("a7 a8 r", "a7a8r"),
+     ("exd6", "e5d6"), ("e5xd6", "e5d6")],
+)  # fmt: skip
+def test_special_moves_may_be_typed(text: str, uci: str) -> None:
+    board = chess.Board("6k1/P7/8/3pP3/8/8/8/R3K2R w KQ d6 0 1")
+    assert read(text, board) == chess.Move.from_uci(uci)
+
+
+@pytest.mark.parametrize(
+    ("text", "fen", "complaint"),
+    [
+        ("", chess.STARTING_FEN, "Type a move, such as e4 or e2e4, or 'help'."),
+        ("e5", chess.STARTING_FEN, "e5 is not legal here."),
+        ("e2e5", chess.STARTING_FEN, "e2e5 is not legal here."),
+        ("castle", chess.STARTING_FEN, "'castle' is neither a move nor a word; 'help' shows the words."),
+        ("a7a8k", "6k1/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8k is not legal here."),
+        ("Rd1", "4k3/8/8/8/8/8/4K3/R6R w - - 0 1", "Rd1 could be more than one move: Rad1, Rhd1."),
+        ("a1a2", "4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1", "a1a2 is not legal here: you are in check."),
+        ("Ra2", "4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1", "Ra2 is not legal here: you are in check."),
+    ],
+)
+def test_what_is_not_understood_is_explained(text: str, fen: str, complaint: str) -> None:
+    with pytest.raises(NotUnderstood) as refused:
+        read(text, chess.Board(fen))
+    assert str(refused.value) == complaint
+
+
+def test_words_are_read() -> None:
+    board = chess.Board()
+    assert read("moves e2", board) == Word("moves", "e2")
+    assert [read(text, board) for text in ("?", "Q", "undo")] == [Word("help"), Word("quit"), Word("undo")]
+    assert legal(board, "g1") == ["Nf3", "Nh3"]
+    with pytest.raises(NotUnderstood, match="'z9' is no square"):
+        legal(board, "z9")
+
+
+def test_a_game_on_a_pipe() -> None:
+    lines = play("e2 e4", "moves g1", "hint", "foo", "undo", "undo", "resign")
+    assert lines[1].split()[:9] == ["8", *"rnbqkbnr"]
+    assert "Legal: Ne2, Nf3, Nh3" in "\n".join(lines)
+    assert any(line.startswith("Hint: ") for line in lines)
+    assert "'foo' is neither a move nor a word; 'help' shows the words." in lines
+    assert "Your last move is taken back." in lines
+    assert "You have made no move yet." in lines
+    assert lines[-1] == "Black wins: 0-1, White resigned"
+
+
+def test_mate_is_announced() -> None:
+    lines = play("Ra8", arguments=("--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"))
+    assert lines[-1] == "White wins: 1-0, checkmate"
+
+
+def test_check_is_announced_and_black_sees_the_board_from_its_side() -> None:
+    lines = play("quit", arguments=("--color", "black", "--fen", "4k3/8/8/8/8/8/4R3/4K3 b - - 0 1"))
+    assert lines[1].split()[0] == "1"
+    assert "h g f e d c b a" in lines[9]
+    assert "Black to move, in check" in lines
+    assert lines[-1] == "You left the game."
+
+
+def test_the_end_of_the_input_leaves() -> None:
+    assert play()[-1] == "You left the game."
+
+
+def test_the_engine_begins_where_the_player_is_black() -> None:
+    lines = play("quit", arguments=("--color", "black"))
+    assert any(line.startswith("The engine plays ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--fen", "nonsense"), "Invalid value for '--fen': "),
+        (("--fen", "8/8/8/8/8/8/8/4K3 w - - 0 1"), "is no position that chess could come to"),
+        (("--level", "god"), "Invalid value for '--level'"),
+    ],
+)
+def test_what_cannot_be_is_said(arguments: tuple[str, ...], complaint: str) -> None:
+    command = [sys.executable, "-m", "gmd", "play", "minimax", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+
+
+# The game behind it.
+
+
+def test_undo_takes_back_the_answer_too() -> None:
+    game = Game(chess.WHITE, BEGINNER)
+    assert not game.undo()
+    game.move(chess.Move.from_uci("e2e4"))
+    game.engine_moves()
+    assert game.undo()
+    assert game.board == chess.Board()
+
+
+def test_a_mate_can_be_taken_back() -> None:
+    game = Game(chess.WHITE, BEGINNER, chess.Board("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"))
+    game.move(chess.Move.from_uci("a1a8"))
+    assert game.result == ("1-0", "checkmate")
+    assert game.undo()
+    assert game.result is None
+
+
+def test_the_engine_agrees_to_a_draw_when_it_is_not_ahead() -> None:
+    behind = "4k3/8/8/8/8/8/8/R3K3 w - - 0 40"
+    assert Game(chess.WHITE, BEGINNER, chess.Board(behind)).offer_draw()
+    assert not Game(chess.BLACK, BEGINNER, chess.Board(behind.replace(" w ", " b "))).offer_draw()
+    assert not Game(chess.WHITE, BEGINNER).offer_draw()
+
+
+def test_draws_that_can_be_claimed_are() -> None:
+    game = Game(chess.WHITE, BEGINNER)
+    for _ in range(2):
+        for uci in ("g1f3", "g8f6", "f3g1", "f6g8"):
+            game.move(chess.Move.from_uci(uci))
+    assert game.result == ("1/2-1/2", "the position was there three times")
+
+
+def test_what_was_taken_is_known() -> None:
+    game = Game(chess.WHITE, BEGINNER)
+    for san in ["e4", "d5", "exd5", "Qxd5", "Nc3", "Qxg2", "Bxg2"]:
+        game.move(game.board.parse_san(san))
+    assert [piece.symbol() for piece in game.taken(chess.BLACK)] == ["q", "p"]
+    assert [piece.symbol() for piece in game.taken(chess.WHITE)] == ["P", "P"]
+
+
+def test_a_terminal_is_drawn_in_place() -> None:
+    """On a pseudo-terminal the screen is cleared before each board, and squares have colours."""
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "gmd", "play", "minimax", "--level", "novice", "--seed", "1"]
+    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40", "PYTHONIOENCODING": "utf-8"}
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env, close_fds=True)
+    os.close(slave)
+    shown = read_until(master, "Your move: ")
+    os.write(master, b"e4\n")
+    shown += read_until(master, "Your move: ")
+    os.write(master, b"quit\n")
+    shown += read_until(master, "You left the game.")
+    assert process.wait(PATIENCE) == 0
+    os.close(master)
+    assert shown.count("\x1b[H") >= 3
+    assert "♟" in shown
+    assert "\x1b[" in shown
+
+
+def read_until(descriptor: int, text: str) -> str:
+    """What a terminal shows, up to a text."""
+    shown = b""
+    while text.encode() not in shown:
+        ready, _, _ = select.select([descriptor], [], [], PATIENCE)
+        assert ready, shown
+        shown += os.read(descriptor, 4096)
+    return shown.decode()

@@ -1,0 +1,46 @@
+"""The examples in the bots' README run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from gm_bots.minimax.play.levels import LEVELS
+from tests.arena.playing import untimed
+from tests.clients.other_languages import ROOT, examples_of
+from tests.serving import Served
+
+README = ROOT / "clients" / "bots" / "README.md"
+PATIENCE = 120
+
+
+def run(command: list[str]) -> list[str]:
+    """What a command prints, which must end well and complain of nothing."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_its_commands_run(daemon_process: Served) -> None:
+    games, uci = (
+        run(["bash", "-euc", block.replace("7100", str(daemon_process.port))]) for block in examples_of(README, "sh")
+    )
+    assert {"won 2, lost 0, drawn 0", "won 1, lost 0, drawn 0"} <= {untimed(line) for line in games}
+    assert uci[0] == "readyok"
+
+
+def test_its_program_runs() -> None:
+    (program,) = examples_of(README, "python")
+    first, line = run([sys.executable, "-c", program])
+    assert first.split()[:3] == ["Qxf7#", "1", "99999"]
+    assert line == "1. Qxf7#"
+
+
+def test_it_has_every_level() -> None:
+    text = README.read_text("utf-8")
+    assert all(f"| `{name}` |" in text for name in LEVELS)

@@ -1,0 +1,311 @@
+"""The search finds what plain minimax finds, mates by the shortest way, and ends when it is told to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import chess
+import pytest
+
+from gm_bots.minimax.engine import Limit, Options, Result, search
+from gm_bots.minimax.features import ALL, Features
+from gm_bots.minimax.position import Position
+from gm_bots.minimax.scores import MATE
+from tests.bots.plain import minimax, minimax_of
+from tests.bots.positions import PERFT, mates, random_boards
+from tests.helpers_proof import in_processes, proof_size
+
+#: Ways to search that look at other nodes and must come to the same score.
+WAYS = {
+    "all": ALL,
+    "minimax": replace(ALL, alpha_beta=False, table=False),
+    "no table": replace(ALL, table=False),
+    "no hash move": replace(ALL, hash_move=False),
+    "captures last": replace(ALL, captures_first=False),
+    "no killers": replace(ALL, killers=False),
+    "no history": replace(ALL, history=False),
+    "bare alpha-beta": Features(True, False, False, False, False, False),
+}
+
+
+def depth(plies: int, fen: str | chess.Board = chess.STARTING_FEN, options: Options | None = None) -> Result:
+    board = chess.Board(fen) if isinstance(fen, str) else fen
+    return search(board, Limit(depth=plies), options)
+
+
+def compare(fen: str, plies: int) -> None:
+    """For a process of its own: one position, to all depths up to one, in all ways; against plain minimax."""
+    for until in range(1, plies + 1):
+        expected = minimax_of(Position(chess.Board(fen)), until)
+        for name, features in WAYS.items():
+            if until < 2 or name != "minimax":  # which is the same as what is expected, and as slow
+                assert depth(until, fen, Options(features=features)).score == expected, (fen, until, name)
+
+
+@pytest.mark.proof
+def test_the_score_is_plain_minimax_s_whatever_is_left_out() -> None:
+    boards = random_boards(proof_size(4, 200), seed=2)
+    jobs = [(board.fen(), proof_size(2, 3, share=2)) for board in boards]
+    assert len(list(in_processes(compare, jobs) if len(jobs) > 4 else [compare(*job) for job in jobs])) == len(boards)
+
+
+@pytest.mark.proof
+def test_the_score_is_python_chess_s_too() -> None:
+    for board in random_boards(proof_size(8, 200), seed=3):
+        assert depth(1, board).score == minimax(board, 1), board.fen()
+
+
+@pytest.mark.proof
+def test_the_ways_agree_deeper_than_plain_minimax_gets() -> None:
+    for board in random_boards(proof_size(6, 300), seed=4):
+        results = {name: depth(3, board, Options(features=way)) for name, way in WAYS.items() if name != "minimax"}
+        assert len({result.score for result in results.values()}) == 1, board.fen()
+
+
+def test_each_way_takes_more_nodes_where_it_should() -> None:
+    boards = random_boards(5, seed=9)
+    nodes = {
+        name: sum(depth(3, board, Options(features=WAYS[name])).nodes for board in boards)
+        for name in ("all", "no table", "no hash move", "captures last", "bare alpha-beta")
+    }
+    assert nodes["all"] < min(nodes["no table"], nodes["no hash move"], nodes["captures last"])
+    assert nodes["all"] * 2 < nodes["bare alpha-beta"]
+
+
+def test_a_search_does_not_change_its_board() -> None:
+    board = chess.Board()
+    board.push_san("e4")
+    before = (board.fen(), list(board.move_stack))
+    depth(3, board)
+    assert (board.fen(), board.move_stack) == before
+
+
+# Mates.
+
+
+def some_mates(moves: int) -> list[str]:
+    """As many as the run has time for: those of three moves take a second each."""
+    return mates(moves)[: proof_size({3: 1}.get(moves, 12), 25)]
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("moves", [1, 2, 3])
+def test_mates_are_found_at_the_depth_that_suffices(moves: int) -> None:
+    for fen in some_mates(moves):
+        result = depth(2 * moves - 1, fen)
+        assert (result.mate, result.score) == (moves, MATE - (2 * moves - 1)), fen
+        assert_mates(chess.Board(fen), result.pv)
+
+
+@pytest.mark.parametrize("moves", [1, 2])
+def test_looking_deeper_finds_no_longer_mate(moves: int) -> None:
+    for fen in mates(moves)[:5]:
+        assert depth(2 * moves + 1, fen).mate == moves, fen
+
+
+def assert_mates(board: chess.Board, line: list[chess.Move]) -> None:
+    for move in line:
+        assert board.is_legal(move)
+        board.push(move)
+    assert board.is_checkmate()
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("moves", [2, 3])
+def test_no_shorter_mate_is_overlooked(moves: int) -> None:
+    """By brute force on python-chess's boards: the suite is what it says. That there is a mate the lines show."""
+    for fen in some_mates(moves):
+        assert not can_mate(chess.Board(fen), moves - 1), fen
+
+
+def can_mate(board: chess.Board, moves: int) -> bool:
+    """Whether the side to move can mate in so many moves at most."""
+    for move in list(board.legal_moves):
+        board.push(move)
+        mates = board.is_checkmate() or (
+            moves > 1
+            and any(board.legal_moves)
+            and all(answers_mated(board, reply, moves - 1) for reply in list(board.legal_moves))
+        )
+        board.pop()
+        if mates:
+            return True
+    return False
+
+
+def answers_mated(board: chess.Board, reply: chess.Move, moves: int) -> bool:
+    board.push(reply)
+    mated = can_mate(board, moves)
+    board.pop()
+    return mated
+
+
+@pytest.mark.parametrize("moves", [-1, -2])
+def test_the_loser_puts_the_mate_off(moves: int) -> None:
+    for fen in mates(moves)[:3]:
+        result = depth(-2 * moves, fen)
+        assert result.mate == moves, fen
+        assert result.move in chess.Board(fen).legal_moves
+
+
+def test_a_won_game_is_won_in_the_moves_that_were_announced() -> None:
+    for fen in [*mates(2)[:5], *mates(3)[:1]]:
+        board = chess.Board(fen)
+        left = 3 if fen in mates(2) else 5
+        while left:
+            move = depth(left, board).move
+            assert move is not None
+            board.push(move)
+            left -= 1
+        assert board.is_checkmate(), fen
+
+
+@pytest.mark.parametrize(
+    ("fen", "score"),
+    [
+        ("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3", -MATE),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", 0),
+    ],
+)
+def test_a_game_that_is_over_has_no_move(fen: str, score: int) -> None:
+    result = search(chess.Board(fen), Limit(seconds=10))
+    assert (result.move, result.score, result.pv, result.depth) == (None, score, [], 0)
+
+
+@pytest.mark.parametrize("plies", [1, 2, 3])
+def test_no_lost_position_is_too_bad_to_play_on(plies: int) -> None:
+    for fen in [*mates(-1)[:4], *mates(-2)[:3], "7k/8/8/8/8/8/1q6/K7 w - - 0 1", "8/8/8/8/8/1k6/1q6/K7 w - - 0 1"]:
+        result = depth(plies, fen)
+        assert result.move in chess.Board(fen).legal_moves or chess.Board(fen).is_checkmate()
+
+
+# Draws.
+
+
+def test_a_lost_game_is_drawn_by_perpetual_check() -> None:
+    """Black is a rook and a queen ahead; White's queen checks on e8 and h5 for ever."""
+    fen = "6k1/6p1/8/7Q/8/1r6/q4PPP/6K1 w - - 0 1"
+    assert depth(1, fen).score < -200
+    result = depth(3, fen)
+    assert (result.score, result.move) == (0, chess.Move.from_uci("h5e8"))
+
+
+def test_a_repetition_is_worth_nothing() -> None:
+    board = chess.Board("7k/8/8/8/8/8/q7/7K w - - 0 1")
+    for _ in range(2):
+        for uci in ("h1g1", "h8g8", "g1h1", "g8h8"):
+            board.push_uci(uci)
+    board.pop()
+    assert board.turn == chess.BLACK
+    result = depth(1, board)
+    assert result.score > 500
+    assert result.move != chess.Move.from_uci("g8h8")
+
+
+def test_the_fiftieth_move_draws_unless_it_mates() -> None:
+    assert depth(1, "7k/8/8/8/8/8/R7/1R5K w - - 99 80").score == 0
+    assert depth(1, "7k/R7/8/8/8/8/8/1R5K w - - 99 80").mate == 1
+    assert depth(3, "7k/8/8/8/8/8/R7/1R5K w - - 97 80").mate == 2
+
+
+def test_what_cannot_mate_is_worth_nothing() -> None:
+    assert depth(3, "7k/8/8/8/8/8/N7/7K w - - 0 1").score == 0
+    assert depth(3, "8/7k/8/8/p7/8/1B6/7K w - - 0 1").score > 0
+
+
+# Limits, and what is random.
+
+
+def test_the_same_depth_is_the_same_search() -> None:
+    first, second = ([search(chess.Board(fen), Limit(depth=3)) for fen in PERFT] for _ in range(2))
+    assert [replace(result, seconds=0) for result in first] == [replace(result, seconds=0) for result in second]
+
+
+def test_a_search_of_some_nodes_is_the_same_search() -> None:
+    first, second = (search(chess.Board(), Limit(nodes=3_000)) for _ in range(2))
+    assert replace(first, seconds=0) == replace(second, seconds=0)
+    assert first.nodes == 3_001
+
+
+def test_a_seed_varies_the_move_within_the_margin() -> None:
+    best = depth(2)
+    drawn = {depth(2, options=Options(seed=seed, margin=30)).move for seed in range(40)}
+    assert len(drawn) > 3
+    for move in drawn:
+        assert move is not None
+        board = chess.Board()
+        board.push(move)
+        assert -minimax(board, 1) >= best.score - 30
+    assert depth(2, options=Options(seed=7, margin=30)).move == depth(2, options=Options(seed=7, margin=30)).move
+
+
+def test_a_seed_without_a_margin_chooses_among_the_best() -> None:
+    best = depth(2).score
+    for seed in range(5):
+        move = depth(2, options=Options(seed=seed, margin=0)).move
+        assert move is not None
+        board = chess.Board()
+        board.push(move)
+        assert -minimax(board, 1) == best
+
+
+def test_no_seed_gives_a_mate_away() -> None:
+    for fen in mates(2)[:3]:
+        assert {depth(3, fen, Options(seed=seed, margin=300)).mate for seed in range(3)} == {2}
+
+
+def test_somebody_ends_it() -> None:
+    asked: list[None] = []
+
+    def stopped() -> bool:
+        asked.append(None)
+        return len(asked) > 20
+
+    result = search(chess.Board(), Limit(), stopped=stopped)
+    assert result.move in chess.Board().legal_moves
+    assert 1 < result.depth < 20
+
+
+def test_no_time_at_all_still_gives_a_move() -> None:
+    for limit in (Limit(seconds=0), Limit(clock=0), Limit(nodes=1), Limit(clock=0.001, increment=0)):
+        assert search(chess.Board(), limit).move in chess.Board().legal_moves
+
+
+def test_iterations_are_told_as_they_end() -> None:
+    told: list[Result] = []
+    result = search(chess.Board(), Limit(depth=4), found=told.append)
+    assert [one.depth for one in told] == [1, 2, 3, 4]
+    assert told[-1] == replace(result, seconds=told[-1].seconds)
+    assert all(board_after(one.pv) for one in told)
+
+
+def board_after(line: list[chess.Move]) -> chess.Board:
+    board = chess.Board()
+    for move in line:
+        assert board.is_legal(move)
+        board.push(move)
+    return board
+
+
+def test_a_small_table_changes_nothing_but_nodes() -> None:
+    fen = list(PERFT)[1]
+    small, large = (depth(4, fen, Options(hash_mebibytes=size)) for size in (1, 64))
+    assert (small.score, small.move) == (large.score, large.move)
+    assert small.nodes >= large.nodes
+
+
+@pytest.mark.parametrize(
+    ("limit", "soft", "hard"),
+    [
+        (Limit(), float("inf"), float("inf")),
+        (Limit(seconds=2), 2, 2),
+        (Limit(clock=60.03), 1.2, 9.6),
+        (Limit(clock=60.03, increment=2), 2, 16),
+        (Limit(clock=60.03, moves_to_go=10), 3, 24),
+        (Limit(clock=10.03, moves_to_go=1), 4.5, 9),
+        (Limit(clock=1.03, increment=10), 0.2, 0.4),
+        (Limit(clock=60.03, seconds=1), 1, 1),
+    ],
+)
+def test_a_clock_is_shared_out(limit: Limit, soft: float, hard: float) -> None:
+    assert limit.shares() == pytest.approx((soft, hard))

@@ -1,0 +1,212 @@
+"""The engine by UCI: what it answers, what it refuses, and that it listens while it thinks."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import chess
+import chess.engine
+import pytest
+
+from gm_bots.minimax.uci import BadCommand, Limit, Uci, read_limit, read_position
+
+#: Seconds after which an answer is taken not to come.
+PATIENCE = 30
+
+
+class Conversation:
+    """Both sides of a conversation, the engine's in a thread."""
+
+    def __init__(self) -> None:
+        self._heard: queue.Queue[str] = queue.Queue()
+        self._said: queue.Queue[str | None] = queue.Queue()
+        self._thread = threading.Thread(target=Uci(self._heard.put).run, args=(iter(self._said.get, None),))
+        self._thread.start()
+
+    def say(self, *lines: str) -> None:
+        for line in lines:
+            self._said.put(line)
+
+    def hear(self, until: str) -> list[str]:
+        """What is said up to a line that begins with a text."""
+        heard: list[str] = []
+        while not heard or not heard[-1].startswith(until):
+            heard.append(self._heard.get(timeout=PATIENCE))
+        return heard
+
+    def end(self) -> list[str]:
+        """End the input; what was said that nobody has heard."""
+        self._said.put(None)
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+        return [self._heard.get() for _ in range(self._heard.qsize())]
+
+
+@pytest.fixture
+def engine() -> Iterator[Conversation]:
+    conversation = Conversation()
+    yield conversation
+    conversation.end()
+
+
+def test_it_introduces_itself(engine: Conversation) -> None:
+    engine.say("uci", "isready")
+    assert engine.hear("readyok") == [
+        "id name gmd minimax",
+        "id author the authors of gmd",
+        "option name Hash type spin default 64 min 1 max 65536",
+        "option name Seed type spin default 0 min 0 max 2147483647",
+        "option name Margin type spin default 20 min 0 max 300",
+        "option name MaxDepth type spin default 60 min 1 max 60",
+        "option name Clear Hash type button",
+        "uciok",
+        "readyok",
+    ]
+
+
+def test_it_searches_to_a_depth(engine: Conversation) -> None:
+    engine.say("position startpos moves e2e4 e7e5", "go depth 3")
+    *infos, best = engine.hear("bestmove")
+    assert [info.split()[:3] for info in infos] == [["info", "depth", str(depth)] for depth in (1, 2, 3)]
+    words = infos[-1].split()
+    assert [words[number] for number in (3, 5, 6, 8, 10, 12, 14)] == [
+        "seldepth", "score", "cp", "nodes", "nps", "time", "pv",
+    ]  # fmt: skip
+    assert best.split()[1] == words[15]
+
+
+def test_mates_are_told_as_such(engine: Conversation) -> None:
+    engine.say("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go movetime 5000")
+    *_, info, best = engine.hear("bestmove")
+    assert " score mate 1 " in info
+    assert best == "bestmove b1b8"
+    engine.say("position fen 7k/1R6/R7/8/8/8/8/7K b - - 0 1", "go depth 2")
+    assert " score mate -1 " in engine.hear("bestmove")[-2]
+
+
+def test_a_game_that_is_over_has_no_best_move(engine: Conversation) -> None:
+    engine.say("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go depth 3")
+    assert engine.hear("bestmove")[-1] == "bestmove (none)"
+
+
+def test_it_listens_while_it_thinks_and_stops_when_told(engine: Conversation) -> None:
+    engine.say("position startpos", "go infinite", "isready")
+    assert not any(line.startswith("bestmove") for line in engine.hear("readyok"))
+    engine.say("stop")
+    assert chess.Move.from_uci(engine.hear("bestmove")[-1].split()[1]) in chess.Board().legal_moves
+
+
+def test_an_infinite_search_that_is_done_waits_for_stop(engine: Conversation) -> None:
+    engine.say("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go infinite")
+    engine.hear("info depth 1 ")
+    engine.say("isready")
+    assert engine.hear("readyok") == ["readyok"]
+    engine.say("stop")
+    assert engine.hear("bestmove") == ["bestmove b1b8"]
+
+
+def test_stop_with_nothing_to_stop_says_nothing(engine: Conversation) -> None:
+    engine.say("stop", "ponderhit", "", "debug on", "ucinewgame", "isready")
+    assert engine.hear("readyok") == ["readyok"]
+
+
+def test_the_end_of_the_input_ends_a_search() -> None:
+    engine = Conversation()
+    engine.say("go infinite")
+    assert engine.end()[-1].startswith("bestmove ")
+
+
+def test_options_are_set(engine: Conversation) -> None:
+    engine.say(
+        "setoption name MaxDepth value 2", "setoption name clear hash", "setoption name HASH value 16", "go depth 5"
+    )
+    assert engine.hear("bestmove")[-2].startswith("info depth 2 ")
+    moves = set()
+    engine.say("setoption name Margin value 50")
+    for seed in range(1, 20):
+        engine.say(f"setoption name Seed value {seed}", "go depth 1")
+        moves.add(engine.hear("bestmove")[-1])
+    assert len(moves) > 2
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("castle", "'castle' is no command of UCI's that is known here"),
+        ("setoption name Skill value 3", "'Skill' is no option: there are Hash, Seed, Margin, MaxDepth and Clear Hash"),
+        ("setoption name Hash value much", "Hash: 'much' is no number"),
+        ("setoption name Hash value 0", "Hash: 0 is not from 1 to 65536"),
+        ("go depth", "go: depth needs a number"),
+        ("position", "position: needs startpos, or fen and a FEN"),
+        ("position startpos moves e2e5", f"position: illegal uci: 'e2e5' in {chess.STARTING_FEN}"),
+    ],
+)  # fmt: skip
+def test_what_it_cannot_do_is_said_and_changes_nothing(line: str, complaint: str, engine: Conversation) -> None:
+    engine.say("position startpos moves e2e4", line, "go depth 1")
+    *_, best = said = engine.hear("bestmove")
+    assert said[0] == f"info string {complaint}"
+    assert best == "bestmove g8f6"
+
+
+def test_a_position_that_cannot_be_searched_is_said(engine: Conversation) -> None:
+    engine.say("position fen 8/8/8/8/8/8/8/4K3 w - - 0 1", "go depth 1")
+    complaint = "info string '8/8/8/8/8/8/8/4K3 w - - 0 1': each side needs one king"
+    assert engine.hear("bestmove") == [complaint, "bestmove (none)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "turn", "limit"),
+    [
+        ("infinite", chess.WHITE, Limit()),
+        ("depth 4", chess.WHITE, Limit(depth=4)),
+        ("nodes 500 movetime 250", chess.WHITE, Limit(nodes=500, seconds=0.25)),
+        ("mate 3", chess.WHITE, Limit(depth=5)),
+        ("wtime 60000 btime 30000 winc 1000 binc 500", chess.WHITE, Limit(clock=60, increment=1)),
+        ("wtime 60000 btime 30000 winc 1000 binc 500", chess.BLACK, Limit(clock=30, increment=0.5)),
+        ("wtime 60000 btime -10 movestogo 7", chess.BLACK, Limit(clock=0, moves_to_go=7)),
+        ("wtime 60000", chess.BLACK, Limit()),
+    ],
+)
+def test_limits_are_read(text: str, turn: chess.Color, limit: Limit) -> None:
+    assert read_limit(text.split(), turn) == limit
+
+
+def test_positions_are_read() -> None:
+    assert (
+        read_position(["startpos", "moves", "g1f3"]).fen()
+        == "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq - 1 1"
+    )
+    fen = "7k/R7/8/8/8/8/8/1R5K w - - 3 40"
+    assert read_position(f"fen {fen}".split()).fen() == fen
+    with pytest.raises(BadCommand, match="position: "):
+        read_position(["fen", "nonsense"])
+
+
+# As programs that drive engines meet it.
+
+COMMANDS = ([sys.executable, "-m", "gm_bots.minimax"], [sys.executable, "-m", "gmd", "uci", "minimax"])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_quit_ends_the_process_at_once(command: list[str]) -> None:
+    lines = "uci\ngo infinite\nquit\n"
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].startswith("bestmove ")
+
+
+def test_python_chess_drives_it() -> None:
+    with chess.engine.SimpleEngine.popen_uci(COMMANDS[0]) as engine:
+        engine.configure({"Hash": 8, "Seed": 0})
+        board = chess.Board()
+        while not board.is_game_over() and board.ply() < 20:
+            limit = chess.engine.Limit(depth=2) if board.turn else chess.engine.Limit(white_clock=5, black_clock=5)
+            played = engine.play(board, limit, info=chess.engine.INFO_SCORE)
+            assert played.move is not None
+            assert "score" in played.info
+            board.push(played.move)
+        assert board.ply() == 20
