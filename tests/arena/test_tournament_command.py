@@ -239,9 +239,9 @@ async def test_what_the_daemon_refuses_leaves_no_tournament_behind(tmp_path: Pat
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
         await house.gathered("ada", "bea")
-        status, _, err = await finished(tmp_path, "spring", "--clock", "0")
+        status, _, err = await finished(tmp_path, "spring", "--clock", "99999999")
     assert status == 1
-    assert err.splitlines()[-1].startswith("Error: the daemon refuses: clock.initial: 0.0 is not"), err
+    assert err.splitlines()[-1].startswith("Error: the daemon refuses: clock.initial: 99999999.0 is not"), err
     assert records(tmp_path) == []
 
 
