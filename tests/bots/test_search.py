@@ -9,10 +9,9 @@ import pytest
 
 from gm_bots.minimax.engine import Limit, Options, Result, search
 from gm_bots.minimax.features import ALL, Features
-from gm_bots.minimax.position import Position
 from gm_bots.minimax.scores import MATE
-from tests.bots.plain import minimax, minimax_of
-from tests.bots.positions import PERFT, mates, random_boards
+from tests.bots.plain import minimax
+from tests.bots.positions import PERFT, mates, random_boards, short
 from tests.helpers_proof import in_processes, proof_size
 
 #: Ways to search that look at other nodes and must come to the same score.
@@ -36,23 +35,24 @@ def depth(plies: int, fen: str | chess.Board = chess.STARTING_FEN, options: Opti
 def compare(fen: str, plies: int) -> None:
     """For a process of its own: one position, to all depths up to one, in all ways; against plain minimax."""
     for until in range(1, plies + 1):
-        expected = minimax_of(Position(chess.Board(fen)), until)
+        expected = minimax(chess.Board(fen), until)
         for name, features in WAYS.items():
-            if until < 2 or name != "minimax":  # which is the same as what is expected, and as slow
-                assert depth(until, fen, Options(features=features)).score == expected, (fen, until, name)
+            assert depth(until, fen, Options(features=features)).score == expected, (fen, until, name)
 
 
 @pytest.mark.proof
 def test_the_score_is_plain_minimax_s_whatever_is_left_out() -> None:
-    boards = random_boards(proof_size(4, 200), seed=2)
-    jobs = [(board.fen(), proof_size(2, 3, share=2)) for board in boards]
-    assert len(list(in_processes(compare, jobs) if len(jobs) > 4 else [compare(*job) for job in jobs])) == len(boards)
+    """To three plies, where there are few enough lines of three that plain minimax ends."""
+    fens = short()[: proof_size(5, 200)]
+    jobs = [(fen, proof_size(2, 3, share=3)) for fen in fens]
+    assert len(list(in_processes(compare, jobs) if len(jobs) > 5 else [compare(*job) for job in jobs])) == len(fens)
 
 
 @pytest.mark.proof
-def test_the_score_is_python_chess_s_too() -> None:
+def test_the_score_is_plain_minimax_s_in_any_position() -> None:
+    """To one ply; captures at its end go on as far as they do."""
     for board in random_boards(proof_size(8, 200), seed=3):
-        assert depth(1, board).score == minimax(board, 1), board.fen()
+        compare(board.fen(), 1)
 
 
 @pytest.mark.proof
