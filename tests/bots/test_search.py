@@ -72,6 +72,16 @@ def test_each_way_takes_more_nodes_where_it_should() -> None:
     assert nodes["all"] * 2 < nodes["bare alpha-beta"]
 
 
+def test_a_search_of_some_moves_looks_at_no_others() -> None:
+    """Each alone has the score that it has among all."""
+    board = chess.Board()
+    best = depth(3)
+    scores = {move: search(board, Limit(depth=3), moves=[move]).score for move in board.legal_moves}
+    assert (max(scores.values()), scores[best.pv[0]]) == (best.score, best.score)
+    with pytest.raises(ValueError, match="e2e5 is not legal"):
+        search(board, Limit(depth=1), moves=[chess.Move.from_uci("e2e5")])
+
+
 def test_a_search_does_not_change_its_board() -> None:
     board = chess.Board()
     board.push_san("e4")
