@@ -11,6 +11,7 @@ from gm_bots.minimax.engine import Limit, Options, Result, search
 from gm_bots.minimax.features import ALL, Features
 from gm_bots.minimax.scores import MATE
 from tests.bots.plain import minimax
+from tests.bots.plain_mates import is_mate_in
 from tests.bots.positions import PERFT, mates, random_boards, short
 from tests.helpers_proof import in_processes, proof_size
 
@@ -94,13 +95,14 @@ def test_a_search_does_not_change_its_board() -> None:
 
 
 def some_mates(moves: int) -> list[str]:
-    """As many as the run has time for: those of three moves take a second each."""
-    return mates(moves)[: proof_size({3: 1}.get(moves, 12), 25)]
+    """As many as the run has time for: those of three moves take seconds each."""
+    return mates(moves)[: proof_size({3: 1}.get(abs(moves), 12), 1_000, share={3: 5}.get(abs(moves), 30))]
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("moves", [1, 2, 3])
 def test_mates_are_found_at_the_depth_that_suffices(moves: int) -> None:
+    """Twice the moves, less one: the check that is mate is looked behind, and nothing less deep can see it."""
     for fen in some_mates(moves):
         result = depth(2 * moves - 1, fen)
         assert (result.mate, result.score) == (moves, MATE - (2 * moves - 1)), fen
@@ -121,38 +123,17 @@ def assert_mates(board: chess.Board, line: list[chess.Move]) -> None:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("moves", [2, 3])
-def test_no_shorter_mate_is_overlooked(moves: int) -> None:
-    """By brute force on python-chess's boards: the suite is what it says. That there is a mate the lines show."""
+@pytest.mark.parametrize("moves", [1, 2, 3, -1, -2, -3])
+def test_the_suites_are_what_they_say_by_brute_force(moves: int) -> None:
+    """That there is such a mate, whatever is answered, and none that is shorter."""
     for fen in some_mates(moves):
-        assert not can_mate(chess.Board(fen), moves - 1), fen
+        assert is_mate_in(chess.Board(fen), moves), fen
 
 
-def can_mate(board: chess.Board, moves: int) -> bool:
-    """Whether the side to move can mate in so many moves at most."""
-    for move in list(board.legal_moves):
-        board.push(move)
-        mates = board.is_checkmate() or (
-            moves > 1
-            and any(board.legal_moves)
-            and all(answers_mated(board, reply, moves - 1) for reply in list(board.legal_moves))
-        )
-        board.pop()
-        if mates:
-            return True
-    return False
-
-
-def answers_mated(board: chess.Board, reply: chess.Move, moves: int) -> bool:
-    board.push(reply)
-    mated = can_mate(board, moves)
-    board.pop()
-    return mated
-
-
-@pytest.mark.parametrize("moves", [-1, -2])
+@pytest.mark.proof
+@pytest.mark.parametrize("moves", [-1, -2, -3])
 def test_the_loser_puts_the_mate_off(moves: int) -> None:
-    for fen in mates(moves)[:3]:
+    for fen in mates(moves)[: proof_size({-3: 1}.get(moves, 3), 1_000)]:
         result = depth(-2 * moves, fen)
         assert result.mate == moves, fen
         assert result.move in chess.Board(fen).legal_moves
@@ -182,9 +163,12 @@ def test_a_game_that_is_over_has_no_move(fen: str, score: int) -> None:
     assert (result.move, result.score, result.pv, result.depth) == (None, score, [], 0)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("plies", [1, 2, 3])
 def test_no_lost_position_is_too_bad_to_play_on(plies: int) -> None:
-    for fen in [*mates(-1)[:4], *mates(-2)[:3], "7k/8/8/8/8/8/1q6/K7 w - - 0 1", "8/8/8/8/8/1k6/1q6/K7 w - - 0 1"]:
+    most = proof_size(3, 1_000)
+    lost = [fen for moves in (-1, -2, -3) for fen in mates(moves)[:most]]
+    for fen in [*lost, "7k/8/8/8/8/8/1q6/K7 w - - 0 1", "8/8/8/8/8/1k6/1q6/K7 w - - 0 1"]:
         result = depth(plies, fen)
         assert result.move in chess.Board(fen).legal_moves or chess.Board(fen).is_checkmate()
 

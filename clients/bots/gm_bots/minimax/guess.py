@@ -63,8 +63,7 @@ class Guess:
         board.castling_rights = board.clean_castling_rights()
 
     def _move_there(self, target: Square) -> None:
-        """The opponent has captured on a square: with the least piece that could have, or else with the nearest of those
-        that go far."""
+        """The opponent has captured there: with the least piece that could have, or else the nearest that goes far."""
         if self._enemy_at(target):
             return
         able = self.board.attackers_mask(not self.color, target)
