@@ -72,7 +72,7 @@ def _ours(simulation: Simulation, anchor: float) -> dict[int, Guess]:
 
 
 #: In openskill the odds are e to the difference over the root of 2 beta² and both variances. Nobody's strength drifts.
-_SCALE = {"mu": MEAN, "sigma": SPREAD, "beta": SCALE / sqrt(2), "tau": 0.0, "kappa": 1e-9}
+_SCALE: dict[str, Any] = {"mu": MEAN, "sigma": SPREAD, "beta": SCALE / sqrt(2), "tau": 0.0, "kappa": 1e-9}
 #: As good as none: openskill takes no 0.
 _PINNED = 1e-3
 
