@@ -41,7 +41,8 @@ class Result:
 
     :ivar score: the side to move's, in hundredths of a pawn; a mate is one as :mod:`scores` has it.
     :ivar move: None where there is no legal move.
-    :ivar pv: what both sides are expected to play, the move first.
+    :ivar pv: what both sides are expected to play, the move first; it may end sooner than a mate that is announced,
+        where the table has answered.
     :ivar depth: of the last iteration that was finished, in half-moves.
     :ivar seldepth: the greatest distance from the root that was seen.
     """
