@@ -26,6 +26,7 @@ ONE_OF_EACH: dict[str, Json] = {
     "games": {},
     "history": {"game_id": 1},
     "register": {"name": "bot"},
+    "leaderboard": {},
     "join": {"player": 1, "game_id": 1},
 }
 #: Those that this client may not ask for, or not of a game that is not there.
@@ -40,6 +41,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
     "settings": (NOBODY, "unauthorized"),
     "decline": (NOBODY, "unauthorized"),
     "accept": (NOBODY | {"game_id": 1}, "no_such_game"),
+    "pair": ({"white": "bot", "black": "other"}, "unauthorized"),
 }
 
 
