@@ -1,4 +1,4 @@
-"""Plain minimax, on python-chess's boards and on the engine's positions: what a search must equal.
+"""Plain minimax on python-chess's boards, with nothing of the engine's but what a board is worth: what a search equals.
 
 It knows no alpha and no beta, and its horizon is the search's: a side in check is given a ply more, and after the last
 ply captures and promotions to a queen are looked at until none is left, or neither is made.
@@ -9,49 +9,7 @@ from __future__ import annotations
 import chess
 
 from gm_bots.minimax.evaluation import evaluate
-from gm_bots.minimax.generation import legal_moves
-from gm_bots.minimax.ordering import captures_in_order
-from gm_bots.minimax.position import Position
 from gm_bots.minimax.scores import INFINITY, MATE
-
-
-def minimax_of(position: Position, depth: int, ply: int = 0, settled: dict[int, int] | None = None) -> int:
-    """The score of the side to move, as :func:`minimax` has it, some fifty times as fast.
-
-    :param settled: what the dust settles to, by key: most positions at the horizon are there several times.
-    """
-    settled = {} if settled is None else settled
-    moves, in_check = legal_moves(position), position.in_check()
-    if not moves:
-        return ply - MATE if in_check else 0
-    if ply and (position.dead or position.halfmove_clock >= 100 or position.repeats(ply)):
-        return 0
-    depth += in_check
-    if depth == 0:
-        if position.key not in settled:
-            settled[position.key] = quiesce_of(position, -INFINITY, INFINITY)
-        return settled[position.key]
-    best = -INFINITY
-    for move in moves:
-        position.make(move)
-        best = max(best, -minimax_of(position, depth - 1, ply + 1, settled))
-        position.unmake()
-    return best
-
-
-def quiesce_of(position: Position, alpha: int, beta: int) -> int:
-    """As :func:`quiesce`."""
-    if position.dead:
-        return 0
-    best = position.evaluate()
-    for move in captures_in_order(position):  # the order is for speed: without it a few positions take minutes
-        alpha = max(alpha, best)
-        if alpha >= beta:
-            break
-        if position.make_legal(move, True):
-            best = max(best, -quiesce_of(position, -beta, -alpha))
-            position.unmake()
-    return best
 
 
 def minimax(board: chess.Board, depth: int, ply: int = 0) -> int:

@@ -18,7 +18,7 @@ PERFT = {
     "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10": (46, 2_079, 89_890, 3_894_594),
 }
 
-MATES = Path(__file__).parent / "mates.txt"
+MATES, SHORT = (Path(__file__).parent / name for name in ("mates.txt", "short.txt"))
 
 
 def random_boards(count: int, seed: int, plies: int = 80) -> list[chess.Board]:
@@ -39,5 +39,15 @@ def random_boards(count: int, seed: int, plies: int = 80) -> list[chess.Board]:
 
 def mates(moves: int) -> list[str]:
     """FENs in which the side to move mates in so many moves, or, where that is negative, is mated."""
-    lines = [line.split(maxsplit=1) for line in MATES.read_text().splitlines() if not line.startswith("#")]
-    return [fen for number, fen in lines if int(number) == moves]
+    return [fen for number, fen in (line.split(maxsplit=1) for line in _lines(MATES)) if int(number) == moves]
+
+
+def short() -> list[str]:
+    """FENs in which plain minimax to three plies takes seconds; every second one of few pieces."""
+    lines = _lines(SHORT)
+    half = len(lines) // 2
+    return [fen for pair in zip(lines[:half], lines[half:], strict=True) for fen in pair]
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]

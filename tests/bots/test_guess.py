@@ -72,6 +72,32 @@ def test_a_capture_is_by_the_least_piece_that_could() -> None:
     assert guess.best_sense(range(64)) in chess.SquareSet(chess.BB_KING_ATTACKS[chess.E5] | chess.BB_E5)
 
 
+def test_what_is_seen_to_have_captured_is_there_and_what_was_taken_for_it_is_where_it_was() -> None:
+    """A knight has come to e5 unseen, and takes on f3, where nothing was believed to be able to."""
+    guess, true = guessed(START), START.copy()
+    for mine, reply in (("Nf3", "Nc6"), ("Nc3", "Ne5"), ("e4", "Nxf3+")):
+        move = true.parse_san(mine)
+        guess.moved(move, move, None)
+        true.push(move)
+        taken = true.parse_san(reply)
+        captured = taken.to_square if true.is_capture(taken) else None
+        true.push(taken)
+        guess.opponent_moved(own(true, chess.WHITE), captured)
+    assert guess.best_sense(range(64)) in chess.SquareSet(chess.BB_KING_ATTACKS[chess.F3] | chess.BB_F3)
+    guess.saw(simulate_sense(true, chess.F3))
+    assert guess.board.piece_at(chess.F3) == chess.Piece.from_symbol("n")
+    assert guess.board.pieces(chess.PAWN, chess.BLACK) == true.pieces(chess.PAWN, chess.BLACK)
+    assert len(guess.board.pieces(chess.KNIGHT, chess.BLACK)) == 2
+
+
+def test_a_piece_seen_where_another_was_believed_to_be_stays() -> None:
+    guess = guessed(chess.Board("4k3/8/8/3b4/8/8/8/n3K3 w - - 0 1"))
+    true = chess.Board("4k3/8/8/3n4/8/8/8/b3K3 w - - 0 1")
+    guess.opponent_moved(own(true, chess.WHITE), None)
+    guess.saw(simulate_sense(true, chess.D5))
+    assert guess.board.piece_at(chess.D5) == chess.Piece.from_symbol("n")
+
+
 def test_what_was_captured_is_gone_and_what_blocked_nothing_is_not_there() -> None:
     guess = guessed(chess.Board("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1"))
     guess.moved(chess.Move.from_uci("e4d5"), None, None)

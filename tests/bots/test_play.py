@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import select
@@ -10,10 +11,12 @@ import sys
 
 import chess
 import pytest
+from rich.console import Console
 
 from gm_bots.minimax.play.game import Game
 from gm_bots.minimax.play.levels import LEVELS
-from gm_bots.minimax.play.prompt import NotUnderstood, Word, legal, read
+from gm_bots.minimax.play.prompt import WORDS, NotUnderstood, Word, legal, read
+from gm_bots.minimax.play.view import draw
 
 #: Seconds after which a program is taken to hang.
 PATIENCE = 60
@@ -101,6 +104,12 @@ def test_a_game_on_a_pipe() -> None:
     assert lines[-1] == "Black wins: 0-1, White resigned"
 
 
+def test_help_says_how_to_type_moves() -> None:
+    lines = play("help", "quit")
+    assert "  moves are typed as e4, Nf3, O-O, a8=N, or as e2e4, a7a8n, or as e2 e4" in lines
+    assert sum(line.startswith(tuple(f"  {name} " for name in WORDS)) for line in lines) == len(WORDS) + 1
+
+
 def test_mate_is_announced() -> None:
     lines = play("Ra8", arguments=("--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"))
     assert lines[-1] == "White wins: 1-0, checkmate"
@@ -179,6 +188,20 @@ def test_what_was_taken_is_known() -> None:
         game.move(game.board.parse_san(san))
     assert [piece.symbol() for piece in game.taken(chess.BLACK)] == ["q", "p"]
     assert [piece.symbol() for piece in game.taken(chess.WHITE)] == ["P", "P"]
+
+
+@pytest.mark.parametrize(("width", "moves_begin"), [(80, 1), (30, 10)])
+def test_a_narrow_terminal_has_the_moves_below_a_whole_board(width: int, moves_begin: int) -> None:
+    game = Game(chess.WHITE, BEGINNER)
+    for san in ("e4", "e5", "Nf3", "Nc6"):
+        game.move(game.board.parse_san(san))
+    console = Console(width=width, file=io.StringIO(), record=True)
+    console.print(draw(game, width=width))
+    lines = console.export_text().splitlines()
+    assert [line[:2] for line in lines[1:9]] == [f"{rank} " for rank in range(8, 0, -1)]
+    assert lines[9].split() == list("abcdefgh")
+    assert "1.  e4   e5" in lines[moves_begin]
+    assert "2.  Nf3  Nc6" in lines[moves_begin + 1]
 
 
 def test_a_terminal_is_drawn_in_place() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from gm_bots.minimax.engine import Limit, Options, Result, search
 from gm_bots.minimax.features import ALL, Features
-from gm_bots.minimax.position import Position
 from gm_bots.minimax.scores import MATE
-from tests.bots.plain import minimax, minimax_of
-from tests.bots.positions import PERFT, mates, random_boards
+from tests.bots.plain import minimax
+from tests.bots.plain_mates import is_mate_in
+from tests.bots.positions import PERFT, mates, random_boards, short
 from tests.helpers_proof import in_processes, proof_size
 
 #: Ways to search that look at other nodes and must come to the same score.
@@ -36,23 +36,24 @@ def depth(plies: int, fen: str | chess.Board = chess.STARTING_FEN, options: Opti
 def compare(fen: str, plies: int) -> None:
     """For a process of its own: one position, to all depths up to one, in all ways; against plain minimax."""
     for until in range(1, plies + 1):
-        expected = minimax_of(Position(chess.Board(fen)), until)
+        expected = minimax(chess.Board(fen), until)
         for name, features in WAYS.items():
-            if until < 2 or name != "minimax":  # which is the same as what is expected, and as slow
-                assert depth(until, fen, Options(features=features)).score == expected, (fen, until, name)
+            assert depth(until, fen, Options(features=features)).score == expected, (fen, until, name)
 
 
 @pytest.mark.proof
 def test_the_score_is_plain_minimax_s_whatever_is_left_out() -> None:
-    boards = random_boards(proof_size(4, 200), seed=2)
-    jobs = [(board.fen(), proof_size(2, 3, share=2)) for board in boards]
-    assert len(list(in_processes(compare, jobs) if len(jobs) > 4 else [compare(*job) for job in jobs])) == len(boards)
+    """To three plies, where there are few enough lines of three that plain minimax ends."""
+    fens = short()[: proof_size(5, 200)]
+    jobs = [(fen, proof_size(2, 3, share=3)) for fen in fens]
+    assert len(list(in_processes(compare, jobs) if len(jobs) > 5 else [compare(*job) for job in jobs])) == len(fens)
 
 
 @pytest.mark.proof
-def test_the_score_is_python_chess_s_too() -> None:
+def test_the_score_is_plain_minimax_s_in_any_position() -> None:
+    """To one ply; captures at its end go on as far as they do."""
     for board in random_boards(proof_size(8, 200), seed=3):
-        assert depth(1, board).score == minimax(board, 1), board.fen()
+        compare(board.fen(), 1)
 
 
 @pytest.mark.proof
@@ -72,6 +73,16 @@ def test_each_way_takes_more_nodes_where_it_should() -> None:
     assert nodes["all"] * 2 < nodes["bare alpha-beta"]
 
 
+def test_a_search_of_some_moves_looks_at_no_others() -> None:
+    """Each alone has the score that it has among all."""
+    board = chess.Board()
+    best = depth(3)
+    scores = {move: search(board, Limit(depth=3), moves=[move]).score for move in board.legal_moves}
+    assert (max(scores.values()), scores[best.pv[0]]) == (best.score, best.score)
+    with pytest.raises(ValueError, match="e2e5 is not legal"):
+        search(board, Limit(depth=1), moves=[chess.Move.from_uci("e2e5")])
+
+
 def test_a_search_does_not_change_its_board() -> None:
     board = chess.Board()
     board.push_san("e4")
@@ -84,17 +95,18 @@ def test_a_search_does_not_change_its_board() -> None:
 
 
 def some_mates(moves: int) -> list[str]:
-    """As many as the run has time for: those of three moves take a second each."""
-    return mates(moves)[: proof_size({3: 1}.get(moves, 12), 25)]
+    """As many as the run has time for: those of three moves take seconds each."""
+    return mates(moves)[: proof_size({3: 1}.get(abs(moves), 12), 1_000, share={3: 5}.get(abs(moves), 30))]
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("moves", [1, 2, 3])
 def test_mates_are_found_at_the_depth_that_suffices(moves: int) -> None:
+    """Twice the moves, less one: the check that is mate is looked behind, and nothing less deep can see it."""
     for fen in some_mates(moves):
         result = depth(2 * moves - 1, fen)
         assert (result.mate, result.score) == (moves, MATE - (2 * moves - 1)), fen
-        assert_mates(chess.Board(fen), result.pv)
+        assert_played_out(chess.Board(fen), 2 * moves - 1)
 
 
 @pytest.mark.parametrize("moves", [1, 2])
@@ -103,61 +115,35 @@ def test_looking_deeper_finds_no_longer_mate(moves: int) -> None:
         assert depth(2 * moves + 1, fen).mate == moves, fen
 
 
-def assert_mates(board: chess.Board, line: list[chess.Move]) -> None:
-    for move in line:
-        assert board.is_legal(move)
-        board.push(move)
+def assert_played_out(board: chess.Board, plies: int) -> None:
+    """Both sides play what they find: the mate comes with the last ply, and not before. Lines are legal."""
+    for left in range(plies, 0, -1):
+        assert not board.is_game_over()
+        result = depth(left, board)
+        assert result.pv
+        line = board.copy()
+        for move in result.pv:
+            assert line.is_legal(move)
+            line.push(move)
+        board.push(result.pv[0])
     assert board.is_checkmate()
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("moves", [2, 3])
-def test_no_shorter_mate_is_overlooked(moves: int) -> None:
-    """By brute force on python-chess's boards: the suite is what it says. That there is a mate the lines show."""
+@pytest.mark.parametrize("moves", [1, 2, 3, -1, -2, -3])
+def test_the_suites_are_what_they_say_by_brute_force(moves: int) -> None:
+    """That there is such a mate, whatever is answered, and none that is shorter."""
     for fen in some_mates(moves):
-        assert not can_mate(chess.Board(fen), moves - 1), fen
+        assert is_mate_in(chess.Board(fen), moves), fen
 
 
-def can_mate(board: chess.Board, moves: int) -> bool:
-    """Whether the side to move can mate in so many moves at most."""
-    for move in list(board.legal_moves):
-        board.push(move)
-        mates = board.is_checkmate() or (
-            moves > 1
-            and any(board.legal_moves)
-            and all(answers_mated(board, reply, moves - 1) for reply in list(board.legal_moves))
-        )
-        board.pop()
-        if mates:
-            return True
-    return False
-
-
-def answers_mated(board: chess.Board, reply: chess.Move, moves: int) -> bool:
-    board.push(reply)
-    mated = can_mate(board, moves)
-    board.pop()
-    return mated
-
-
-@pytest.mark.parametrize("moves", [-1, -2])
+@pytest.mark.proof
+@pytest.mark.parametrize("moves", [-1, -2, -3])
 def test_the_loser_puts_the_mate_off(moves: int) -> None:
-    for fen in mates(moves)[:3]:
+    for fen in mates(moves)[: proof_size({-3: 1}.get(moves, 3), 1_000)]:
         result = depth(-2 * moves, fen)
         assert result.mate == moves, fen
         assert result.move in chess.Board(fen).legal_moves
-
-
-def test_a_won_game_is_won_in_the_moves_that_were_announced() -> None:
-    for fen in [*mates(2)[:5], *mates(3)[:1]]:
-        board = chess.Board(fen)
-        left = 3 if fen in mates(2) else 5
-        while left:
-            move = depth(left, board).move
-            assert move is not None
-            board.push(move)
-            left -= 1
-        assert board.is_checkmate(), fen
 
 
 @pytest.mark.parametrize(
@@ -172,9 +158,12 @@ def test_a_game_that_is_over_has_no_move(fen: str, score: int) -> None:
     assert (result.move, result.score, result.pv, result.depth) == (None, score, [], 0)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("plies", [1, 2, 3])
 def test_no_lost_position_is_too_bad_to_play_on(plies: int) -> None:
-    for fen in [*mates(-1)[:4], *mates(-2)[:3], "7k/8/8/8/8/8/1q6/K7 w - - 0 1", "8/8/8/8/8/1k6/1q6/K7 w - - 0 1"]:
+    most = proof_size(3, 1_000)
+    lost = [fen for moves in (-1, -2, -3) for fen in mates(moves)[:most]]
+    for fen in [*lost, "7k/8/8/8/8/8/1q6/K7 w - - 0 1", "8/8/8/8/8/1k6/1q6/K7 w - - 0 1"]:
         result = depth(plies, fen)
         assert result.move in chess.Board(fen).legal_moves or chess.Board(fen).is_checkmate()
 

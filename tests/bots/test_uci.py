@@ -88,6 +88,13 @@ def test_mates_are_told_as_such(engine: Conversation) -> None:
     assert " score mate -1 " in engine.hear("bestmove")[-2]
 
 
+def test_it_searches_only_the_moves_that_it_is_told_to(engine: Conversation) -> None:
+    engine.say("position startpos", "go searchmoves a2a3 h2h4 depth 2")
+    assert engine.hear("bestmove")[-1] in ("bestmove a2a3", "bestmove h2h4")
+    engine.say("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go depth 3 searchmoves h1g1")
+    assert engine.hear("bestmove")[-1] == "bestmove h1g1"
+
+
 def test_a_game_that_is_over_has_no_best_move(engine: Conversation) -> None:
     engine.say("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go depth 3")
     assert engine.hear("bestmove")[-1] == "bestmove (none)"
@@ -107,6 +114,12 @@ def test_an_infinite_search_that_is_done_waits_for_stop(engine: Conversation) ->
     assert engine.hear("readyok") == ["readyok"]
     engine.say("stop")
     assert engine.hear("bestmove") == ["bestmove b1b8"]
+
+
+def test_what_follows_a_word_that_is_unknown_is_obeyed(engine: Conversation) -> None:
+    """As UCI wants it: "joho debug on" is "debug on"."""
+    engine.say("joho isready please")
+    assert engine.hear("readyok") == ["info string 'joho' is no command of UCI's that is known here", "readyok"]
 
 
 def test_stop_with_nothing_to_stop_says_nothing(engine: Conversation) -> None:
@@ -141,6 +154,8 @@ def test_options_are_set(engine: Conversation) -> None:
         ("setoption name Hash value much", "Hash: 'much' is no number"),
         ("setoption name Hash value 0", "Hash: 0 is not from 1 to 65536"),
         ("go depth", "go: depth needs a number"),
+        ("go searchmoves e2e4 depth 3", "go: searchmoves: e2e4 is not legal here"),
+        ("go depth 3 searchmoves", "go: searchmoves needs moves"),
         ("position", "position: needs startpos, or fen and a FEN"),
         ("position startpos moves e2e5", f"position: illegal uci: 'e2e5' in {chess.STARTING_FEN}"),
     ],

@@ -148,6 +148,10 @@ class UciBot(BoardBot):
         self._process.send("ucinewgame\n")
         await _ask(self._process, "isready", "readyok")
 
+    def set_option(self, name: str, value: str) -> None:
+        """Set an option that the engine is known to have, before :meth:`begin`: for this game, where others differ."""
+        self._process.send(set_option(name, value) + "\n")
+
     async def choose(self, turn: Turn, board: chess.Board) -> None:
         thought = await self.think(turn.state, board)
         if thought.move is None:

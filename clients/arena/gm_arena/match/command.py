@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import ssl
 import sys
@@ -64,7 +65,14 @@ class SprtCommand(click.Command):
 @click.command(cls=SprtCommand)
 @click.argument("bots", nargs=-1, required=True)
 @click.option("--games", type=click.IntRange(1), default=2, show_default=True, help="How many any two who meet play.")
-@click.option("--concurrency", type=click.IntRange(1, 100), default=1, show_default=True, help="Games at a time.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(0, 100),
+    default=1,
+    show_default=True,
+    callback=lambda ctx, param, value: value or os.cpu_count() or 1,
+    help="Games at a time; 0 for as many as there are processors.",
+)
 @click.option(
     "--tournament",
     type=click.Choice(["round-robin", "gauntlet"]),

@@ -132,27 +132,37 @@ def pawns_of(score: str) -> float:
     return max(-MATE_PAWNS, min(MATE_PAWNS, int(score) / 100.0))
 
 
+def scores_by_move(record: Record, label: str) -> list[tuple[int, float]]:
+    """The number of each move that a bot has given a score of, in a game, and the score in pawns."""
+    return [(row[1] // 2 + 1, row[6]) for row in rows_of(record) if row[3] == label and row[6] is not None]
+
+
+def mean_by_move(games: Iterable[Sequence[tuple[int, float]]]) -> list[tuple[int, float]]:
+    """Of the games that came to a move, the mean of their scores there."""
+    by_move: dict[int, list[float]] = {}
+    for scores in games:
+        for move, pawns in scores:
+            by_move.setdefault(move, []).append(pawns)
+    return [(move, sum(scores) / len(scores)) for move, scores in sorted(by_move.items())]
+
+
 def draw(path: Path, records: Sequence[Record], labels: Sequence[str]) -> None:
-    """Each bot's scores over the plies of its games: a thin line for each, and their mean.
+    """Each bot's scores over the moves of its games: a thin line for each, and their mean.
 
     :raises RecordUnusable: there is nothing to draw with, or it cannot be written.
     """
     figure = _figure(path)
     axes = figure.subplots()
     for number, label in enumerate(labels):
-        color = f"C{number}"
-        by_ply: dict[int, list[float]] = {}
-        for record in records:
-            rows = [row for row in rows_of(record) if row[3] == label and row[6] is not None]
-            axes.plot([row[1] for row in rows], [row[6] for row in rows], color=color, alpha=0.15, linewidth=0.8)
-            for row in rows:
-                by_ply.setdefault(row[1], []).append(row[6])
-        plies = sorted(by_ply)
-        means = [sum(by_ply[ply]) / len(by_ply[ply]) for ply in plies]
-        axes.plot(plies, means, color=color, linewidth=2, label=label)
+        lines = [scores for record in records if (scores := scores_by_move(record, label))]
+        for scores in lines:
+            axes.plot(*zip(*scores, strict=True), color=f"C{number}", alpha=0.15, linewidth=0.8)
+        if lines:
+            axes.plot(*zip(*mean_by_move(lines), strict=True), color=f"C{number}", linewidth=2, label=label)
     axes.axhline(0, color="grey", linewidth=0.8)
-    axes.set(xlabel="ply", ylabel="score, in pawns, as the bot itself sees it", title=" against ".join(labels))
-    axes.legend()
+    axes.set(xlabel="move", ylabel="score, in pawns, as the bot itself sees it", title=" against ".join(labels))
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend()
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import shlex
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import chess.engine
@@ -40,33 +42,56 @@ def make(**options: str) -> Bots:
         nodes=whole("minimax", options, "nodes", 1, 2**63),
     )
     engine = {}
-    for name in ("Seed", "Margin", "Hash"):
+    for name in ("Margin", "Hash"):
         value = whole("minimax", options, name.lower(), OPTIONS[name].least, OPTIONS[name].most)
         if value is not None:
             engine[name] = str(value)
     described = ",".join(f"{name}={value}" for name, value in options.items())
-    return MinimaxBots(f"minimax:{described}" if described else "minimax", engine, limits)
+    seed = whole("minimax", options, "seed", OPTIONS["Seed"].least, OPTIONS["Seed"].most)
+    return MinimaxBots(f"minimax:{described}" if described else "minimax", engine, limits, seed)
 
 
 class MinimaxBots(Bots):
-    """Where they come from: the engine's command, started anew for every game."""
+    """Where they come from: the engine's command, started anew for every game.
+
+    :param seed: of which each game has its own; None, or 0, has all play the best moves, and so the same.
+    """
 
     variants = frozenset({"standard", "rbc"})
     defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
 
-    def __init__(self, name: str, options: dict[str, str], limits: Limits) -> None:
-        self.name = name
+    def __init__(self, name: str, options: dict[str, str], limits: Limits, seed: int | None = None) -> None:
+        self.name, self._seed, self._rng = name, seed, random.Random(seed)
         self._engines = UciBots(COMMAND, options, limits)
 
     async def start(self, nursery: trio.Nursery) -> MinimaxBot:
-        return MinimaxBot(await self._engines.start(nursery))
+        return MinimaxBot(
+            await self._engines.start(nursery), Seed(self._seed, self._rng.getrandbits(64)) if self._seed else None
+        )
+
+
+@dataclass(frozen=True)
+class Seed:
+    """Of one bot.
+
+    :ivar own: what was given.
+    :ivar chance: drawn from it, for games that have no seed of their own.
+    """
+
+    own: int
+    chance: int
+
+    def of(self, place: Place) -> int:
+        """Of one game, as the engine takes it: which of a match's games begins first does not matter."""
+        game = self.chance if place.seed is None else f"{place.seed} {place.color}"
+        return random.Random(f"{self.own} {game}").randint(1, OPTIONS["Seed"].most)
 
 
 class MinimaxBot(Bot):
     """One of them: an engine that is shown the board, or in blind chess a guess at it."""
 
-    def __init__(self, engine: UciBot) -> None:
-        self._engine = engine
+    def __init__(self, engine: UciBot, seed: Seed | None = None) -> None:
+        self._engine, self._seed = engine, seed
         self._player: Bot = engine
 
     @property
@@ -77,6 +102,8 @@ class MinimaxBot(Bot):
     async def begin(self, place: Place) -> None:
         if place.variant == "rbc":
             self._player = ReconBot(self._engine)
+        if self._seed is not None:
+            self._engine.set_option("Seed", str(self._seed.of(place)))
         await self._player.begin(place)
 
     async def take_turn(self, turn: Turn) -> None:

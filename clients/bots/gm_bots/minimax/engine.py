@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import chess
@@ -12,7 +12,7 @@ from chess import Move
 from .features import ALL, Features
 from .generation import legal_moves
 from .limits import Limit, OutOfTime, Watch
-from .position import Position, decode
+from .position import Position, decode, encode
 from .scores import INFINITY, MATE_IN_SIGHT, mated, moves_to_mate, plies_to_mate
 from .search import Line, Search
 from .table import DEFAULT_MEBIBYTES, EXACT, Table
@@ -41,7 +41,8 @@ class Result:
 
     :ivar score: the side to move's, in hundredths of a pawn; a mate is one as :mod:`scores` has it.
     :ivar move: None where there is no legal move.
-    :ivar pv: what both sides are expected to play, the move first.
+    :ivar pv: what both sides are expected to play, the move first; it may end sooner than a mate that is announced,
+        where the table has answered.
     :ivar depth: of the last iteration that was finished, in half-moves.
     :ivar seldepth: the greatest distance from the root that was seen.
     """
@@ -65,6 +66,7 @@ def search(
     limit: Limit,
     options: Options | None = None,
     *,
+    moves: Iterable[Move] | None = None,
     stopped: Callable[[], bool] = lambda: False,
     found: Callable[[Result], object] = lambda result: None,
 ) -> Result:
@@ -74,11 +76,23 @@ def search(
     alone.
 
     :param board: with its moves, which repetitions count from. It is not changed.
+    :param moves: those to choose from; None for all that are legal.
     :param stopped: asked every few milliseconds, whether to end at once.
     :param found: told of each iteration.
-    :raises ValueError: the board is none that :class:`Position` takes.
+    :raises ValueError: the board is none that :class:`Position` takes, or a move is not legal.
     """
-    return _Deepening(Position(board), limit, options or Options(), stopped).run(found)
+    position = Position(board)
+    return _Deepening(position, _root_moves(position, moves), limit, options or Options(), stopped).run(found)
+
+
+def _root_moves(position: Position, moves: Iterable[Move] | None) -> list[int]:
+    legal = legal_moves(position)
+    if moves is None:
+        return legal
+    wanted = set(map(encode, moves))
+    for move in wanted.difference(legal):
+        raise ValueError(f"{decode(move)} is not legal here")
+    return [move for move in legal if move in wanted]
 
 
 @dataclass
@@ -96,13 +110,15 @@ class _Root:
 class _Deepening:
     """Iterative deepening of one search."""
 
-    def __init__(self, position: Position, limit: Limit, options: Options, stopped: Callable[[], bool]) -> None:
+    def __init__(
+        self, position: Position, moves: list[int], limit: Limit, options: Options, stopped: Callable[[], bool]
+    ) -> None:
         self._position, self._limit, self._options = position, limit, options
         self._made_before = position.made
         self._watch = Watch(limit, stopped)
         self._table = Table(options.hash_mebibytes)
         self._search = Search(position, options.features, self._table, self._watch)
-        self._root = _Root(legal_moves(position))
+        self._root = _Root(moves)
         # Moves that are searched only to be shown no better than the best need no true score; those to choose from do.
         self._window = 0 if options.seed is None else max(0, options.margin) + 1
         self._best: tuple[int, Line] = (0, tuple(self._root.moves[:1]))

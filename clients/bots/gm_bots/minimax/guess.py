@@ -40,6 +40,7 @@ class Guess:
         self._turn = 0
         self._known = [0] * 64  # by square, the turn in which it was last known what is there
         self._captured_on: Square | None = None
+        self._supposed: tuple[Square, Square] | None = None  # from where to where something is taken to have captured
 
     def opponent_moved(self, own: Board, captured_on: Square | None) -> None:
         """A turn begins.
@@ -48,7 +49,7 @@ class Guess:
         :param captured_on: where the opponent has just captured.
         """
         self._turn += 1
-        self._captured_on = captured_on
+        self._captured_on, self._supposed = captured_on, None
         board, color = self.board, self.color
         if captured_on is not None:
             self._move_there(captured_on)
@@ -62,7 +63,7 @@ class Guess:
         board.castling_rights = board.clean_castling_rights()
 
     def _move_there(self, target: Square) -> None:
-        """The opponent has captured on a square: with the least piece that could have, or else the nearest."""
+        """The opponent has captured there: with the least piece that could have, or else the nearest that goes far."""
         if self._enemy_at(target):
             return
         able = self.board.attackers_mask(not self.color, target)
@@ -71,13 +72,21 @@ class Guess:
             pieces,
             key=lambda square: (
                 not able & chess.BB_SQUARES[square],
-                _CAPTURERS.index(self.board.piece_type_at(square) or chess.KING),
+                self._readiness(square, able),
                 chess.square_distance(square, target),
             ),
             default=None,
         )
         if source is not None:
             self._shift(source, target)
+            self._supposed = source, target
+
+    def _readiness(self, square: Square, able: chess.Bitboard) -> int:
+        """How late a piece comes in the order of those that are taken to have captured."""
+        piece_type = self.board.piece_type_at(square) or chess.KING
+        if able & chess.BB_SQUARES[square]:
+            return _CAPTURERS.index(piece_type)
+        return 0 if piece_type not in (chess.PAWN, chess.KING) else 1 if piece_type == chess.PAWN else 2
 
     def best_sense(self, squares: Iterable[Square]) -> Square:
         """Of the squares that may be sensed, the one around which least is known: squares count that the opponent's
@@ -101,6 +110,7 @@ class Guess:
 
     def saw(self, cells: Collection[Cell]) -> None:
         """Take in what a sense has shown."""
+        self._correct(dict(cells))
         appeared = [(square, piece) for square, piece in cells if self._is_new(square, piece)]
         gone = [
             (square, self.board.remove_piece_at(square))
@@ -121,6 +131,13 @@ class Guess:
             if piece is not None:
                 self._put_out_of_sight(piece, square, window)
 
+    def _correct(self, seen: dict[Square, Piece | None]) -> None:
+        """What was taken to have captured has not, if another piece is there: it is where it was."""
+        if self._supposed is not None:
+            source, target = self._supposed
+            if target in seen and seen[target] != self.board.piece_at(target) and not self.board.piece_at(source):
+                self._shift(target, source)
+
     def _is_new(self, square: Square, piece: Piece | None) -> bool:
         return piece is not None and piece.color != self.color and self.board.piece_at(square) != piece
 
@@ -140,9 +157,9 @@ class Guess:
 
         One with nowhere to go has been taken for something it is not, and there is none; but there is always a king.
         """
-        self.board.set_piece_at(source, piece)
-        reach = self.board.attacks(source) | _ahead(piece, source)
-        self.board.remove_piece_at(source)
+        before = self.board.copy(stack=False)
+        before.set_piece_at(source, piece)
+        reach = before.attacks(source) | _ahead(piece, source)
         hidden = [square for square in chess.SQUARES if square not in window and not self.board.piece_at(square)]
         able = [square for square in hidden if square in reach]
         if not able and piece.piece_type == chess.KING:

@@ -90,13 +90,13 @@ class Uci:
 
     def _obey(self, words: list[str]) -> None:
         match words:
-            case ["uci"]:
+            case ["uci", *_]:
                 self._introduce()
-            case ["isready"]:
+            case ["isready", *_]:
                 self._say("readyok")
             case ["setoption", *rest]:
                 self._set_option(" ".join(rest))
-            case ["ucinewgame"]:
+            case ["ucinewgame", *_]:
                 self._end_search()
             case ["position", *rest]:
                 self._end_search()
@@ -104,12 +104,13 @@ class Uci:
             case ["go", *rest]:
                 self._end_search()
                 self._go(rest)
-            case ["stop"]:
+            case ["stop", *_]:
                 self._end_search()
             case [] | ["debug" | "ponderhit" | "register", *_]:
                 pass  # a blank line, and what changes nothing here
-            case _:
-                raise BadCommand(f"{words[0]!r} is no command of UCI's that is known here")
+            case [unknown, *rest]:  # UCI wants what follows it to be obeyed
+                self._say(f"info string {unknown!r} is no command of UCI's that is known here")
+                self._obey(rest)
 
     def _introduce(self) -> None:
         self._say(f"id name {NAME}")
@@ -130,7 +131,7 @@ class Uci:
         self._values[name] = OPTIONS[name].read(name, value)
 
     def _go(self, words: list[str]) -> None:
-        limit = read_limit(words, self._board.turn)
+        limit, moves = read_limit(words, self._board.turn), read_moves(words, self._board)
         try:
             Position(self._board)
         except ValueError as error:
@@ -140,11 +141,13 @@ class Uci:
         limit = replace(limit, depth=min(limit.max_depth, self._values["MaxDepth"]))
         options = Options(self._values["Seed"] or None, self._values["Margin"], self._values["Hash"])
         self._stop.clear()
-        thinking = (self._board.copy(), limit, options, "infinite" in words)
+        thinking = (self._board.copy(), limit, moves, options, "infinite" in words)
         self._search = threading.Thread(target=self._think, args=thinking, name="search", daemon=True)
         self._search.start()
 
-    def _think(self, board: chess.Board, limit: Limit, options: Options, infinite: bool) -> None:
+    def _think(
+        self, board: chess.Board, limit: Limit, moves: list[chess.Move] | None, options: Options, infinite: bool
+    ) -> None:
         """A search, in its thread; of an infinite one the end is told only when it was asked for."""
         told: list[Result] = []
 
@@ -152,7 +155,7 @@ class Uci:
             told.append(result)
             self._say(describe(result))
 
-        result = search(board, limit, options, stopped=self._stop.is_set, found=tell)
+        result = search(board, limit, options, moves=moves, stopped=self._stop.is_set, found=tell)
         if not told or told[-1].pv != result.pv:
             self._say(describe(result))
         if infinite:
@@ -199,6 +202,26 @@ def read_position(words: list[str]) -> chess.Board:
     except ValueError as error:
         raise BadCommand(f"position: {error}") from None
     return board
+
+
+def read_moves(words: list[str], board: chess.Board) -> list[chess.Move] | None:
+    """What follows ``go searchmoves``; None where nothing does, and all moves are to be searched.
+
+    :raises BadCommand: there is none after it, or one that is not legal.
+    """
+    if "searchmoves" not in words:
+        return None
+    moves = list[chess.Move]()
+    for word in words[words.index("searchmoves") + 1 :]:
+        if word in _NUMBERS or word in ("infinite", "ponder"):
+            break
+        try:
+            moves.append(board.parse_uci(word))
+        except ValueError:
+            raise BadCommand(f"go: searchmoves: {word} is not legal here") from None
+    if not moves:
+        raise BadCommand("go: searchmoves needs moves")
+    return moves
 
 
 def read_limit(words: list[str], turn: chess.Color) -> Limit:

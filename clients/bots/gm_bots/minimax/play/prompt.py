@@ -19,6 +19,8 @@ class Word:
     argument: str = ""
 
 
+HOW_TO_MOVE = "  moves are typed as e4, Nf3, O-O, a8=N, or as e2e4, a7a8n, or as e2 e4"
+
 #: The words, and what they are for.
 WORDS = {
     "moves": "list the legal moves; with a square, as in 'moves e2', those from there",

@@ -7,7 +7,7 @@ import signal
 from rich.console import Console
 
 from .game import Game
-from .prompt import WORDS, NotUnderstood, Word, legal, read
+from .prompt import HOW_TO_MOVE, WORDS, NotUnderstood, Word, legal, read
 from .view import can_color, draw
 
 
@@ -43,7 +43,8 @@ class Table:
         """The board, in place of the last one where this is a terminal, and below it what there is to say."""
         if self._console.is_terminal:
             self._console.clear()
-        self._console.print(draw(self._game, flipped=self._flipped, plain=self._plain))
+        width = self._console.width
+        self._console.print(draw(self._game, width=width, flipped=self._flipped, plain=self._plain))
         for note in self._notes:
             self._console.print(note, markup=False, highlight=False)
         self._notes.clear()
@@ -109,7 +110,7 @@ class Table:
             case "flip":
                 self._flipped = not self._flipped
             case "help":
-                self._notes += [f"  {name:8}{what}" for name, what in WORDS.items()]
+                self._notes += [HOW_TO_MOVE, *(f"  {name:8}{what}" for name, what in WORDS.items())]
             case _:
                 raise Quit
 

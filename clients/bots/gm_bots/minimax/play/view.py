@@ -15,25 +15,33 @@ _MOVED = ("on #d6cf6a", "on #a9a13c")
 _CHECKED = "on #c8504a"
 _PIECES = {chess.WHITE: "bold #ffffff", chess.BLACK: "bold #101010"}
 
-#: Moves shown of a long game: as many as there are ranks.
-_MOVES_SHOWN = 8
+#: Moves shown of a long game: as many as there are ranks; and below the board, where they take lines of their own.
+_MOVES_SHOWN, _MOVES_BELOW = 8, 3
+
+#: Columns that the board and the moves take beside each other.
+_BESIDE = 52
 
 
-def draw(game: Game, *, flipped: bool = False, plain: bool = False) -> RenderableType:
+def draw(game: Game, *, width: int, flipped: bool = False, plain: bool = False) -> RenderableType:
     """All there is to see of a game.
 
+    :param width: columns that there are.
     :param flipped: whether the player's own side is at the top.
     :param plain: letters in place of coloured squares, for what is no terminal, or cannot show colours.
     """
     bottom = game.color != flipped
+    board: RenderableType = _board(game, bottom, plain)
+    lines = [_taken(game, not bottom, plain), _status(game)]
+    if width < _BESIDE:
+        return Group(_taken(game, bottom, plain), board, _moves(game, _MOVES_BELOW), *lines)
     sheet = Table.grid(padding=(0, 3))
-    sheet.add_row(_board(game, bottom, plain), _moves(game))
-    return Group(_taken(game, bottom, plain), sheet, _taken(game, not bottom, plain), _status(game))
+    sheet.add_row(board, _moves(game, _MOVES_SHOWN))
+    return Group(_taken(game, bottom, plain), sheet, *lines)
 
 
 def _board(game: Game, bottom: chess.Color, plain: bool) -> Text:
     ranks, files = range(8) if not bottom else range(7, -1, -1), range(8) if bottom else range(7, -1, -1)
-    text = Text()
+    text = Text(no_wrap=True)
     for rank in ranks:
         text.append(f"{rank + 1} ")
         for file in files:
@@ -59,13 +67,13 @@ def _add_square(text: Text, board: chess.Board, square: chess.Square, plain: boo
     text.append(f" {symbol} ", f"{_PIECES[piece.color]} {style}" if piece else style)
 
 
-def _moves(game: Game) -> Table:
+def _moves(game: Game, most: int) -> Table:
     """The last moves, White's and Black's beside each other."""
     table = Table.grid(padding=(0, 2))
     root = game.board.root()
     sans = ([] if root.turn else ["..."]) + game.sans()
     pairs = [(number, sans[2 * number : 2 * number + 2]) for number in range((len(sans) + 1) // 2)]
-    for number, pair in pairs[-_MOVES_SHOWN:]:
+    for number, pair in pairs[-most:]:
         table.add_row(f"{root.fullmove_number + number}.", *pair)
     return table
 

@@ -1,0 +1,77 @@
+"""Finds the positions of ``short.txt``: ``python -m tests.bots.find_short > tests/bots/short.txt``.
+
+Plain minimax on python-chess's boards takes seconds for three plies of these, and minutes for most others: half are
+endings, half whatever random games come to, with few enough lines of three plies.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import chess
+
+SEED = 8
+
+#: Positions of each half.
+EACH = 100
+
+#: Lines of three plies at most: in endings, and elsewhere, where captures at their ends go on for longer.
+ENDING_LINES, OTHER_LINES = 3_000, 12_000
+
+#: Pieces of an ending, at most.
+ENDING_PIECES = 10
+
+
+def _boards(rng: random.Random, most_plies: int, captures: float) -> Iterator[chess.Board]:
+    """Positions out of random games, one of each; of the captures that there are so many are made on purpose."""
+    while True:
+        board = chess.Board()
+        for _ in range(rng.randrange(most_plies)):
+            moves = list(board.legal_moves)
+            if not moves:
+                break
+            taking = [move for move in moves if board.is_capture(move)]
+            board.push(rng.choice(taking if taking and rng.random() < captures else moves))
+        if not board.is_game_over() and not board.is_insufficient_material():
+            yield board.copy(stack=False)
+
+
+def _has_at_most(board: chess.Board, lines: int, plies: int = 3) -> bool:
+    return _lines(board, plies, lines) <= lines
+
+
+def _lines(board: chess.Board, plies: int, enough: int) -> int:
+    """Lines of so many plies; counting ends when there are more than enough."""
+    if plies == 1:
+        return board.legal_moves.count()
+    count = 0
+    for move in board.legal_moves:
+        board.push(move)
+        count += _lines(board, plies - 1, enough)
+        board.pop()
+        if count > enough:
+            break
+    return count
+
+
+def find() -> Iterator[str]:
+    rng, found = random.Random(SEED), set[str]()
+    endings = (board for board in _boards(rng, 260, 0.5) if chess.popcount(board.occupied) <= ENDING_PIECES)
+    others = (board for board in _boards(rng, 80, 0.3) if chess.popcount(board.occupied) > ENDING_PIECES)
+    for boards, lines, until in ((endings, ENDING_LINES, EACH), (others, OTHER_LINES, 2 * EACH)):
+        while len(found) < until:
+            board = next(boards)
+            if board.fen() not in found and _has_at_most(board, lines):
+                found.add(board.fen())
+                yield board.fen()
+
+
+def main() -> None:
+    print(f"# Positions out of random games with few lines of three plies: by find_short.py, seed {SEED}.")
+    for fen in find():
+        print(fen)
+
+
+if __name__ == "__main__":
+    main()
