@@ -20,7 +20,7 @@ PASSES = 1.0
 #: As much of what is believed of a square may leave it, or be covered, in a turn: what there was stays possible.
 MOST = 0.95
 
-_RAYS = {
+_RAYS: dict[PieceType, tuple[tuple[int, int], ...]] = {
     chess.BISHOP: ((1, 1), (1, -1), (-1, 1), (-1, -1)),
     chess.ROOK: ((1, 0), (-1, 0), (0, 1), (0, -1)),
 }
