@@ -1,4 +1,4 @@
-"""``gmd train recon-zero``: let the bot learn by playing against itself."""
+"""``gmd train``: let a bot learn by playing against itself."""
 
 from __future__ import annotations
 
