@@ -13,6 +13,7 @@ from gm_bots.recon_zero import belief as beliefs
 from gm_bots.recon_zero.belief import EMPTY, Belief, at
 from gm_bots.recon_zero.determinise import determinise, from_belief
 from gm_bots.recon_zero.knowledge import Knowledge
+from gm_bots.recon_zero.positions import weights_of
 from tests.bots.recon_zero.games import knowing
 
 
@@ -45,6 +46,23 @@ def test_it_has_all_that_is_known(positions: bool) -> None:
             assert all(board.turn == knowledge.color for board in boards)
             made += len(boards)
     assert made > 300
+
+
+def test_a_position_in_which_the_king_is_attacked_is_drawn_more_often() -> None:
+    """Behind 1.f3 and 2.g4, in one position of many."""
+    knowledge, rng = Knowledge(chess.WHITE), random.Random(1)
+    for uci in ("f2f3", "g2g4"):
+        move = chess.Move.from_uci(uci)
+        knowledge.player_moved(move, move, None)
+        knowledge.opponent_moved(None)
+    weights = weights_of(knowledge.positions(), chess.WHITE, 50)
+    attacked = [board.is_check() for board in knowledge.positions()]
+    assert [weight == 50 for weight in weights] == attacked
+    assert 0 < sum(attacked) < len(attacked) / 20
+    drawn = [board for _ in range(50) for board in determinise(knowledge, 1, rng, weights)]
+    share = weights[weights > 1].sum() / weights.sum()
+    assert abs(sum(board.is_check() for board in drawn) / 50 - share) < 0.2
+    assert len({board.fen() for board in determinise(knowledge, 100, rng, weights)}) == 100
 
 
 def test_it_is_drawn_by_probability() -> None:

@@ -22,7 +22,11 @@ def train() -> None:
 
 @train.command("recon-zero")
 @click.option(
-    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Goes on with what is there."
+    "--out",
+    required=True,
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="For all that comes of it. Goes on with what is there.",
 )
 @click.option("--iterations", type=click.IntRange(1), default=10, show_default=True, help="Altogether.")
 @click.option(

@@ -17,19 +17,25 @@ from chess import Board, Color, Piece, PieceType, Square
 
 from .belief import CHANNELS, EMPTY, Belief
 from .knowledge import Knowledge
+from .positions import Weights
 
 #: How many a side has at the most while none of its pawns has promoted.
 INVENTORY = {chess.PAWN: 8, chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1, chess.KING: 1}
 
 
-def determinise(knowledge: Knowledge, count: int, rng: random.Random) -> list[Board]:
+def determinise(knowledge: Knowledge, count: int, rng: random.Random, weights: Weights | None = None) -> list[Board]:
     """So many positions to take for true, the player to move; fewer where fewer are possible, one at least.
+
+    :param weights: how likely each of the knowledge's positions is to be drawn; None if all are alike.
 
     Where there is but a belief, the first is what it makes of the most likely, and the others are drawn.
     """
     known = knowledge.positions()
     if known:
-        return list(known) if len(known) <= count else rng.sample(list(known), count)
+        shares = weights if weights is not None else np.ones(len(known))
+        # The greatest of such powers is each in proportion to its weight (Efraimidis and Spirakis).
+        keys = [rng.random() ** (1 / share) for share in shares]
+        return [known[each] for each in sorted(range(len(known)), key=keys.__getitem__, reverse=True)[:count]]
     belief = knowledge.belief()
     seeds = [None, *(np.random.default_rng(rng.getrandbits(64)) for _ in range(count - 1))]
     return [from_belief(belief, knowledge.own, knowledge.color, knowledge.remaining, each) for each in seeds]

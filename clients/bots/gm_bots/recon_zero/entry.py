@@ -19,6 +19,9 @@ MAX_SECONDS = 3600.0
 #: More positions or simulations than this take minutes a move.
 MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 
+#: With more, no position counts but those in which the king is attacked.
+MAX_DANGER = 1_000
+
 #: Options that are one of two words, the first if nothing else is said.
 WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy")}
 
@@ -26,10 +29,10 @@ WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy
 def make(**options: str) -> Bots:
     """The entry point.
 
-    :param options: ``checkpoint``, a file; ``simulations``, ``determinisations``, ``movetime`` (seconds) and ``seed``;
-        ``belief`` and ``sensing``, which are switches: see :class:`~gm_bots.recon_zero.player.Settings`.
+    :param options: ``checkpoint``, a file; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``,
+        ``danger``, ``belief`` and ``sensing`` as in :class:`~gm_bots.recon_zero.player.Settings`.
     """
-    only(NAME, options, "checkpoint", "simulations", "determinisations", "movetime", "seed", *WORDS)
+    only(NAME, options, "checkpoint", "simulations", "determinisations", "movetime", "seed", "danger", *WORDS)
     _need("numpy", "plays with")
     checkpoint = _checkpoint(options)
     from .bot import ReconZeroBots
@@ -51,6 +54,7 @@ def _settings(options: Mapping[str, str]) -> Settings:
     return Settings(
         positions=_word(options, "belief") == "positions",
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
+        danger=number(NAME, options, "danger", 1, MAX_DANGER) or plain.danger,
         determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,
         simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
     )

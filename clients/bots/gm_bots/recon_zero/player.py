@@ -17,6 +17,7 @@ from .determinise import determinise
 from .encoder import Planes, encode
 from .evaluation import Evaluator
 from .knowledge import Knowledge
+from .positions import Weights, weights_of
 from .search import C_PUCT, Found, Search
 from .sensing import entropy_sense, information_sense
 
@@ -30,6 +31,8 @@ class Settings:
 
     :ivar positions: whether it keeps the positions that are possible, or a belief about squares alone.
     :ivar sensing: by what it is expected to tell of those positions, or by the squares' entropies.
+    :ivar danger: how many times as much a position counts, for the sense and in drawing those to be searched, if the
+        opponent attacks the player's king there; with 1, no more than any other.
     :ivar determinisations: how many positions are searched; with 1, the notebook's.
     :ivar simulations: in each of them, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
@@ -39,6 +42,7 @@ class Settings:
 
     positions: bool = True
     sensing: Literal["information", "entropy"] = "information"
+    danger: float = 4.0
     determinisations: int = 8
     simulations: int = 100
     c_puct: float = C_PUCT
@@ -83,7 +87,7 @@ class Player:
         """Where to sense, of the squares that may be."""
         allowed = list(squares)
         if self._settings.sensing == "information":
-            best = information_sense(self.knowledge.channels(), allowed)
+            best = information_sense(self.knowledge.channels(), allowed, self._weights())
             if best is not None:
                 return best
         return entropy_sense(self.knowledge.belief(), allowed)
@@ -99,7 +103,7 @@ class Player:
         """
         began = time.monotonic()
         knowledge, settings = self.knowledge, self._settings
-        boards = determinise(knowledge, settings.determinisations, self._rng)
+        boards = determinise(knowledge, settings.determinisations, self._rng, self._weights())
         positions = [ReconBoard.of(board) for board in boards]
         search = Search(positions, [*actions, None], self._evaluator, settings.c_puct)
         done = 0
@@ -111,6 +115,9 @@ class Player:
             planes = encode(knowledge.own, knowledge.color, knowledge.belief())
             self.decisions.append(Decision(planes, knowledge.color, found))
         return self._pick(found)
+
+    def _weights(self) -> Weights:
+        return weights_of(self.knowledge.positions(), self.knowledge.color, self._settings.danger)
 
     def _pick(self, found: Found) -> Move | None:
         self._moves += 1
