@@ -166,7 +166,8 @@ class Arbiter:
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
         if commit.done:
-            self._lost.pop(game.id, None)
+            if self._lost:
+                self._lost.pop(game.id, None)
             if table.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
                 self._count(table, over=game.over)
             self._sense_durable(table) if secret else self._durable(table)

@@ -81,15 +81,17 @@ _BETWEEN = [[chess.between(square, other) for other in chess.SQUARES] for square
 
 
 def _pawn_moves(color: Color) -> tuple[Lanes, Lanes, Lanes]:
-    """The lanes of every step, double step and capture that pawns of a colour can make from anywhere."""
+    """The lanes of every step and capture that pawns of a colour can make from anywhere; in the middle, of every double
+    step, but in the lane of the square that it crosses.
+    """
     ahead = 8 if color else -8
-    steps = doubles = captures = 0
+    steps = crossed = captures = 0
     for square in chess.SQUARES[8:56]:
         steps |= 1 << 64 * (square + ahead) + square
         if BB_SQUARES[square] & (chess.BB_RANK_2 if color else chess.BB_RANK_7):
-            doubles |= 1 << 64 * (square + 2 * ahead) + square
+            crossed |= 1 << 64 * (square + ahead) + square
         captures |= _first_bits(chess.BB_PAWN_ATTACKS[color][square]) << square
-    return steps, doubles, captures
+    return steps, crossed, captures
 
 
 _PAWNS = (_pawn_moves(BLACK), _pawn_moves(WHITE))  # indexed by colour
@@ -152,11 +154,12 @@ def access(board: Board) -> Access:
     own, other = board.occupied_co[turn], board.occupied_co[not turn]
     king, other_king = board.kings & own, board.kings & other
     lanes_of_own, lanes_of_other = _lanes_of(own), _lanes_of(other)
-    empty = _ALL ^ lanes_of_own ^ lanes_of_other
-    seen, moves = _look_around(board, turn, empty, lanes_of_other)
-    seen_by_other, other_moves = _look_around(board, not turn, empty, lanes_of_own)
-    moves = _legal(board, turn, moves, seen_by_other)
-    other_moves = _legal(board, not turn, other_moves, seen)
+    free, other_free = _ALL ^ lanes_of_own, _ALL ^ lanes_of_other
+    empty = free & other_free
+    seen, moves = _look_around(board, turn, own, king, free, empty, lanes_of_other)
+    seen_by_other, other_moves = _look_around(board, not turn, other, other_king, other_free, empty, lanes_of_own)
+    moves = _legal(board, turn, own, king, moves, seen_by_other)
+    other_moves = _legal(board, not turn, other, other_king, other_moves, seen)
     if board.ep_square is not None:
         for move in board.generate_legal_ep():
             moves |= 1 << 64 * move.to_square + move.from_square
@@ -173,14 +176,18 @@ def sources_of(sources: bytes, target: Square) -> Bitboard:
     return int.from_bytes(sources[8 * target : 8 * target + 8], "little")
 
 
-def _look_around(board: Board, color: Color, empty: Lanes, enemies: Lanes) -> tuple[Bitboard, Lanes]:
+def _look_around(
+    board: Board, color: Color, own: Bitboard, king: Bitboard, free: Lanes, empty: Lanes, enemies: Lanes
+) -> tuple[Bitboard, Lanes]:
     """Every square a colour attacks, its own pieces' among them, and the moves of all but its king, were that safe.
 
     Bits are walked by hand and nothing is called for a piece: these loops are half of the access map's cost.
 
-    :param empty: all bits of the lanes of the empty squares; ``enemies`` likewise.
+    :param own: the colour's pieces, and its king.
+    :param free: all bits of the lanes of the squares where none of these stands; ``empty``, of those where nothing
+        does, and ``enemies``, of those where one of the other colour's does.
     """
-    own, occupied = board.occupied_co[color], board.occupied
+    occupied = board.occupied
     queens = board.queens & own
     lanes = _KNIGHTS[board.knights & own]
     pieces = board.rooks & own | queens
@@ -196,40 +203,38 @@ def _look_around(board: Board, color: Color, empty: Lanes, enemies: Lanes) -> tu
         mask, diagonals = _DIAGONALS[square]
         lanes |= diagonals[occupied & mask]
     seen = lanes >> _SEEN
-    lanes &= empty | enemies
     pawns = board.pawns & own
+    steps, crossed, captures = _PAWNS[color]
     if color:
         seen |= (pawns & _NOT_FILE_A) << 7 | (pawns & _NOT_FILE_H) << 9
-        behind_empty = empty << _RANK
+        doubles = (crossed & empty) << _RANK
     else:
         seen |= (pawns & _NOT_FILE_A) >> 9 | (pawns & _NOT_FILE_H) >> 7
-        behind_empty = empty >> _RANK
-    steps, doubles, captures = _PAWNS[color]
-    lanes |= pawns * _FIRST_BITS & (empty & (steps | doubles & behind_empty) | captures & enemies)
-    if king := board.kings & own:
+        doubles = (crossed & empty) >> _RANK
+    if king:
         seen |= _KING_ATTACKS[king.bit_length() - 1]
-    return seen, lanes
+    return seen, lanes & free | pawns * _FIRST_BITS & (empty & (steps | doubles) | captures & enemies)
 
 
-def _legal(board: Board, color: Color, lanes: Lanes, seen_by_other: Bitboard) -> Lanes:
+def _legal(board: Board, color: Color, own: Bitboard, king: Bitboard, lanes: Lanes, seen_by_other: Bitboard) -> Lanes:
     """The moves of a colour as if it were its turn, but castling, en passant, and taking a king against the rules.
 
+    :param own: its pieces, and its king.
     :param lanes: its moves without the king's, were the king safe.
     """
-    own = board.occupied_co[color]
-    if not board.kings & own:
+    if not king:
         return lanes
-    king = (board.kings & own).bit_length() - 1
+    square = king.bit_length() - 1
     queens = board.queens
-    snipers = _ROOK_LINES[king] & (board.rooks | queens) | _BISHOP_LINES[king] & (board.bishops | queens)
+    snipers = _ROOK_LINES[square] & (board.rooks | queens) | _BISHOP_LINES[square] & (board.bishops | queens)
     if snipers := snipers & ~own:
-        lanes = _without_pinned(board, own, king, snipers, lanes)
-    steps = _KING_ATTACKS[king] & ~(own | seen_by_other)
-    if seen_by_other >> king & 1:
-        checkers = board.attackers_mask(not color, king)
-        lanes &= _lanes_of(_remedies(king, checkers))
-        steps &= ~_seen_through(board, king, checkers)
-    return lanes | _KING_STEPS[king][steps]
+        lanes = _without_pinned(board, own, square, snipers, lanes)
+    steps = _KING_ATTACKS[square] & ~(own | seen_by_other)
+    if seen_by_other & king:
+        checkers = board.attackers_mask(not color, square)
+        lanes &= _lanes_of(_remedies(square, checkers))
+        steps &= ~_seen_through(board, square, checkers)
+    return lanes | _KING_STEPS[square][steps]
 
 
 def _taking(board: Board, color: Color, king: Bitboard) -> Lanes:

@@ -75,6 +75,8 @@ class ChessGame(Game):
         #: How many plies came with a PGN.
         self.loaded = 0
         self.codes = array("H")
+        max_moves = created.options.max_moves
+        self._max_plies = min(MAX_PLIES, 2 * max_moves) if isinstance(max_moves, int) else MAX_PLIES
         self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
         self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, "available_move")
@@ -256,9 +258,7 @@ class ChessGame(Game):
                 return "draw_fifty_moves"
             if insufficient_material(after.position):
                 return "draw_material"
-        max_moves = self.options.max_moves
-        limit = min(MAX_PLIES, 2 * max_moves) if isinstance(max_moves, int) else MAX_PLIES
-        return "draw_move_limit" if after.ply >= limit else "available_move"
+        return "draw_move_limit" if after.ply >= self._max_plies else "available_move"
 
 
 def load_moves(game: ChessGame, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:

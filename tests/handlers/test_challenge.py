@@ -204,6 +204,8 @@ async def test_nobody_is_paired_beyond_what_it_takes() -> None:
             "player": ALICE,
             "name": "alice",
             "max_games": 1,
+            "ranked": False,
+            "version": 0,
             "error": None,
         }
         await alice.ask("seek", color="white")
