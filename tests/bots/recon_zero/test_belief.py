@@ -31,8 +31,8 @@ def check(belief: beliefs.Belief, game: ReconGame, color: chess.Color) -> None:
 @pytest.mark.parametrize("positions", [True, False], ids=["positions", "squares"])
 def test_the_truth_is_never_excluded(positions: bool) -> None:
     """The cap is small enough to drop the true position at times: what is believed holds it possible all the same."""
-    for seed in range(proof_size(3 if positions else 6, 500, share=25)):
-        for knowledge, game in knowing(seed, 60, positions=positions, cap=300):
+    for seed in range(proof_size(2 if positions else 4, 500, share=25)):
+        for knowledge, game in knowing(seed, 40, positions=positions, cap=100):
             check(knowledge.belief(), game, knowledge.color)
             assert knowledge.own.occupied == game.board.occupied_by(knowledge.color)
             assert knowledge.remaining == chess.popcount(game.board.occupied_by(not knowledge.color))

@@ -80,8 +80,12 @@ def load_network(path: Path) -> Network:
 def load_evaluator(path: Path) -> Evaluator:
     """The network as a bot plays by it.
 
+    PyTorch then computes in one thread. On a few positions at a time more do not help, and where several games are
+    played side by side, theirs wait for each other: what took a second took half a minute.
+
     :raises BotFailed: there is none.
     """
+    torch.set_num_threads(1)
     try:
         return NetworkEvaluator(load_network(path))
     except (BadCheckpoint, OSError) as error:
