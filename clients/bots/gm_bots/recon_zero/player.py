@@ -42,7 +42,7 @@ class Settings:
 
     positions: bool = True
     sensing: Literal["information", "entropy"] = "information"
-    danger: float = 4.0
+    danger: float = 1.0
     determinisations: int = 8
     simulations: int = 100
     c_puct: float = C_PUCT
