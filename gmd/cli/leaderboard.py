@@ -28,7 +28,7 @@ Page = Callable[[int], dict[str, Any]]
 @click.option(
     "--recompute", is_flag=True, help="Compute it from the log in the data directory, with or without a daemon."
 )
-@click.option("--anchors", help="With --recompute: as gmd serve has it.  [default: the daemon's; or GMD_ANCHORS]")
+@click.option("--anchors", help="With --recompute: as gmd serve has it.  [default: GMD_ANCHORS, or the file's]")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON, with standard deviations, in place of a table.")
 def leaderboard(
     data: str | None, file: Path | None, server: str | None, recompute: bool, anchors: str | None, as_json: bool

@@ -30,6 +30,8 @@ async def pair(request: Pair, call: Call) -> Answer:
     white, black = _free("white", request.white, call), _free("black", request.black, call)
     if white == black:
         raise BadRequest(f"black: {quote(request.black)} is who plays White, too")
+    if request.ranked and request.variant != "rbc":
+        raise BadRequest(f"ranked: there are ratings of rbc alone, and variant is {quote(request.variant)}")
     offer = Offer(white.player, black.player, None, terms_of(request), request.ranked, token)
     return _answer(request, await call.parts.lobby.offer(offer), call)
 

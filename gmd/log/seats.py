@@ -36,7 +36,7 @@ def versions_of(created: Created) -> dict[str, int | None]:
 def is_ranked(created: Created) -> bool:
     """Whether it counts for somebody's rating, of which there is one, in blind chess.
 
-    The operator may have players play ranked games of another variant, and a file may have some for anybody who comes.
+    Nothing makes a ranked game of another variant, or for anybody who comes, but a file may have one.
     """
     named = created.player_white is not None and created.player_black is not None
     return created.ranked and named and created.options.variant == "rbc"

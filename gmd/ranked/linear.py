@@ -1,11 +1,11 @@
-"""The linear algebra that ratings need, on lists of floats: sparse systems solved, the diagonal of an inverse.
+"""The linear algebra that ratings need, on lists of floats: sparse systems solved, full matrices factored.
 
 Everything is a generator that yields every millisecond or so, so that whoever runs it can let others run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from math import sqrt
 from operator import mul
 
@@ -20,7 +20,7 @@ LOOKUPS_A_STEP = 4_096
 RESIDUE = 1e-24
 
 
-def dot(one: Sequence[float], other: Sequence[float]) -> float:
+def dot(one: Iterable[float], other: Iterable[float]) -> float:
     """The sum of the products, as far as both go."""
     return sum(map(mul, one, other), 0.0)
 
@@ -58,10 +58,13 @@ def _multiply(matrix: Sparse, vector: Sequence[float]) -> Generator[None, None, 
     return image
 
 
-def inverse_diagonal(matrix: Sparse) -> Generator[None, None, list[float]]:
-    """The diagonal of the inverse, by Cholesky's factor: n³/3 multiplications for n rows."""
+def inverse_factor(matrix: Sparse) -> Generator[None, None, list[list[float]]]:
+    """The columns, each from the diagonal down, of the lower triangle whose transpose times itself is the inverse.
+
+    Of Cholesky's factor it is the inverse: n³/3 multiplications for n rows.
+    """
     factor = yield from _cholesky(matrix)
-    diagonal: list[float] = []
+    columns: list[list[float]] = []
     work = 0
     for start in range(len(factor)):
         column = [1.0 / factor[start][start]]
@@ -70,8 +73,8 @@ def inverse_diagonal(matrix: Sparse) -> Generator[None, None, list[float]]:
             if (work := work + len(column)) > WORK_A_STEP:
                 work = 0
                 yield
-        diagonal.append(dot(column, column))
-    return diagonal
+        columns.append(column)
+    return columns
 
 
 def _cholesky(matrix: Sparse) -> Generator[None, None, list[list[float]]]:

@@ -2,7 +2,8 @@
 
 It looks when something has happened: somebody has come, has changed its settings, or has a game less. Nothing else
 makes it look but time: players who have not answered are tried again, and those who have just met may meet again. Who
-wants no more ranked games is sent none; what it has in hand, and what it was sent, stays.
+wants no more ranked games is sent none, and those that it was sent and has not taken are called off, so that nobody
+waits for it; what it has in hand stays.
 """
 
 from __future__ import annotations
@@ -55,6 +56,10 @@ class Matchmaker:
         self._happened = trio.Event()
         #: When to look again because something failed, in trio's time.
         self._retry: float | None = None
+        #: The games it has made that may not have begun; those of before a restart lapse by themselves.
+        self._made: set[int] = set()
+        #: Who wants no more, and may have been sent some.
+        self._leaving: set[int] = set()
         #: When each was last given a game, in games.
         self._last: dict[int, int] = {}
         self._given = 0
@@ -90,6 +95,8 @@ class Matchmaker:
             return
         now = trio.current_time()
         self._bouts.note(game, now + APART_SECONDS)
+        if game.over or game.begun:
+            self._made.discard(game.id)
         for player, seated in zip(game.named, game.players, strict=True):
             assert player is not None
             if seated is not None and not game.over:
@@ -106,7 +113,15 @@ class Matchmaker:
 
     def _on_set(self, account: Account) -> None:
         if account.ranked:
-            self._patience.restored(account.player)
+            self._leaving.discard(account.player)
+            self._patience.asked(account.player, trio.current_time())
+            self._happened.set()
+        else:
+            self._on_left(account)
+
+    def _on_left(self, account: Account) -> None:
+        if not account.ranked and self._untaken(account.player):
+            self._leaving.add(account.player)
             self._happened.set()
 
     def _on_come(self, player: int) -> None:
@@ -120,6 +135,8 @@ class Matchmaker:
 
     async def _look(self) -> float:
         """Pair whoever has room; when to look again, if nothing happens, in trio's time."""
+        while self._leaving:
+            await self._let_go(self._leaving.pop())
         now = trio.current_time()
         here = [account for account in self._lobby.presence.here() if account.ranked]
         apart = self._bouts.look(now, apart=len(here) > 2)
@@ -130,6 +147,17 @@ class Matchmaker:
                 nursery.start_soon(self._invite, pairing)
         times = (apart, self._patience.next_end(now), self._retry)
         return min((time for time in times if time is not None), default=inf)
+
+    def _untaken(self, player: int) -> list[int]:
+        """The games to which it has invited a player who has not answered."""
+        return [each.game_id for each in self._lobby.book.received(player) if each.game_id in self._made]
+
+    async def _let_go(self, player: int) -> None:
+        for game_id in self._untaken(player):
+            try:
+                await self._lobby.decline(game_id, player, trio.current_time())
+            except GmError as error:  # it has begun, or ended; or cannot be written, and lapses
+                logger.info("a ranked game was not called off", game_id=game_id, reason=str(error))
 
     def _candidate(self, account: Account) -> Candidate:
         rating = self._ratings.of(account.player, account.version)
@@ -148,7 +176,12 @@ class Matchmaker:
         self._given += 1
         self._last.update(dict.fromkeys(pairing, self._given))
         try:
-            await self._lobby.offer(Offer(pairing.white, pairing.black, ranked=True))
+            game = (await self._lobby.offer(Offer(pairing.white, pairing.black, ranked=True))).game
         except GmError as error:
             logger.warning("a ranked game could not be made", reason=str(error))
             self._retry = trio.current_time() + RETRY_SECONDS
+            return
+        if not (game.begun or game.over):
+            self._made.add(game.id)
+        for account in filter(None, map(self._registry.get, pairing)):
+            self._on_left(account)  # it may have, while the game was on its way to the log

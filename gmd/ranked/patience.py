@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import inf
+
 #: Seconds that a player is left alone after the first invitation that it did not take, and at most. Each time is twice
-#: as long as the one before, until it takes one, or says again that it wants ranked games.
+#: as long as the one before, until it takes one, or says again that it wants ranked games, which counts once a minute.
 FIRST_REST = 60.0
 LONGEST_REST = 3_600.0
 
@@ -13,6 +15,8 @@ class Patience:
 
     def __init__(self) -> None:
         self._rests: dict[int, tuple[float, float]] = {}
+        #: When each last had its rest ended by saying that it wants games.
+        self._asked: dict[int, float] = {}
 
     def tried(self, player: int, now: float) -> None:
         """A player has not taken an invitation. Of several that it was sent meanwhile the first counts."""
@@ -21,8 +25,16 @@ class Patience:
             length = min(max(FIRST_REST, 2 * length), LONGEST_REST)
             self._rests[player] = (now + length, length)
 
+    def asked(self, player: int, now: float) -> None:
+        """It says that it wants them. That ends its rest once in a while; else whoever says so all the time would take
+        the others' time, and fill the log, with games that it does not take.
+        """
+        if player in self._rests and now >= self._asked.get(player, -inf) + FIRST_REST:
+            self._asked[player] = now
+            self.restored(player)
+
     def restored(self, player: int) -> None:
-        """It has taken one, or asks for them anew."""
+        """It has taken one."""
         self._rests.pop(player, None)
 
     def rests(self, player: int, now: float) -> bool:

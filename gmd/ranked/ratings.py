@@ -89,6 +89,9 @@ class Ratings:
     def start(self, record: Record) -> None:
         """Begin with what the log has. The ratings are computed by :meth:`run`."""
         self.record = record
+        for name in self._anchors:
+            if self._registry.named(name) is None:  # misspelt, or free for anybody to take
+                logger.warning("an anchor is nobody's name: whoever registers it has that rating", anchor=name)
         self._changed.set()
 
     async def run(self) -> None:

@@ -22,7 +22,8 @@ from math import exp, log, sqrt
 
 from msgspec import Struct
 
-from .linear import Sparse, inverse_diagonal, solve
+from .elimination import inverse_diagonal
+from .linear import Sparse, solve
 from .record import Entrant, Score
 
 #: The rating of one of whom nothing is known, and the deviation of that; Glicko's customary numbers.

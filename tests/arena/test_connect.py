@@ -402,6 +402,11 @@ def test_two_bots_play_ranked_games_and_none_once_they_have_left(daemon_process:
         assert {(row["name"], row["version"]) for row in rows} == {("one", 1), ("other", 1)}
 
 
+def test_a_bot_that_does_not_play_blind_chess_is_not_ranked(daemon_process: Served) -> None:
+    ran = gmd("connect", "codingame:cat", "--server", f"localhost:{daemon_process.port}", "--player", ME, "--ranked")
+    assert (ran.status, "--ranked: ranked games are rbc, and codingame:cat plays chess960" in ran.err) == (2, True)
+
+
 def test_ranked_games_are_not_of_one_s_own_making(daemon_process: Served) -> None:
     for arguments in (("--ranked", "--game", 1), ("--ranked", "--opponent", "anyone"), ("--new-version",)):
         ran = gmd("connect", RANDOM, "--server", f"localhost:{daemon_process.port}", "--player", ME, *arguments)

@@ -166,7 +166,7 @@ async def test_on_a_terminal_the_table_is_kept_current(tmp_path: Path) -> None:
 
 async def test_interrupted_it_says_how_to_go_on(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea"), tournament(tmp_path, "spring", "ada", "bea") as process:
-        assert await read_lines(process, 2) == ["round 1: 1 game", "waiting for ada, bea"]
+        assert await read_lines(process, 2) == ["round 1: 1 game", "waiting for ada, bea, for 600 s (--absence)"]
         process.send_signal(2)
         assert await process.wait() == 130
         assert process.stderr is not None
@@ -217,6 +217,7 @@ async def _run_until_cancelled(command: list[str]) -> None:
         (["spring", "--resume"], "is not there: without --resume a tournament begins"),
         (["spring", "ada", "--resume"], "PLAYER is of a new tournament"),
         (["spring", "--games", "2", "--resume"], "--games is of a new tournament"),
+        (["spring", "ada", "bea", "--ranked"], "--ranked goes with --variant rbc"),
         (["spring", "ada", "bea", "--clock", "soon"], "'soon' is none of 300, 180+2"),
     ],
 )

@@ -80,7 +80,7 @@ async def test_the_same_request_is_shown_the_same_game_and_another_is_refused() 
 
 async def test_ranked_is_told_to_the_invited() -> None:
     async with hall() as (players, operator):
-        assert (await paired(operator, ranked=True))["error"] is None
+        assert (await paired(operator, variant="rbc", ranked=True))["error"] is None
         assert (await players.bob.ask("invitations"))["received"][0]["ranked"] is True
 
 
@@ -93,6 +93,7 @@ async def test_ranked_is_told_to_the_invited() -> None:
         ({"black": "Alice"}, "bad_request", "black: 'Alice' is who plays White, too"),
         ({"black": "carol"}, "not_available", "black: 'carol' is not here"),
         ({"variant": "rbc", "draws": "claimed"}, "bad_request", "draws: 'claimed' does not apply to rbc"),
+        ({"ranked": True}, "bad_request", "ranked: there are ratings of rbc alone, and variant is None"),
         ({"vraiant": "rbc"}, "bad_request", "'vraiant': pair has no such field"),
     ],
 )

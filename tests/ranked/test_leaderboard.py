@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import structlog
 import trio
 from trio.testing import MockClock
 
@@ -89,6 +90,17 @@ async def test_an_anchor_stays_where_it_is_put(autojump_clock: MockClock) -> Non
         assert 800 < rows["bob"]["rating"] < rows["alice"]["rating"]
         ratings = there.daemon.parts.ranked.ratings
         assert ratings.of(CAROL, 9).rating == 800
+
+
+async def test_an_anchor_that_is_nobody_is_warned_of_as_anybody_may_take_the_name(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            await housed(daemon)
+        with structlog.testing.capture_logs() as logged:
+            async with durable_daemon(store, anchors="Carol=800,carrol=900"):
+                pass
+    warned = [entry["anchor"] for entry in logged if "anchor" in entry]
+    assert warned == ["carrol"]
 
 
 async def computed(there: House, games: int) -> dict[str, Any]:

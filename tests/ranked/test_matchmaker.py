@@ -7,11 +7,12 @@ from typing import Any
 import trio
 from trio.testing import MockClock
 
+from gmd.lobby.offer import Offer
 from gmd.log.memory import MemoryLog
 from gmd.ranked.matchmaker import APART_SECONDS, GATHER_SECONDS
 from gmd.ranked.strengths import MEAN, SPREAD
 from tests.helpers import Client, MemoryDaemon
-from tests.lobbying import ALICE, BOB, house
+from tests.lobbying import ALICE, BOB, CAROL, house
 
 #: Longer than the matchmaker gathers what happens.
 MOMENT = 2 * GATHER_SECONDS
@@ -19,7 +20,7 @@ MOMENT = 2 * GATHER_SECONDS
 
 async def want_ranked(client: Client, max_games: int = 1, **settings: Any) -> None:
     """Take ranked games from now on."""
-    reply = await client.ask("settings", ranked=True, max_games=max_games, **settings)
+    reply = await client.ask("settings", **{"ranked": True, "max_games": max_games} | settings)
     assert reply["error"] is None, reply
 
 
@@ -97,15 +98,40 @@ async def test_who_drains_is_sent_nothing_more_and_keeps_what_it_has(autojump_cl
         await want_ranked(bob, 2)
         first, second = await received(alice)
         await take(alice, first)
+        await take(alice, second)
         await take(bob, first)
         assert (await alice.ask("settings", ranked=False))["ranked"] is False
-        assert await received(alice) == await received(bob) == [second]
+        assert await received(bob) == [second]
         await take(bob, second)
-        await take(alice, second)
         for game_id in (first, second):
             await resign(daemon, alice, ALICE, game_id)
         assert await received(alice) == await received(bob) == []
         assert daemon.parts.ranked.ratings.ladder.games == 2
+
+
+async def test_nobody_waits_for_who_drains(autojump_clock: MockClock) -> None:
+    """What the server has sent it, and it has not taken, is called off; what others have sent it stays."""
+    async with house() as (daemon, alice, bob, carol):
+        await want_ranked(alice, 2)
+        await want_ranked(bob, 1)
+        (game_id,) = await received(alice)
+        await take(bob, game_id)
+        challenge = (await carol.ask("challenge", opponent="alice", variant="rbc", brief=True))["game_id"]
+        tournament = await daemon.lobby.offer(Offer(ALICE, CAROL, ranked=True))  # as the operator pairs them
+        await alice.ask("settings", ranked=False)
+        await trio.sleep(MOMENT)
+        left = [row["game_id"] for row in (await alice.ask("invitations"))["received"]]
+        assert left == [challenge, tournament.game.id]
+        assert (await bob.ask("state", game_id=game_id))["state"]["termination"] == "declined"
+        assert daemon.lobby.room(BOB) == 1
+        await want_ranked(alice, 4)  # it is not held against it
+        assert await received_ranked(alice) != []
+
+
+async def received_ranked(client: Client) -> list[int]:
+    """The ranked games that a player is invited to, beside others."""
+    await trio.sleep(MOMENT)
+    return [row["game_id"] for row in (await client.ask("invitations"))["received"] if row["name"] == "bob"]
 
 
 async def test_who_is_not_here_is_not_invited_and_is_when_it_comes(autojump_clock: MockClock) -> None:
@@ -162,6 +188,17 @@ async def test_who_declines_everything_is_left_alone_and_the_others_are_not(auto
                 await resign(daemon, bob, BOB, game_id)
         assert 1 <= declined <= 3
         assert daemon.parts.ranked.ratings.ladder.games >= 5
+
+
+async def test_who_always_wants_more_and_takes_none_is_left_alone(autojump_clock: MockClock) -> None:
+    async with house() as (_, alice, bob, _):
+        await want_ranked(alice)
+        for second in range(600):  # ten minutes, and some
+            await want_ranked(bob, ranked=bool(second % 2))
+            for game_id in await received(bob):
+                assert (await bob.ask("decline", game_id=game_id))["error"] is None
+        made = max(row["game_id"] for row in (await alice.ask("games"))["games"])
+        assert 1 <= made <= 12
 
 
 async def test_two_who_have_just_met_wait_for_others_a_while(

@@ -104,6 +104,9 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
     try:
         options = read_options(given["options"])
         bots = bots_of(bot, options=options, seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"])
+        if given["ranked"] and "rbc" not in bots.variants:
+            played = ", ".join(sorted(bots.variants))
+            raise click.UsageError(f"--ranked: ranked games are rbc, and {bot} plays {played}")
         status = trio.run(_play, _server(server, given), bots, given)
     except BotUnusable as error:
         raise click.UsageError(str(error)) from None

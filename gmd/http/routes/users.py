@@ -126,10 +126,10 @@ async def max_games(data: JSONBody[MaxGames], guest: FromGuest) -> UserGames:
 
 
 @post("/me/ranked", status_code=HTTP_200_OK, summary="Set whether you play ranked games", responses=SETTER)
-async def ranked(data: JSONBody[Ranked], guest: FromGuest, backend: FromDaemon) -> UserRanked:
+async def ranked(data: JSONBody[Ranked], guest: FromGuest) -> UserRanked:
     """Games that have begun go on."""
-    account = await backend.parts.gate.registry.set_ranked(guest.player.player, ranked=data.ranked)
-    return UserRanked(account.player, account.name, account.ranked)
+    reply = await guest.ask("settings", ranked=data.ranked)
+    return UserRanked(reply["player"], reply["name"], reply["ranked"])
 
 
 @get("/me/version", summary="The version of your bot", responses=ANYBODY)

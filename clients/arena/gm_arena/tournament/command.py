@@ -60,7 +60,7 @@ VARIANTS = ("standard", "chess960", "crazyhouse", "rbc")
 @click.option(
     "--max-moves", type=click.IntRange(1), help="A game is drawn after so many moves of each side (in rbc, turns)."
 )
-@click.option("--ranked", is_flag=True, help="The games count for the players' ratings.")
+@click.option("--ranked", is_flag=True, help="The games count for the players' ratings (rbc).")
 @click.option(
     "--absence",
     type=click.FloatRange(0),
@@ -273,6 +273,8 @@ def _check(given: dict[str, Any]) -> None:
         raise click.UsageError("--rounds is of a Swiss tournament, and must say there how many (--format swiss)")
     if given["challengers"] is not None and given["format_"] != "gauntlet":
         raise click.UsageError("--challengers goes with --format gauntlet")
+    if given["ranked"] and given["variant"] != "rbc":
+        raise click.UsageError("--ranked goes with --variant rbc: there are ratings of blind chess alone")
     if given["format_"] == "swiss":
         try:
             import networkx  # noqa: F401

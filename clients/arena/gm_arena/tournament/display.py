@@ -48,7 +48,8 @@ class Lines:
 
     def awaits(self, players: set[int]) -> None:
         if players - self._awaited:
-            self._say(f"waiting for {', '.join(self._names[player] for player in sorted(players))}")
+            names = ", ".join(self._names[player] for player in sorted(players))
+            self._say(f"waiting for {names}, for {self._record.settings.absence:g} s (--absence)")
         self._awaited = players
 
     def _both(self, pairing: Pairing) -> str:

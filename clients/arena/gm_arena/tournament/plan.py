@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from ..crosstable import HALF_POINTS, PLAYED
@@ -96,12 +97,16 @@ def next_rounds(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes)
     if settings.format == "swiss":
         done = all(key in outcomes for each in rounds for key in each.games)
         return _swiss_round(settings, rounds, outcomes) if done and len(rounds) < settings.rounds else []
-    count = len(settings.players)
-    if settings.format == "gauntlet":
-        schedule = gauntlet(count, settings.challengers, settings.games)
-    else:
-        schedule = round_robin(count, settings.games)
-    return [Round(number, pairings) for number, pairings in enumerate(schedule, 1)][len(rounds) :]
+    scheduled = _schedule(settings.format, len(settings.players), settings.challengers, settings.games)
+    return scheduled[len(rounds) :]
+
+
+@lru_cache(maxsize=1)  # it is asked for after each game, of which there may be many thousand
+def _schedule(format_: Format, players: int, challengers: int, games: int) -> list[Round]:
+    """All rounds of a tournament that is no Swiss one."""
+    is_gauntlet = format_ == "gauntlet"
+    schedule = gauntlet(players, challengers, games) if is_gauntlet else round_robin(players, games)
+    return [Round(number, pairings) for number, pairings in enumerate(schedule, 1)]
 
 
 def total_games(settings: Settings) -> int:

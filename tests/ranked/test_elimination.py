@@ -1,0 +1,95 @@
+"""The diagonal of an inverse: right whatever is eliminated first, and cheap where few have met each other."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from random import Random
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gmd.log.interface import RankedResult
+from gmd.ranked.elimination import inverse_diagonal
+from gmd.ranked.linear import Sparse, solve
+from gmd.ranked.record import Record
+from gmd.ranked.strengths import SPREAD, estimate
+
+T = TypeVar("T")
+
+WEIGHT = st.sampled_from((1e-9, 0.01, 0.25, 3.0, 25_000.0))
+
+
+def whole(computing: Generator[None, None, T]) -> tuple[T, int]:
+    """What it comes to, and in how many steps."""
+    steps = 0
+    while True:
+        try:
+            next(computing)
+        except StopIteration as stop:
+            value: T = stop.value
+            return value, steps
+        steps += 1
+
+
+def matrix_of(rows: int, games: list[tuple[int, int, float]]) -> Sparse:
+    """What ratings ask of: 0.25 on the diagonal, and what each pair weighs on it and, negated, beside it."""
+    diagonal, others = [0.25] * rows, [dict[int, float]() for _ in range(rows)]
+    for one, other, weight in games:
+        if one != other:
+            for mine, theirs in ((one, other), (other, one)):
+                diagonal[mine] += weight
+                others[mine][theirs] = others[mine].get(theirs, 0.0) - weight
+    return diagonal, others
+
+
+def by_solving(matrix: Sparse) -> list[float]:
+    """The same by another way: a system solved for each entry."""
+    size = len(matrix[0])
+    units = ([float(row == column) for column in range(size)] for row in range(size))
+    return [whole(solve(matrix, unit))[0][row] for row, unit in enumerate(units)]
+
+
+@given(st.integers(1, 24), st.lists(st.tuples(st.integers(0, 23), st.integers(0, 23), WEIGHT), max_size=60))
+def test_it_is_the_diagonal_of_the_inverse_whoever_has_met_whom(rows: int, games: list[tuple[int, int, float]]) -> None:
+    matrix = matrix_of(rows, [(one % rows, other % rows, weight) for one, other, weight in games])
+    assert whole(inverse_diagonal(matrix))[0] == pytest.approx(by_solving(matrix), rel=1e-6)
+
+
+@pytest.mark.parametrize("met", [2, 6, 40])
+def test_it_is_so_with_hubs_and_in_crowds(met: int) -> None:
+    """Two players whom all others meet, and others whom each meets by chance."""
+    random = Random(met)
+    games = [(one, random.randrange(2), random.random()) for one in range(80)]
+    games += [(one, random.randrange(80), random.random()) for one in range(80) for _ in range(met)]
+    matrix = matrix_of(80, games)
+    assert whole(inverse_diagonal(matrix))[0] == pytest.approx(by_solving(matrix), rel=1e-9)
+
+
+def test_of_too_large_a_core_it_is_nearly_so() -> None:
+    random = Random(1)
+    matrix = matrix_of(120, [(one, random.randrange(120), 1.0) for one in range(120) for _ in range(60)])
+    exact, _ = whole(inverse_diagonal(matrix))
+    quick, _ = whole(inverse_diagonal(matrix, most_in_core=50))
+    assert quick == pytest.approx(exact, rel=0.05)
+    assert quick != pytest.approx(exact, rel=1e-6)
+
+
+def versions(count: int) -> Record:
+    """Two players who begin a new version after each game, and one who does not, whom both meet."""
+    games = [RankedResult(1, version, 2, version, "1-0") for version in range(count)]
+    games += [RankedResult(player, version, 3, 1, "0-1") for version in range(count) for player in (1, 2)]
+    return Record(games)
+
+
+def test_whoever_begins_version_after_version_does_not_make_ratings_dear() -> None:
+    """Twice as many versions take twice as long, and not eight times."""
+    few, many = (whole(estimate(versions(count).opponents(), {}))[1] for count in (200, 400))
+    assert many < 2.5 * few
+
+
+def test_ten_thousand_versions_have_ratings() -> None:
+    ratings, _ = whole(estimate(versions(5_000).opponents(), {}))
+    assert len(ratings) == 10_001
+    assert all(0 < rating.deviation < SPREAD for rating in ratings.values())
