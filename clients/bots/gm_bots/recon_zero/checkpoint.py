@@ -80,8 +80,8 @@ def load_network(path: Path) -> Network:
 def load_evaluator(path: Path) -> Evaluator:
     """The network as a bot plays by it.
 
-    PyTorch then computes in one thread. On a few positions at a time more do not help, and where several games are
-    played side by side, theirs wait for each other: what took a second took half a minute.
+    PyTorch then computes in one thread, everywhere in the process. On a few positions at a time more do not help, and
+    on a machine that is busy they wait for each other: two games of two seconds took a minute.
 
     :raises BotFailed: there is none.
     """

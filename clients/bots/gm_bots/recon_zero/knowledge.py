@@ -53,7 +53,7 @@ class Knowledge:
         self.color = color
         self._tracker = Tracker(color, fen, cap=cap, rng=rng) if positions else None
         board = Board(fen)
-        self._turn, self._captured = board.turn, 0
+        self._captured = 0
         self._theirs = chess.popcount(board.occupied_co[not color])
         self._belief = beliefs.certain(board, color)
         self._drawn: tuple[list[Board], Channels] | None = None
@@ -76,7 +76,7 @@ class Knowledge:
             self.own.remove_piece_at(capture)
             self.own.castling_rights &= ~chess.BB_SQUARES[capture]
         self.own.ep_square = None
-        self.own.turn = self._turn = self.color
+        self.own.turn = self.color
 
     def saw(self, cells: Iterable[Cell]) -> None:
         """The player has sensed."""
@@ -96,7 +96,6 @@ class Knowledge:
         self.own.turn = self.color
         self.own.push(taken or Move.null())
         self.own.clear_stack()
-        self._turn = not self.color
 
     # --- What is known ------------------------------------------------------------------------------------------
 
