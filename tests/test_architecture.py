@@ -174,6 +174,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["revoke", "Take a player's key and password away, and end its sessions."],
         ["serve", "Run the daemon."],
         ["tournament", "Let registered players play a tournament."],
+        ["train", "Let a bot learn by playing against itself."],
         ["uci", "A bot of gmd's own as an engine for whatever speaks UCI."],
     ]
     heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}

@@ -41,7 +41,7 @@ def test_options_are_part_of_the_name_or_flags() -> None:
         ("minimax:depth=0", "minimax: depth=0 is not from 1 to 60"),
         ("minimax:2", "minimax:2: '2' is not NAME=VALUE"),
         ("random:depth=2", "random: depth is no option of it: there are seed"),
-        ("fritz", "'fritz' is no bot: .* or is one of minimax, random"),
+        ("fritz", "'fritz' is no bot: .* or is one of minimax, random, recon-zero"),
     ],
 )
 def test_options_that_are_none_are_refused(spec: str, reason: str) -> None:

@@ -1,0 +1,135 @@
+"""``recon-zero`` as a bot: a player for every game, which thinks in a thread of its own within the clock."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import chess
+import trio
+
+from gm_arena.bot import Bot, Bots, Place
+from gm_client.blocking import GameState, HistoryReply
+from gm_client.rbc import read_move, read_sense, read_square
+from gm_client.trio_client import Turn
+
+from .evaluation import Evaluator, count_material
+from .player import Player, Settings
+
+T = TypeVar("T")
+
+#: Seconds for a move where there is no clock and nothing else is said.
+MOVE_SECONDS = 1.0
+#: The share of the time left that a move may take: forty of them take two thirds of it, and no number takes it all.
+#: With reconchess's 15 minutes that is 22 seconds for the first move, of which the search seldom wants one.
+SHARE = 1 / 40
+#: The same where the time is given for each move anew. The rest is for what is done besides the
+#: search, with the sense and with the opponent's turn, and for the way to the server.
+SHARE_OF_A_MOVE = 1 / 3
+
+
+class ReconZeroBots(Bots):
+    """Where they come from.
+
+    :param name: what it is called for its options.
+    :param seed: if given, every game of the same number and colour goes the same way, as long as the opponent's does
+        and the time is not short.
+    """
+
+    variants = frozenset({"rbc"})
+    defaults: ClassVar[dict[str, Any]] = {"variant": "rbc"}
+    joins_late = False  # what it knows it has seen from the first turn on
+
+    def __init__(
+        self, name: str, settings: Settings, *, seed: int | None, seconds: float | None, checkpoint: Path | None
+    ) -> None:
+        self.name = name
+        self._settings, self._seed, self._seconds = settings, seed, seconds
+        self._checkpoint = checkpoint
+        self._rng = random.Random(seed)
+        self._evaluator: Evaluator | None = None if checkpoint else count_material
+
+    async def start(self, nursery: trio.Nursery) -> Bot:
+        if self._evaluator is None:
+            self._evaluator = await trio.to_thread.run_sync(self._load)
+        rng = random.Random(self._rng.getrandbits(64))
+        return ReconZeroBot(self._evaluator, self._settings, rng, self._seed, self._seconds)
+
+    def _load(self) -> Evaluator:
+        """The network of the checkpoint; PyTorch takes seconds to import, and is imported for this alone."""
+        from .checkpoint import load_evaluator
+
+        assert self._checkpoint is not None
+        return load_evaluator(self._checkpoint)
+
+
+class ReconZeroBot(Bot):
+    """One of them."""
+
+    def __init__(
+        self, evaluator: Evaluator, settings: Settings, rng: random.Random, seed: int | None, seconds: float | None
+    ) -> None:
+        self._evaluator, self._settings, self._rng = evaluator, settings, rng
+        self._seed, self._seconds = seed, seconds
+        self._ply = -1
+        self._player: Player
+        self._place: Place
+
+    async def begin(self, place: Place) -> None:
+        rng = self._rng if place.seed is None else random.Random(f"{self._seed} {place.seed} {place.color}")
+        self._place = place
+        self._player = Player(place.color == "white", self._evaluator, self._settings, rng, fen=place.start_fen)
+
+    async def take_turn(self, turn: Turn) -> None:
+        player = self._player
+        if turn.state["ply_index"] and turn.ply != self._ply:
+            capture = read_square(turn.state.get("opponent_capture"))
+            await _think(lambda: player.opponent_moved(capture))
+        self._ply = turn.ply
+        if turn.sense_actions:  # else it was done before the connection was lost
+            await self._sense(turn)
+        if turn.state["phase"] != "over":
+            await self._move(turn)
+
+    async def _sense(self, turn: Turn) -> None:
+        squares = [chess.parse_square(name) for name in turn.sense_actions]
+        square = await _think(lambda: self._player.choose_sense(squares))
+        sensed = await turn.sense(chess.square_name(square))
+        cells = read_sense(sensed["sense_result"])
+        await _think(lambda: self._player.saw(cells))
+
+    async def _move(self, turn: Turn) -> None:
+        actions = [chess.Move.from_uci(uci) for uci in turn.move_actions]
+        seconds = seconds_for(turn.state, self._place.options, self._seconds)
+        move = await _think(lambda: self._player.choose_move(actions, seconds))
+        reply = await turn.move(None if move is None else move.uci())
+        if reply["state"]["phase"] != "over":
+            requested, taken = read_move(reply["requested_move"]), read_move(reply["taken_move"])
+            capture = read_square(reply["capture_square"])
+            await _think(lambda: self._player.moved(requested, taken, capture))
+
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        """There is nothing to keep."""
+
+    async def aclose(self) -> None:
+        """There is nothing to close: a thread that still thinks ends by itself, and nobody waits for it."""
+
+
+async def _think(work: Callable[[], T]) -> T:
+    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | None) -> float:
+    """The seconds that the search for a move may take.
+
+    :param options: the game's, as :class:`~gm_arena.bot.Place` has them.
+    :param limit: what was asked for, if anything was; a clock may allow less.
+    """
+    clock, kind = state["clock"], options.get("clock")
+    if clock is None or kind is None:
+        return MOVE_SECONDS if limit is None else limit
+    left = float(clock[state["turn"]] or 0)
+    share = left * SHARE if "initial" in kind else left * SHARE_OF_A_MOVE
+    return share if limit is None else min(limit, share)

@@ -1,0 +1,100 @@
+"""``gmd train``: let a bot learn by playing against itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from .pipeline import Plan
+
+
+@click.group()
+def train() -> None:
+    """Train a bot that learns."""
+
+
+@train.command("recon-zero")
+@click.option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="For all that comes of it. Goes on with what is there.",
+)
+@click.option("--iterations", type=click.IntRange(1), default=10, show_default=True, help="Altogether.")
+@click.option(
+    "--games", type=click.IntRange(1), default=6, show_default=True, help="Against itself, in each iteration."
+)
+@click.option("--steps", type=click.IntRange(1), default=300, show_default=True, help="In each iteration.")
+@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples of a step.")
+@click.option("--matches", type=click.IntRange(0), default=6, show_default=True, help="Against a random mover.")
+@click.option("--simulations", type=click.IntRange(1), default=40, show_default=True, help="In each position.")
+@click.option("--determinisations", type=click.IntRange(1), default=4, show_default=True, help="Positions searched.")
+@click.option("--max-plies", type=click.IntRange(1), default=200, show_default=True, help="Then a game is drawn.")
+@click.option("--channels", type=click.IntRange(1), default=64, show_default=True, help="Of the network.")
+@click.option("--layers", type=click.IntRange(1), default=6, show_default=True, help="Of the network.")
+@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=1e-3, show_default=True)
+@click.option(
+    "--value", type=click.Choice(["outcome", "search"]), default="outcome", show_default=True, help="What it foretells."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same makes the same training.")
+def recon_zero(out: Path, iterations: int, **settings: Any) -> None:
+    """Train the network of recon-zero: games against itself, steps, games against a random mover, a checkpoint.
+
+    DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays by it. Killed, and
+    started again with the same options, it goes on from there. DIR/log.jsonl has a line for each iteration.
+    """
+    for library in ("numpy", "torch"):
+        if find_spec(library) is None:
+            raise click.ClickException(f"{library} is not installed: pip install 'grandmasterd[train]'")
+    from .checkpoint import BadCheckpoint
+    from .pipeline import BadTraining, Training
+
+    plan = _plan(settings)
+    try:
+        training = Training(out, plan)
+    except (BadCheckpoint, BadTraining, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    while training.iteration < iterations:
+        with _progress(plan, f"Iteration {training.iteration + 1} of {iterations}") as tell:
+            done = training.iterate(tell)
+        click.echo(_line(done))
+
+
+def _plan(settings: dict[str, Any]) -> Plan:
+    from .network import NetworkSettings
+    from .pipeline import Plan
+    from .training import TrainingSettings
+
+    player = {name: settings.pop(name) for name in ("simulations", "determinisations")}
+    network = NetworkSettings(channels=settings.pop("channels"), layers=settings.pop("layers"))
+    training = TrainingSettings(learning_rate=settings.pop("learning_rate"), value=settings.pop("value"))
+    return Plan(network=network, training=training, player=replace(Plan().player, **player), **settings)
+
+
+def _line(done: dict[str, Any]) -> str:
+    points = done["points_against_random"]
+    against = "" if points is None else f", {points:.0%} against a random mover"
+    losses = f"loss {done['policy_loss']:.3f} + {done['value_loss']:.3f}"
+    return f"Iteration {done['iteration']}: {done['samples']} samples, {losses}{against}"
+
+
+@contextmanager
+def _progress(plan: Plan, text: str) -> Iterator[Callable[[str], None]]:
+    """A bar on the terminal, if there is one, that every game, step and match moves on."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"), TimeElapsedColumn()
+    # A game takes some fifty times as long as a step: so the bar is even.
+    worth = {"game": 50, "match": 50, "step": 1}
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(text, total=50 * (plan.games + plan.matches) + plan.steps, doing="game")
+        yield lambda what: bar.update(task, advance=worth[what], doing=what)

@@ -1,0 +1,46 @@
+"""What the network is shown: 15 planes of 8 x 8, as the player sees the board, its own first rank first.
+
+| planes | what |
+|---|---|
+| 0 to 5 | the player's own pawns, knights, bishops, rooks, queens and king: 1 where one stands |
+| 6 to 12 | the belief: the opponent's the same, and where it has nothing |
+| 13 | 1 if the player is to move |
+| 14 | half-moves played, of 200; 1 beyond |
+
+For Black the board is mirrored, as the moves are in :mod:`.actions`.
+"""
+
+from __future__ import annotations
+
+import chess
+import numpy as np
+from chess import Board, Color
+from numpy.typing import NDArray
+
+from .belief import CHANNELS, Belief
+
+PLANES = 6 + CHANNELS + 2
+SHAPE = (PLANES, 8, 8)
+#: Half-moves by which a game is late. Most games of blind chess are over by then.
+LATE = 200
+
+Planes = NDArray[np.float32]
+
+
+def encode(own: Board, color: Color, belief: Belief) -> Planes:
+    """The planes of what a player knows.
+
+    :param own: a board with the player's pieces, the turn and the number of the move; other pieces are not looked at.
+    """
+    planes = np.zeros(SHAPE, np.float32)
+    _own_planes(own, color, planes[:6])
+    planes[6 : 6 + CHANNELS] = belief
+    planes[-2] = own.turn == color
+    planes[-1] = min(2 * own.fullmove_number, LATE) / LATE
+    return planes if color else np.ascontiguousarray(planes[:, ::-1])
+
+
+def _own_planes(own: Board, color: Color, planes: Planes) -> None:
+    masks = [own.pieces_mask(piece_type, color) for piece_type in chess.PIECE_TYPES]
+    octets = np.array(masks, "<u8").view(np.uint8).reshape(6, 8)
+    planes[:] = np.unpackbits(octets, axis=1, bitorder="little").reshape(6, 8, 8)

@@ -1,0 +1,85 @@
+"""The entry point of ``recon-zero``: reads its options, and says what is missing where something is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gm_arena.bot import Bots, BotUnusable
+from gm_bots.options import number, only, whole
+
+if TYPE_CHECKING:
+    from .player import Settings
+
+NAME = "recon-zero"
+#: An hour: longer than any move takes that somebody waits for.
+MAX_SECONDS = 3600.0
+#: More positions or simulations than this take minutes a move.
+MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
+
+#: With more, no position counts but those in which the king is attacked.
+MAX_DANGER = 1_000
+
+#: Options that are one of two words, the first if nothing else is said.
+WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy")}
+
+
+def make(**options: str) -> Bots:
+    """The entry point.
+
+    :param options: ``checkpoint``, a file; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``,
+        ``danger``, ``belief`` and ``sensing`` as in :class:`~gm_bots.recon_zero.player.Settings`.
+    """
+    only(NAME, options, "checkpoint", "simulations", "determinisations", "movetime", "seed", "danger", *WORDS)
+    _need("numpy", "plays with")
+    checkpoint = _checkpoint(options)
+    from .bot import ReconZeroBots
+
+    described = ",".join(f"{name}={value}" for name, value in options.items())
+    return ReconZeroBots(
+        f"{NAME}:{described}" if described else NAME,
+        _settings(options),
+        seed=whole(NAME, options, "seed", 0, 2**63),
+        seconds=number(NAME, options, "movetime", 0.001, MAX_SECONDS),
+        checkpoint=checkpoint,
+    )
+
+
+def _settings(options: Mapping[str, str]) -> Settings:
+    from .player import Settings
+
+    plain = Settings()
+    return Settings(
+        positions=_word(options, "belief") == "positions",
+        sensing="information" if _word(options, "sensing") == "information" else "entropy",
+        danger=number(NAME, options, "danger", 1, MAX_DANGER) or plain.danger,
+        determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,
+        simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
+    )
+
+
+def _word(options: Mapping[str, str], name: str) -> str:
+    """:raises BotUnusable: it is none of those that are known."""
+    word = options.get(name, WORDS[name][0])
+    if word not in WORDS[name]:
+        raise BotUnusable(f"{NAME}: {name}={word} is not one of {', '.join(WORDS[name])}")
+    return word
+
+
+def _checkpoint(options: Mapping[str, str]) -> Path | None:
+    """:raises BotUnusable: there is no such file, or nothing to read it with."""
+    if "checkpoint" not in options:
+        return None
+    path = Path(options["checkpoint"])
+    if not path.is_file():
+        raise BotUnusable(f"{NAME}: checkpoint={path}: there is no such file")
+    _need("torch", "reads checkpoints with")
+    return path
+
+
+def _need(library: str, does: str) -> None:
+    """:raises BotUnusable: a library of the extra ``train`` is not installed."""
+    if find_spec(library) is None:
+        raise BotUnusable(f"{NAME} {does} {library}, which is not installed: pip install 'grandmasterd[train]'")

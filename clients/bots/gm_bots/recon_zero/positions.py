@@ -1,0 +1,56 @@
+"""Possible positions as arrays: what they come to on each square."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import chess
+import numpy as np
+from chess import Board, Color
+from numpy.typing import NDArray
+
+from .belief import CHANNELS, EMPTY, Belief
+
+#: For each position and square a channel of the belief.
+Channels = NDArray[np.uint8]
+#: One number for each position. They need not sum to 1.
+Weights = NDArray[np.float64]
+
+
+def channels_of(boards: Sequence[Board], color: Color) -> Channels:
+    """What the opponent of a player has on each square, in each of the positions: shape (positions, 64)."""
+    channels = np.full((len(boards), 64), EMPTY, np.uint8)
+    for channel, pieces in enumerate(("pawns", "knights", "bishops", "rooks", "queens", "kings")):
+        held = [getattr(board, pieces) & board.occupied_co[not color] for board in boards]
+        octets = np.array(held, "<u8").view(np.uint8).reshape(-1, 8)
+        channels[np.unpackbits(octets, axis=1, bitorder="little").astype(bool)] = channel
+    return channels
+
+
+def belief_of(channels: Channels, weights: Weights | None = None) -> Belief:
+    """How often each square holds what, in positions of which there is one at least.
+
+    :param weights: how much each counts; None if all count the same.
+    """
+    shares = np.full(len(channels), 1 / len(channels)) if weights is None else weights / weights.sum()
+    belief = np.stack([shares @ (channels == channel) for channel in range(CHANNELS)])
+    belief /= belief.sum(axis=0)
+    return belief.reshape(CHANNELS, 8, 8)
+
+
+def weights_of(boards: Sequence[Board], color: Color, danger: float) -> Weights:
+    """How much each position counts: ``danger`` if the opponent attacks the player's king there, else 1."""
+    return np.array([danger if _is_in_danger(board, color) else 1.0 for board in boards])
+
+
+def _is_in_danger(board: Board, color: Color) -> bool:
+    king = board.king(color)
+    return king is not None and board.is_attacked_by(not color, king)
+
+
+def windows(channels: Channels) -> dict[chess.Square, NDArray[np.int64]]:
+    """What a sense of each square that shows a whole window would show, as a number for each position."""
+    grid = channels.reshape(-1, 8, 8).astype(np.int64)
+    rows = (grid[:, :, :-2] * CHANNELS + grid[:, :, 1:-1]) * CHANNELS + grid[:, :, 2:]
+    shown = (rows[:, :-2] * CHANNELS**3 + rows[:, 1:-1]) * CHANNELS**3 + rows[:, 2:]
+    return {chess.square(file + 1, rank + 1): shown[:, rank, file] for rank in range(6) for file in range(6)}

@@ -1,0 +1,130 @@
+"""What was played and is to be learnt from: a ring of samples in memory-mapped files, the oldest given up first.
+
+The moves of a sample are kept as the few that were looked at, and spread over all 20,480 only in a batch: so a sample
+takes 5 kB and not 86.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.format import open_memmap
+from numpy.typing import NDArray
+
+from .actions import ACTIONS
+from .encoder import SHAPE, Planes
+
+Floats = NDArray[np.float32]
+
+#: Moves kept of a sample; of more, those looked at least often are left out. A search of eight positions with a hundred
+#: simulations each seldom looks at more than sixty.
+MOVES = 128
+
+#: The files, the shape of what each has of a sample, and its type.
+ARRAYS: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
+    "planes": (SHAPE, np.float32),
+    "moves": ((MOVES,), np.uint16),
+    "shares": ((MOVES,), np.float32),
+    "outcome": ((), np.float32),
+    "searched": ((), np.float32),
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One decision of a game.
+
+    :ivar visits: how often a move was looked at, by its number.
+    :ivar outcome: how the game ended for the player: 1, 0 or -1.
+    :ivar searched: what the search took the position for.
+    """
+
+    planes: Planes
+    visits: dict[int, int]
+    outcome: float
+    searched: float
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Samples to learn from at once: the first index of each array is the sample."""
+
+    planes: Floats
+    policy: Floats
+    outcome: Floats
+    searched: Floats
+
+
+class Replay:
+    """The ring, in a directory.
+
+    :ivar added: how many samples were ever added. It is not kept in the files: a checkpoint keeps it, so that a
+        training that goes on from one goes on with the samples of that time.
+    """
+
+    def __init__(self, directory: Path, capacity: int, added: int = 0) -> None:
+        """Open it, or make it where there is none.
+
+        :param added: as it was when the checkpoint was made.
+        :raises ValueError: there is one, of another capacity.
+        """
+        directory.mkdir(parents=True, exist_ok=True)
+        self.capacity, self.added = capacity, added
+        self._arrays = {
+            name: _open(directory / f"{name}.npy", (capacity, *shape), kind) for name, (shape, kind) in ARRAYS.items()
+        }
+
+    def __len__(self) -> int:
+        """How many samples there are."""
+        return min(self.added, self.capacity)
+
+    def add(self, sample: Sample) -> None:
+        """Add a sample; if there is no room, in place of the oldest.
+
+        :raises ValueError: its search has looked at nothing.
+        """
+        moves, shares = _most_looked_at(sample.visits)
+        at, arrays = self.added % self.capacity, self._arrays
+        arrays["planes"][at] = sample.planes
+        arrays["moves"][at], arrays["shares"][at] = moves, shares
+        arrays["outcome"][at], arrays["searched"][at] = sample.outcome, sample.searched
+        self.added += 1
+
+    def draw(self, count: int, rng: np.random.Generator) -> Batch:
+        """So many samples, each as likely as any other.
+
+        :raises ValueError: there is none.
+        """
+        chosen = rng.integers(len(self), size=count)
+        taken = {name: np.asarray(array[chosen]) for name, array in self._arrays.items()}
+        policy = np.zeros((count, ACTIONS), np.float32)
+        np.add.at(policy, (np.arange(count)[:, None], taken["moves"]), taken["shares"])  # of what is not used, 0
+        return Batch(taken["planes"], policy, taken["outcome"], taken["searched"])
+
+    def flush(self) -> None:
+        """See to it that all that was added is on disk."""
+        for array in self._arrays.values():
+            array.flush()
+
+
+def _open(path: Path, shape: tuple[int, ...], kind: type[np.generic]) -> np.memmap[Any, Any]:
+    if not path.exists():
+        return open_memmap(path, mode="w+", dtype=kind, shape=shape)
+    array = open_memmap(path, mode="r+")
+    if array.shape != shape or array.dtype != kind:
+        raise ValueError(f"{path} is of shape {array.shape}, not {shape}: it is of a training with other settings")
+    return array
+
+
+def _most_looked_at(visits: dict[int, int]) -> tuple[NDArray[np.uint16], Floats]:
+    most = sorted(visits.items(), key=lambda each: (-each[1], each[0]))[:MOVES]
+    looked_at = [(move, count) for move, count in most if count]
+    if not looked_at:
+        raise ValueError("visits: the search of a sample has looked at no move")
+    moves, shares = np.zeros(MOVES, np.uint16), np.zeros(MOVES, np.float32)
+    moves[: len(looked_at)] = [move for move, _ in looked_at]
+    shares[: len(looked_at)] = [count for _, count in looked_at]
+    return moves, shares / shares.sum()

@@ -1,0 +1,186 @@
+"""PUCT over several positions at once, any of which may be the true one.
+
+Each position has a tree of its own, in which everything is seen by both. The rules are those of blind chess: there is
+no check, a move may leave the own king where it is taken, and to take the other is to win. The trees are deepened in
+step, so that the network is asked of a position of each at once; what they come to is added up by what was asked for.
+
+A position in which a king can be taken is won by whoever is to move there, whatever an evaluator says. So a move that
+leaves the king to be taken is refuted when it is first looked at, and is looked at no more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import chess
+from chess import Move
+
+from gmd.games.recon import ReconBoard
+
+from .evaluation import Evaluator
+
+#: How much a move's probability counts beside what was seen of it: the notebook's of AlphaZero-like bots, and most's.
+C_PUCT = 1.5
+
+
+@dataclass(slots=True)
+class Edge:
+    """A move, and what was seen of it. ``total`` is to whoever makes it."""
+
+    move: Move | None
+    prior: float
+    visits: int = 0
+    total: float = 0.0
+    child: Node | None = None
+
+
+@dataclass(slots=True)
+class Node:
+    """A position. Without edges it was not looked at yet.
+
+    :ivar won: whether the side to move wins for certain: True, False, or None if that is not known.
+    """
+
+    board: ReconBoard
+    edges: list[Edge] = field(default_factory=list)
+    won: bool | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search says of the moves that may be asked for.
+
+    :ivar visits: how often each was looked at, in all trees; they are what the network is to learn.
+    :ivar values: what each is worth to the player, from -1 to 1, or the worst where it was never looked at.
+    :ivar value: what the position is worth, over all that was looked at.
+    """
+
+    visits: dict[Move | None, int]
+    values: dict[Move | None, float]
+    value: float
+
+    def best(self) -> Move | None:
+        """The move looked at most often; of several the one worth most."""
+        return max(self.visits, key=lambda move: (self.visits[move], self.values[move]))
+
+
+class Search:
+    """A search from positions that may be true. Simulations are added with :meth:`deepen`."""
+
+    def __init__(
+        self,
+        positions: Sequence[ReconBoard],
+        moves: Sequence[Move | None],
+        evaluator: Evaluator,
+        c_puct: float = C_PUCT,
+    ) -> None:
+        """:param positions: one at least; the player to move in each.
+        :param moves: what may be asked for, by what the player knows; None to pass.
+        """
+        self._evaluator, self._c_puct, self._moves = evaluator, c_puct, moves
+        self._roots = [Node(position) for position in positions]
+        self._expand([(root, moves) for root in self._roots])
+        for root in self._roots:
+            taking = king_captures(root.board, moves)
+            for edge in root.edges:
+                if edge.move in taking:
+                    edge.child = after(root.board, edge.move)
+
+    def deepen(self, simulations: int) -> None:
+        """Look at so many positions more in each tree."""
+        for _ in range(simulations):
+            self._simulate()
+
+    def found(self) -> Found:
+        """What was found so far. A root in which a king can be taken says so with all its looks."""
+        visits: dict[Move | None, int] = dict.fromkeys(self._moves, 0)
+        totals: dict[Move | None, float] = dict.fromkeys(self._moves, 0.0)
+        for edge in (edge for root in self._roots for edge in root.edges):
+            visits[edge.move] += edge.visits
+            totals[edge.move] += edge.total
+        values = {move: totals[move] / visits[move] if visits[move] else -1.0 for move in visits}
+        return Found(visits, values, sum(totals.values()) / max(1, sum(visits.values())))
+
+    def _simulate(self) -> None:
+        """Look at one position more in each tree."""
+        paths = [self._descend(root) for root in self._roots]
+        leaves = [leaf for _, leaf in paths if leaf.won is None]
+        values = iter(self._expand([(leaf, different_moves(leaf.board)) for leaf in leaves]))
+        for path, leaf in paths:
+            _back_up(path, next(values) if leaf.won is None else 1.0 if leaf.won else -1.0)
+
+    def _expand(self, nodes: Sequence[tuple[Node, Sequence[Move | None]]]) -> list[float]:
+        """Give positions their moves; what each is worth to the side to move."""
+        judged = self._evaluator([(node.board, moves) for node, moves in nodes]) if nodes else []
+        for (node, moves), (priors, _) in zip(nodes, judged, strict=True):
+            node.edges = [Edge(move, prior) for move, prior in zip(moves, priors, strict=True)]
+        return [value for _, value in judged]
+
+    def _descend(self, node: Node) -> tuple[list[Edge], Node]:
+        """Go down to a position that was not looked at yet, or is decided; the way there."""
+        path: list[Edge] = []
+        while node.edges:
+            edge = self._select(node)
+            path.append(edge)
+            if edge.child is None:
+                edge.child = after(node.board, edge.move)
+            node = edge.child
+        return path, node
+
+    def _select(self, node: Node) -> Edge:
+        """The edge to look at: one that wins, or else the best by PUCT of those that do not lose, if any.
+
+        A move not looked at yet is taken to be worth what its position has been so far.
+        """
+        visits = sum(edge.visits for edge in node.edges)
+        expected = sum(edge.total for edge in node.edges) / visits if visits else 0.0
+        weight = self._c_puct * math.sqrt(visits + 1)
+
+        def urgency(edge: Edge) -> tuple[bool, bool, float]:
+            won = edge.child.won if edge.child is not None else None
+            worth = edge.total / edge.visits if edge.visits else expected
+            return won is False, won is not True, worth + weight * edge.prior / (1 + edge.visits)
+
+        return max(node.edges, key=urgency)
+
+
+def _back_up(path: list[Edge], value: float) -> None:
+    """Tell all on a way what a position at its end is worth to the side to move there."""
+    for edge in reversed(path):
+        value = -value
+        edge.visits += 1
+        edge.total += value
+
+
+def after(board: ReconBoard, move: Move | None) -> Node:
+    """The position that comes of a move asked for.
+
+    It is won by the side to move if that can take a king, and lost if its own was taken.
+    """
+    taken, capture = (None, None) if move is None else board.revise(move)
+    took_king = capture is not None and board.has_king(capture)
+    successor = board.copy()
+    successor.push(taken, capture)
+    if took_king:
+        return Node(successor, won=False)
+    return Node(successor, won=True if king_captures(successor, successor.move_actions()) else None)
+
+
+def king_captures(board: ReconBoard, moves: Sequence[Move | None]) -> list[Move]:
+    """Those of the moves that take a king."""
+    others = chess.scan_forward(board.occupied_by(not board.turn))
+    king = next((square for square in others if board.has_king(square)), None)
+    aimed = [move for move in moves if move is not None and move.to_square == king]
+    return [move for move in aimed if board.revise(move) == (move, king)]
+
+
+def different_moves(board: ReconBoard) -> list[Move | None]:
+    """What the side to move can do when it sees everything: each move once, and a pass only where it has none."""
+    moves: dict[Move | None, None] = {}
+    for requested in board.move_actions():
+        taken, _ = board.revise(requested)
+        if taken is not None:
+            moves[taken] = None
+    return list(moves) or [None]

@@ -1,0 +1,80 @@
+"""Games that are learnt from, and games that say what was learnt; both in this process, without a server."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+
+import chess
+from chess import Color, Move, Square
+
+from gmd.games.recon import Cell, ReconGame
+
+from .actions import index_of
+from .evaluation import Evaluator
+from .player import Decision, Player, Settings
+from .replay import Sample
+
+
+def play_itself(evaluator: Evaluator, settings: Settings, seed: str, max_plies: int) -> list[Sample]:
+    """The decisions of both players of one game, with how it ended. A game that is too long is drawn.
+
+    :param seed: the same makes the same game.
+    """
+    players = {
+        color: Player(color, evaluator, settings, random.Random(f"{seed} {color}"), keep=True) for color in chess.COLORS
+    }
+    winner = _play(players, max_plies)
+    return [_sample(decision, winner) for player in players.values() for decision in player.decisions]
+
+
+def play_random(evaluator: Evaluator, settings: Settings, seed: str, color: Color, max_plies: int) -> float:
+    """The points of a player of a colour against one who senses and moves at random: 1, 0.5 or 0."""
+    player = Player(color, evaluator, settings, random.Random(f"{seed} player"))
+    winner = _play({color: player, not color: RandomMover(random.Random(f"{seed} random"))}, max_plies)
+    return 0.5 if winner is None else float(winner == color)
+
+
+class RandomMover:
+    """Senses and moves at random; what it is told, it forgets."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+
+    def opponent_moved(self, capture: Square | None) -> None:
+        """Nothing follows."""
+
+    def choose_sense(self, squares: Iterable[Square]) -> Square:
+        """Any square."""
+        return self._rng.choice(list(squares))
+
+    def saw(self, cells: Iterable[Cell]) -> None:
+        """Nothing follows."""
+
+    def choose_move(self, actions: Sequence[Move]) -> Move | None:
+        """Any move, or a pass."""
+        return self._rng.choice([*actions, None])
+
+    def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
+        """Nothing follows."""
+
+
+def _play(players: Mapping[Color, Player | RandomMover], max_plies: int) -> Color | None:
+    """The winner, if any."""
+    game = ReconGame()
+    while not game.is_over() and game.ply < max_plies:
+        player = players[game.turn]
+        if game.ply:
+            player.opponent_moved(game.opponent_capture)
+        player.saw(game.sense(player.choose_sense(game.sense_actions())))
+        outcome = game.move(player.choose_move(game.move_actions()))
+        if not game.is_over():
+            player.moved(*outcome)
+    return game.winner
+
+
+def _sample(decision: Decision, winner: Color | None) -> Sample:
+    color, found = decision.color, decision.found
+    visits = {index_of(move, color): count for move, count in found.visits.items()}
+    outcome = 0.0 if winner is None else 1.0 if winner == color else -1.0
+    return Sample(decision.planes, visits, outcome, found.value)

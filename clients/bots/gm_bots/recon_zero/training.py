@@ -1,0 +1,69 @@
+"""What the network learns: to look where searches have looked, and to foretell how games end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from .network import Network
+from .replay import Batch
+
+#: Gradients are cut to this length, as in the notebook: one bad batch does not undo many good ones.
+MAX_GRADIENT = 1.0
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How it learns.
+
+    :ivar value: what the value is to foretell: how the game has ended, or what the search took the position for, a
+        switch.
+    """
+
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-4
+    value: Literal["outcome", "search"] = "outcome"
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Of one step: the moves' Kullback-Leibler divergence, in nats, and the value's squared error."""
+
+    policy: float
+    value: float
+
+
+class Trainer:
+    """A network that learns, step by step.
+
+    :ivar step: how many there were.
+    """
+
+    def __init__(self, network: Network, settings: TrainingSettings) -> None:
+        self.network, self.settings, self.step = network, settings, 0
+        self.optimiser = torch.optim.AdamW(
+            network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+        )
+
+    def learn(self, batch: Batch) -> Losses:
+        """One step."""
+        device = next(self.network.parameters()).device
+        self.network.train()
+        logits, values = self.network(torch.from_numpy(batch.planes).to(device))
+        policy = self._policy_loss(logits, torch.from_numpy(batch.policy).to(device))
+        wanted = batch.outcome if self.settings.value == "outcome" else batch.searched
+        value = functional.mse_loss(values, torch.from_numpy(wanted).to(device))
+        self.optimiser.zero_grad(set_to_none=True)
+        torch.autograd.backward([policy + value])
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT)
+        self.optimiser.step()
+        self.step += 1
+        return Losses(policy.item(), value.item())
+
+    @staticmethod
+    def _policy_loss(logits: Tensor, wanted: Tensor) -> Tensor:
+        return functional.kl_div(functional.log_softmax(logits, dim=-1), wanted, reduction="batchmean")

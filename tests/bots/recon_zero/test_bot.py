@@ -1,0 +1,130 @@
+"""recon-zero plays on a daemon, by its name."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import chess
+import pytest
+import trio
+
+from gm_arena.bot import Bots, BotUnusable
+from gm_arena.bridge import Bridge, Server
+from gm_arena.specs import bots_of
+from gm_bots.random_bot import RandomBots
+from gm_bots.recon_zero.bot import seconds_for
+from gm_bots.recon_zero.evaluation import count_material
+from gm_bots.recon_zero.player import Player, Settings
+from gmd.games.recon import ReconGame
+from tests.arena.playing import PATIENCE, Witness, new_games
+from tests.bots.recon_zero.learning import needs_torch
+from tests.serving import Served
+
+ME, RANDOM = 77_011, 77_012
+QUICK = "simulations=10,determinisations=2,seed=1"
+
+
+def named(spec: str) -> Bots:
+    return bots_of(spec, options={}, seconds=None, depth=None, nodes=None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("recon-zero:depth=2", "recon-zero: depth is no option of it: there are checkpoint, simulations"),
+        ("recon-zero:belief=none", "recon-zero: belief=none is not one of positions, squares"),
+        ("recon-zero:sensing=far", "recon-zero: sensing=far is not one of information, entropy"),
+        ("recon-zero:simulations=0", "recon-zero: simulations=0 is not from 1 to 100000"),
+        ("recon-zero:checkpoint=nowhere.pt", "recon-zero: checkpoint=nowhere.pt: there is no such file"),
+    ],
+)
+def test_options_that_are_none_are_refused(spec: str, reason: str) -> None:
+    with pytest.raises(BotUnusable, match=reason):
+        named(spec)
+
+
+async def games(port: int, bots: Bots, **options: object) -> list[str]:
+    """How two games against a random mover end, one with either colour."""
+    witness = Witness()
+    opponent = Bridge(Server(port=port, hello={"player": RANDOM}), RandomBots(3), Witness(), at_once=1)
+    mine = Bridge(Server(port=port, hello={"player": ME}), bots, witness, at_once=1)
+    with trio.fail_after(PATIENCE * 2):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(opponent.run, lambda bridge: bridge.play_all(2))
+            await mine.run(new_games(RANDOM, 2, variant="rbc", **options))
+    assert [played.failed for played in witness.played] == [False, False]
+    return sorted(f"{played.place.color} {played.state['termination']}" for played in witness.played)
+
+
+@pytest.mark.parametrize("switches", ["", ",belief=squares,sensing=entropy"], ids=["positions", "squares"])
+async def test_it_beats_random_with_either_colour(daemon_process: Served, switches: str) -> None:
+    ends = await games(daemon_process.port, named(f"recon-zero:{QUICK}{switches}"), clock={"initial": 900})
+    assert ends == ["black victory_black", "white victory_white"]
+
+
+@needs_torch
+async def test_it_plays_by_a_checkpoint(daemon_process: Served, tmp_path: Path) -> None:
+    """Of a network that has learnt nothing; what it plays is of no account, that it plays is."""
+    from gm_bots.recon_zero.checkpoint import save
+    from gm_bots.recon_zero.network import Network, NetworkSettings
+    from gm_bots.recon_zero.training import Trainer, TrainingSettings
+
+    save(tmp_path / "new.pt", Trainer(Network(NetworkSettings(channels=8, layers=1)), TrainingSettings()))
+    bots = named(f"recon-zero:checkpoint={tmp_path / 'new.pt'},{QUICK}")
+    assert len(await games(daemon_process.port, bots, max_turns=8)) == 2
+
+
+def test_it_thinks_no_longer_than_the_clock_allows() -> None:
+    state = {"clock": {"white": 80.0, "black": 40.0}, "turn": "black"}
+    initial, each = {"clock": {"initial": 900}}, {"clock": {"per_move": 60}}
+    assert seconds_for(state, initial, None) == 1  # type: ignore[arg-type]
+    assert seconds_for(state, initial, 0.5) == 0.5  # type: ignore[arg-type]
+    assert seconds_for(state, initial, 5.0) == 1  # type: ignore[arg-type]
+    assert seconds_for(state, each, None) == pytest.approx(40 / 3)  # type: ignore[arg-type]
+    assert seconds_for({"clock": None, "turn": "white"}, {}, None) == 1  # type: ignore[arg-type, typeddict-item]
+
+
+def test_without_a_limit_the_same_seed_makes_the_same_game() -> None:
+    first, second = (played(7) for _ in range(2))
+    assert first == second
+    assert first != played(8)
+
+
+def played(seed: int) -> list[str]:
+    """The moves that two players ask for, who draw their first ones."""
+    game = ReconGame()
+    settings = Settings(simulations=8, determinisations=2, exploring=6)
+    players = {
+        color: Player(color, count_material, settings, random.Random(f"{seed} {color}"), keep=True)
+        for color in chess.COLORS
+    }
+    asked: list[str] = []
+    while not game.is_over() and game.ply < 14:
+        player = players[game.turn]
+        if game.ply:
+            player.opponent_moved(game.opponent_capture)
+        player.saw(game.sense(player.choose_sense(game.sense_actions())))
+        move = player.choose_move(game.move_actions())
+        asked.append(str(move))
+        outcome = game.move(move)
+        if not game.is_over():
+            player.moved(*outcome)
+    assert sum(len(player.decisions) for player in players.values()) == len(asked)
+    looks = {sum(each.found.visits.values()) for player in players.values() for each in player.decisions}
+    assert looks == {8, 16}, "eight in each position, of which there may be one alone"
+    return asked
+
+
+def test_torch_is_loaded_by_nothing_that_does_without() -> None:
+    code = """
+import sys
+from gm_bots.recon_zero.entry import make
+make(seed="1")
+import gm_bots.recon_zero.player, gm_bots.recon_zero.replay, gm_bots.recon_zero.bot
+print("torch" in sys.modules, "ray" in sys.modules)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "False"]

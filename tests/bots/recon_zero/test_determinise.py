@@ -1,0 +1,94 @@
+"""A position that is taken for true has all that is known."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import numpy as np
+import pytest
+from chess import Board, Color
+
+from gm_bots.recon_zero import belief as beliefs
+from gm_bots.recon_zero.belief import EMPTY, Belief, at
+from gm_bots.recon_zero.determinise import determinise, from_belief
+from gm_bots.recon_zero.knowledge import Knowledge
+from gm_bots.recon_zero.positions import weights_of
+from tests.bots.recon_zero.games import knowing
+
+
+def check(board: Board, knowledge: Knowledge, belief: Belief) -> None:
+    color = knowledge.color
+    assert chess.popcount(board.occupied_co[not color]) == knowledge.remaining
+    assert len(board.pieces(chess.KING, not color)) == 1
+    for square in chess.SQUARES:
+        piece, known = board.piece_at(square), knowledge.own.piece_at(square)
+        if known is not None:
+            assert piece == known
+            continue
+        assert piece is None or piece.color != color
+        channel = EMPTY if piece is None else piece.piece_type - 1
+        assert at(belief, square)[channel] > 0, (board, chess.square_name(square))
+
+
+@pytest.mark.parametrize("positions", [True, False], ids=["positions", "squares"])
+def test_it_has_all_that_is_known(positions: bool) -> None:
+    """What is known is what the belief is certain of, excludes, or says that something must stand on."""
+    rng, made = random.Random(1), 0
+    for seed in range(4):
+        for knowledge, game in knowing(seed, 24, positions=positions, cap=100):
+            if game.turn != knowledge.color:
+                continue
+            belief = knowledge._belief  # what is known of squares, whether positions are kept or not
+            boards = determinise(knowledge, 3, rng)
+            for board in boards:
+                check(board, knowledge, belief)
+            assert all(board.turn == knowledge.color for board in boards)
+            made += len(boards)
+    assert made > 200
+
+
+def test_a_position_in_which_the_king_is_attacked_is_drawn_more_often() -> None:
+    """Behind 1.f3 and 2.g4, in one position of many."""
+    knowledge, rng = Knowledge(chess.WHITE), random.Random(1)
+    for uci in ("f2f3", "g2g4"):
+        move = chess.Move.from_uci(uci)
+        knowledge.player_moved(move, move, None)
+        knowledge.opponent_moved(None)
+    weights = weights_of(knowledge.positions(), chess.WHITE, 50)
+    attacked = [board.is_check() for board in knowledge.positions()]
+    assert [weight == 50 for weight in weights] == attacked
+    assert 0 < sum(attacked) < len(attacked) / 20
+    drawn = [board for _ in range(50) for board in determinise(knowledge, 1, rng, weights)]
+    share = weights[weights > 1].sum() / weights.sum()
+    assert abs(sum(board.is_check() for board in drawn) / 50 - share) < 0.2
+    assert len({board.fen() for board in determinise(knowledge, 100, rng, weights)}) == 100
+
+
+def test_it_is_drawn_by_probability() -> None:
+    board = Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1")
+    belief = beliefs.certain(board, chess.WHITE)
+    for square, chance in ((chess.E8, 0.7), (chess.D8, 0.3)):
+        at(belief, square)[:] = 0
+        at(belief, square)[[chess.KING - 1, EMPTY]] = chance, 1 - chance
+    own = Board("8/8/8/8/8/8/8/4K3 w - - 0 1")
+    assert from_belief(belief, own, chess.WHITE, 1).king(chess.BLACK) == chess.E8
+    rng = np.random.default_rng(1)
+    kings = [from_belief(belief, own, chess.WHITE, 1, rng).king(chess.BLACK) for _ in range(500)]
+    assert 310 < kings.count(chess.E8) < 390
+    assert set(kings) == {chess.E8, chess.D8}
+
+
+@pytest.mark.parametrize("color", chess.COLORS)
+def test_a_second_queen_is_believed_only_where_it_must_be(color: Color) -> None:
+    belief = beliefs.nothing()
+    beliefs.set_square(belief, chess.E8, chess.KING - 1)
+    at(belief, chess.A4)[[chess.QUEEN - 1, EMPTY]] = 0.9, 0.1
+    at(belief, chess.B4)[[chess.QUEEN - 1, chess.ROOK - 1, EMPTY]] = 0.5, 0.3, 0.2
+    own = Board("8/8/8/8/8/8/8/4K3 w - - 0 1") if color else Board("8/8/8/8/8/8/8/4k3 b - - 0 1")
+    made = from_belief(belief, own, color, 3)
+    assert [made.piece_type_at(square) for square in (chess.A4, chess.B4)] == [chess.QUEEN, chess.ROOK]
+    at(belief, chess.B4)[[chess.QUEEN - 1, chess.ROOK - 1, EMPTY]] = 1, 0, 0
+    at(belief, chess.A4)[[chess.QUEEN - 1, EMPTY]] = 1, 0
+    made = from_belief(belief, own, color, 3)
+    assert [made.piece_type_at(square) for square in (chess.A4, chess.B4)] == [chess.QUEEN, chess.QUEEN]

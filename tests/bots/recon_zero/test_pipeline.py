@@ -1,0 +1,82 @@
+"""The whole training in miniature, and that it does not matter where it was interrupted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.bots.recon_zero.learning import needs_torch
+
+pytestmark = needs_torch
+
+SMALL = [
+    *("--games", "2", "--steps", "4", "--batch", "8", "--matches", "2", "--simulations", "4"),
+    *("--determinisations", "2", "--max-plies", "12", "--channels", "4", "--layers", "1", "--seed", "3"),
+]
+
+
+def train(directory: Path, iterations: int, *options: str) -> Result:
+    from gm_bots.recon_zero.command import train as command
+
+    arguments = ["recon-zero", "--out", str(directory), "--iterations", str(iterations), *SMALL, *options]
+    return CliRunner().invoke(command, arguments)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    """With several threads, sums may be added in another order each time."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def test_a_training_that_was_interrupted_is_the_same(tmp_path: Path) -> None:
+    from gm_bots.recon_zero.checkpoint import load
+
+    unbroken, broken = tmp_path / "unbroken", tmp_path / "broken"
+    whole = train(unbroken, 2)
+    assert whole.exit_code == 0, whole.output
+    assert [line.split(":")[0] for line in whole.stdout.splitlines()] == ["Iteration 1", "Iteration 2"]
+    assert train(broken, 1).exit_code == 0
+    interrupt(broken)
+    assert train(broken, 2).stdout.splitlines() == whole.stdout.splitlines()[1:]
+    assert (broken / "log.jsonl").read_text() == (unbroken / "log.jsonl").read_text()
+    (ours, extra), (theirs, other) = load(broken / "latest.pt"), load(unbroken / "iteration-0002.pt")
+    weights = theirs.network.state_dict()
+    assert all((ours.network.state_dict()[name] == weights[name]).all() for name in weights)
+    assert extra == other
+    log = [json.loads(line) for line in (broken / "log.jsonl").read_text().splitlines()]
+    assert [each["iteration"] for each in log] == [1, 2]
+    assert log[1]["kept"] == log[0]["samples"] + log[1]["samples"] > 40
+    assert log[1]["step"] == 8
+
+
+def interrupt(directory: Path) -> None:
+    """Begin the next iteration, and leave it when its games are played and half of its steps are done."""
+    from gm_bots.recon_zero.command import _plan
+    from gm_bots.recon_zero.pipeline import Training
+
+    options = [name.removeprefix("--").replace("-", "_") for name in SMALL[::2]]
+    settings: dict[str, object] = {name: int(value) for name, value in zip(options, SMALL[1::2], strict=True)}
+    training = Training(directory, _plan({**settings, "learning_rate": 1e-3, "value": "outcome"}))
+    told: list[str] = []
+
+    def stop(what: str) -> None:
+        told.append(what)
+        if told.count("step") == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        training.iterate(stop)
+    assert told.count("game") == 2
+
+
+def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:
+    assert train(tmp_path, 1).exit_code == 0
+    refused = train(tmp_path, 2, "--batch", "9")
+    assert refused.exit_code == 1
+    assert "batch: " in refused.output
+    assert "is of a training with 8, not 9" in refused.output

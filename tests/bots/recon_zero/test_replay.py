@@ -1,0 +1,66 @@
+"""What was played is kept in files, as it was, the oldest given up first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gm_bots.recon_zero.replay import MOVES, Replay, Sample
+from tests.bots.recon_zero.learning import planes
+
+
+def sample(number: int) -> Sample:
+    return Sample(planes(number), {number: 3, 20_479: 1, 17: 0}, outcome=(number % 3) - 1.0, searched=number / 100)
+
+
+def test_a_batch_has_samples_as_they_were(tmp_path: Path) -> None:
+    replay = Replay(tmp_path, 10)
+    for number in range(5):
+        replay.add(sample(number))
+    batch = replay.draw(20, np.random.default_rng(1))
+    numbers = np.round(batch.searched * 100).astype(int)
+    assert set(numbers) == set(range(5))
+    for at, number in enumerate(numbers):
+        assert np.array_equal(batch.planes[at], planes(number))
+        assert {int(move): float(batch.policy[at, move]) for move in np.flatnonzero(batch.policy[at])} == {
+            number: 0.75,
+            20_479: 0.25,
+        }
+        assert batch.outcome[at] == (number % 3) - 1
+    assert batch.policy.shape == (20, 20_480)
+    assert batch.planes.dtype == batch.policy.dtype == np.float32
+
+
+def test_the_oldest_are_given_up(tmp_path: Path) -> None:
+    replay = Replay(tmp_path, 4)
+    for number in range(10):
+        replay.add(sample(number))
+    assert len(replay) == 4
+    searched = replay.draw(100, np.random.default_rng(1)).searched
+    assert set(np.round(searched * 100).astype(int)) == {6, 7, 8, 9}
+
+
+def test_it_is_there_again(tmp_path: Path) -> None:
+    replay = Replay(tmp_path, 4)
+    for number in range(3):
+        replay.add(sample(number))
+    replay.flush()
+    again = Replay(tmp_path, 4, added=2)  # the third came after the checkpoint
+    assert set(np.round(again.draw(50, np.random.default_rng(1)).searched * 100).astype(int)) == {0, 1}
+    with pytest.raises(ValueError, match=r"planes.npy is of shape \(4, 15, 8, 8\), not \(5, 15, 8, 8\)"):
+        Replay(tmp_path, 5)
+
+
+def test_of_too_many_moves_those_looked_at_most_are_kept(tmp_path: Path) -> None:
+    replay = Replay(tmp_path, 1)
+    replay.add(Sample(planes(1), {move: 1 + (move >= 100) for move in range(MOVES + 100)}, 0.0, 0.0))
+    policy = replay.draw(1, np.random.default_rng(1)).policy[0]
+    assert set(np.flatnonzero(policy)) == set(range(100, MOVES + 100))
+    assert policy.sum() == pytest.approx(1)
+
+
+def test_what_says_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has looked at no move"):
+        Replay(tmp_path, 1).add(Sample(planes(1), {5: 0}, 0.0, 0.0))

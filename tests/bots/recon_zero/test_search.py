@@ -1,0 +1,137 @@
+"""The search takes kings, keeps its own, and looks at the positions that it reaches."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import chess
+import pytest
+from chess import Board, Move
+
+from gm_bots.recon_zero.evaluation import Judgement, count_material
+from gm_bots.recon_zero.search import Search, different_moves, king_captures
+from gmd.games.recon import ReconBoard, ReconGame
+
+
+def searched(*fens: str, simulations: int = 60, evaluator: object = None) -> Search:
+    boards = [ReconBoard.of(Board(fen)) for fen in fens]
+    search = Search(boards, [None, *boards[0].move_actions()], evaluator or blank)  # type: ignore[arg-type]
+    search.deepen(simulations)
+    return search
+
+
+def blank(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
+    """An evaluator that has no opinion: what is found then is found by the rules alone."""
+    return [([1 / len(moves)] * len(moves), 0.0) for _, moves in positions]
+
+
+@pytest.mark.parametrize("simulations", [1, 40])
+@pytest.mark.parametrize(
+    ("fen", "taking"),
+    [
+        ("4k3/8/8/8/8/8/8/4R2K w - - 0 1", {"e1e8"}),
+        ("8/8/8/3k4/4P3/8/8/7K w - - 0 1", {"e4d5"}),
+        ("4k3/3P4/8/8/8/8/8/7K w - - 0 1", {"d7e8q", "d7e8r", "d7e8b", "d7e8n"}),
+        ("8/8/8/8/8/5n2/8/k5K1 b - - 0 1", {"f3g1"}),
+    ],
+)
+def test_a_king_is_taken_where_it_can_be(fen: str, taking: set[str], simulations: int) -> None:
+    found = searched(fen, simulations=simulations).found()
+    assert str(found.best()) in taking
+    assert found.value == 1
+    assert {str(move) for move, visits in found.visits.items() if visits} <= taking
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "4r2k/8/8/8/8/8/8/R3K3 w - - 0 1",
+        "7k/8/7b/8/8/8/3K4/8 w - - 0 1",
+        "6k1/8/8/8/8/5n2/6P1/6KR w - - 0 1",
+        "4k2R/8/8/8/8/8/8/4K2Q b - - 0 1",
+    ],
+)
+def test_a_king_is_not_left_to_an_attack_that_is_seen(fen: str) -> None:
+    board = Board(fen)
+    assert board.is_check()
+    found = searched(fen, simulations=60).found()
+    assert found.best() in board.legal_moves
+    assert found.visits[None] <= 1
+    assert all(found.values[move] > -1 for move in board.legal_moves), "one that leaves the king to nobody is not lost"
+
+
+@pytest.mark.parametrize("fen", ["6k1/8/8/8/8/8/5PPP/r5K1 w - - 0 1", "7k/8/8/8/8/6q1/8/5r1K w - - 0 1"])
+def test_a_mate_is_lost_whatever_is_done(fen: str) -> None:
+    assert Board(fen).is_checkmate()
+    assert searched(fen, simulations=60).found().value == -1
+
+
+def test_a_move_that_loses_the_king_is_looked_at_once() -> None:
+    found = searched("4r2k/8/8/8/8/8/8/R3K3 w - - 0 1", simulations=200).found()
+    assert found.visits[None] == found.visits[Move.from_uci("a1a2")] == 1
+    assert found.values[None] == -1
+
+
+def test_what_may_be_true_is_added_up() -> None:
+    """The queen gives itself up in one position of two, and takes a king in the other."""
+    king_here, king_there = "3k4/8/8/8/8/8/8/3Q3K w - - 0 1", "2k5/8/8/8/8/8/8/3Q3K w - - 0 1"
+    found = searched(king_here, king_there, simulations=50).found()
+    assert found.best() == Move.from_uci("d1d8")
+    assert sum(found.visits.values()) == 100
+    assert found.visits[Move.from_uci("d1d8")] >= 50
+
+
+def test_it_looks_at_what_it_reaches() -> None:
+    """Two moves deep: the rook that can be taken is defended, which the material after one move does not show."""
+    seen: set[str] = set()
+
+    def watching(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
+        seen.update(board.fen() for board, _ in positions)
+        return count_material(positions)
+
+    search = searched("6k1/8/4p3/3r4/8/8/8/3Q3K w - - 0 1", simulations=300, evaluator=watching)
+    assert len(seen) > 200, "not every look is at a position of its own: a game that is over is judged by the rules"
+    assert max(int(fen.split()[-1]) for fen in seen) >= 3, "some are moves ahead"
+    assert search.found().best() != Move.from_uci("d1d5")
+    assert searched("6k1/8/8/3r4/8/8/8/3Q3K w - - 0 1", evaluator=count_material).found().best() == Move.from_uci(
+        "d1d5"
+    )
+
+
+def test_every_look_is_counted() -> None:
+    search = searched(chess.STARTING_FEN, simulations=37)
+    assert sum(search.found().visits.values()) == 37
+    search.deepen(3)
+    assert sum(search.found().visits.values()) == 40
+    assert all(-1 <= value <= 1 for value in search.found().values.values())
+
+
+def test_an_attack_on_a_king_is_what_the_game_takes_for_one() -> None:
+    """Held to python-chess in random games: a king can be taken where the side that moved has left it in check."""
+    attacked = 0
+    for seed in range(6):
+        rng, game = random.Random(seed), ReconGame()
+        while not game.is_over() and game.ply < 60:
+            game.sense(None)
+            board = game.board.as_chess()
+            king = board.king(not board.turn)
+            assert king is not None
+            taking = king_captures(game.board, game.move_actions())
+            assert bool(taking) == board.is_attacked_by(board.turn, king)
+            attacked += bool(taking)
+            assert set(different_moves(game.board)) - {None} == set(pseudo_legal(board))
+            game.move(rng.choice([None, *game.move_actions()]))
+    assert attacked > 5
+
+
+def pseudo_legal(board: Board) -> list[Move]:
+    """What python-chess allows, and castling out of, through and into check, which blind chess allows too."""
+    castlings = [move for move in ReconBoard.of(board).move_actions() if board.is_castling(move)]
+    free = [move for move in castlings if not board.occupied & chess.between(*castling_squares(move))]
+    return [*board.pseudo_legal_moves, *free]
+
+
+def castling_squares(move: Move) -> tuple[chess.Square, chess.Square]:
+    kingside = move.to_square > move.from_square
+    return move.from_square, move.to_square + (1 if kingside else -2)

@@ -1,0 +1,120 @@
+"""The network learns, and a training that is taken up again goes on as if it had never been left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import chess
+import numpy as np
+import pytest
+
+from gm_arena.bot import BotFailed
+from gm_bots.recon_zero.replay import Batch, Replay, Sample
+from gmd.games.recon import ReconBoard
+from tests.bots.recon_zero.learning import needs_torch, planes
+
+if TYPE_CHECKING:
+    from gm_bots.recon_zero.training import Trainer
+
+pytestmark = needs_torch
+
+
+def trainer(head: str = "planes", channels: int = 16, **settings: object) -> Trainer:
+    import torch
+
+    from gm_bots.recon_zero.network import Network, NetworkSettings
+    from gm_bots.recon_zero.training import Trainer, TrainingSettings
+
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    network = Network(NetworkSettings(channels=channels, layers=2, head=head))  # type: ignore[arg-type]
+    return Trainer(network, TrainingSettings(**settings))  # type: ignore[arg-type]
+
+
+def batch(directory: Path, size: int = 8) -> Batch:
+    replay = Replay(directory, size)
+    for number in range(size):
+        visits = {37 * number: 3, 20_479 - number: 1}
+        replay.add(Sample(planes(number), visits, outcome=(number % 3) - 1.0, searched=0.5))
+    return replay.draw(size, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("head", ["planes", "dense"])
+def test_it_has_the_shapes_that_it_says(head: str) -> None:
+    import torch
+
+    logits, values = trainer(head).network(torch.zeros(3, 15, 8, 8))
+    assert logits.shape == (3, 20_480)
+    assert values.shape == (3,)
+    assert (values.abs() <= 1).all()
+
+
+def test_it_learns_one_batch_by_heart(tmp_path: Path) -> None:
+    learner, learnt = trainer(channels=32, learning_rate=0.003), batch(tmp_path)
+    first = learner.learn(learnt)
+    for _ in range(250):
+        last = learner.learn(learnt)
+    assert first.policy > 5
+    assert last.policy < 0.05
+    assert last.value < 0.01 < first.value
+    assert learner.step == 251
+
+
+def test_the_value_is_of_what_is_asked_for(tmp_path: Path) -> None:
+    import torch
+
+    learner, learnt = trainer(value="search", learning_rate=0.003), batch(tmp_path)
+    for _ in range(60):
+        learner.learn(learnt)
+    _, values = learner.network(torch.from_numpy(learnt.planes))
+    assert values.tolist() == pytest.approx([0.5] * 8, abs=0.15)
+
+
+def test_a_training_that_is_taken_up_again_goes_on_alike(tmp_path: Path) -> None:
+    from gm_bots.recon_zero.checkpoint import load, save
+
+    unbroken, learnt = trainer(), batch(tmp_path)
+    for _ in range(3):
+        unbroken.learn(learnt)
+    save(tmp_path / "3.pt", unbroken, {"added": 8})
+    resumed, extra = load(tmp_path / "3.pt")
+    assert extra == {"added": 8}
+    assert [resumed.learn(learnt) for _ in range(3)] == [unbroken.learn(learnt) for _ in range(3)]
+    assert resumed.step == unbroken.step == 6
+    assert resumed.settings == unbroken.settings
+    ours, theirs = resumed.network.state_dict(), unbroken.network.state_dict()
+    assert all((ours[name] == theirs[name]).all() for name in theirs)
+
+
+def test_a_network_judges_a_position_by_its_moves_alone(tmp_path: Path) -> None:
+    from gm_bots.recon_zero.checkpoint import load_evaluator, save
+
+    save(tmp_path / "new.pt", trainer())
+    board = ReconBoard()
+    moves = [None, *board.move_actions()]
+    mirrored = ReconBoard.of(chess.Board().mirror())
+    (priors, value), (blacks, same) = load_evaluator(tmp_path / "new.pt")(
+        [(board, moves), (mirrored, [None, *mirrored.move_actions()])]
+    )
+    assert len(priors) == len(moves)
+    assert sum(priors) == pytest.approx(1)
+    assert -1 <= value <= 1
+    assert same == pytest.approx(value, abs=1e-6)  # Black sees what White sees
+    assert sorted(blacks) == pytest.approx(sorted(priors), abs=1e-6)
+
+
+def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
+    import torch
+
+    from gm_bots.recon_zero.checkpoint import BadCheckpoint, load, load_evaluator
+
+    wrong, other = tmp_path / "wrong.pt", tmp_path / "other.pt"
+    wrong.write_text("not a checkpoint")
+    torch.save({"version": 99}, other)
+    with pytest.raises(BadCheckpoint, match=r"wrong\.pt is no checkpoint"):
+        load(wrong)
+    with pytest.raises(BadCheckpoint, match="no checkpoint of version 1: its version is 99"):
+        load(other)
+    with pytest.raises(BotFailed, match="no checkpoint of version 1"):
+        load_evaluator(other)
