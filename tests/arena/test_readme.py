@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.arena.playing import untimed
 from tests.clients.other_languages import ROOT, examples_of
-from tests.serving import Served
+from tests.serving import Served, served
 from tests.tools import require_tool
 
 ARENA = ROOT / "clients" / "arena"
@@ -29,8 +29,9 @@ def run(commands: str, port: int) -> list[str]:
     return untimed(done.stdout).splitlines()
 
 
-def test_its_commands_run(daemon_process: Served) -> None:
-    alone, blitz = [run(block, daemon_process.port) for block in examples_of(ARENA / "README.md", "sh")]
+def test_its_commands_run() -> None:
+    with served() as daemon:  # of its own: a bot plays all games of its player, and others' tests have players 3 and 4
+        alone, blitz = [run(block, daemon.port) for block in examples_of(ARENA / "README.md", "sh")]
     assert next(line.split(" plays")[0] for line in alone if " plays on " in line) == "RandomBot"
     ends = [line for line in alone if re.match(r"game \d+: (won|lost|drawn) as ", line)]
     assert len(ends) == 4

@@ -10,7 +10,7 @@ from pathlib import Path
 from gm_bots.minimax.play.levels import LEVELS
 from tests.arena.playing import untimed
 from tests.clients.other_languages import ROOT, examples_of
-from tests.serving import Served
+from tests.serving import served
 
 README = ROOT / "clients" / "bots" / "README.md"
 PATIENCE = 120
@@ -26,10 +26,10 @@ def run(command: list[str]) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_its_commands_run(daemon_process: Served) -> None:
-    games, uci = (
-        run(["bash", "-euc", block.replace("7100", str(daemon_process.port))]) for block in examples_of(README, "sh")
-    )
+def test_its_commands_run() -> None:
+    with served() as daemon:  # of its own: a bot plays all games of its player, and others' tests have players 1 and 2
+        blocks = [block.replace("7100", str(daemon.port)) for block in examples_of(README, "sh")]
+        games, uci = (run(["bash", "-euc", block]) for block in blocks)
     assert {"won 2, lost 0, drawn 0", "won 1, lost 0, drawn 0"} <= {untimed(line) for line in games}
     assert uci[0] == "readyok"
 
