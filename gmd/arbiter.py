@@ -10,8 +10,9 @@ import trio
 
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.alarms import Alarms
+from gmd.games.commands import Absent, CallOff, Command, Flag, Hear, Join
 from gmd.games.events import AnyEvent, Sensed
-from gmd.games.game import Absent, CallOff, Command, Flag, Game, Hear, Join, Outcome
+from gmd.games.game import Game, Outcome
 from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.logger import get_logger
 from gmd.shelf import Shelf, Table

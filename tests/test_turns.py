@@ -13,8 +13,8 @@ from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
 from gmd import turns as turns_module
 from gmd.games.chess import ChessGame
+from gmd.games.commands import Join
 from gmd.games.events import AnyEvent, Created, Ended, Moved
-from gmd.games.game import Join
 from gmd.games.setup import resolve
 from gmd.log.memory import MemoryLog
 from gmd.shelf import Table

@@ -15,24 +15,10 @@ from msgspec import Struct, structs
 from gm_protocol.errors import BadPgn, GmError, NotAvailable
 from gm_protocol.state import CALLED_OFF, FIFTY_MOVES, THREEFOLD, Termination
 
+from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import Facts, Played, facts_of
-from .game import (
-    Absent,
-    CallOff,
-    Command,
-    End,
-    Flag,
-    Game,
-    Hear,
-    Join,
-    Outcome,
-    Play,
-    RunOut,
-    Sense,
-    Snapshot,
-    seat_name,
-)
+from .game import Game, Outcome, Snapshot, seat_name
 from .material import insufficient_material
 from .moves import decode_move
 from .position import Position

@@ -20,17 +20,7 @@ from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotA
 from gm_protocol.state import CALLED_OFF, Color, Termination
 
 from .clock import Clock
-from .commands import Absent as Absent
-from .commands import CallOff as CallOff
-from .commands import Command as Command
-from .commands import End as End
-from .commands import Flag as Flag
-from .commands import Hear as Hear
-from .commands import Join as Join
-from .commands import Play as Play
-from .commands import RunOut as RunOut
-from .commands import Sense as Sense
-from .commands import is_resignation as is_resignation
+from .commands import CallOff, Command, End, Join, Play, RunOut, Sense, is_resignation
 from .events import AnyEvent, Created, Ended, Heard, Joined, timeout
 from .position import Position
 

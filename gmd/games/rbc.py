@@ -20,23 +20,9 @@ from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase,
 from gm_protocol.state import CALLED_OFF, Phase, Termination
 
 from .chess import MAX_PLIES
+from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
-from .game import (
-    Absent,
-    CallOff,
-    Command,
-    End,
-    Flag,
-    Game,
-    Hear,
-    Join,
-    Outcome,
-    Play,
-    RunOut,
-    Sense,
-    Snapshot,
-    seat_name,
-)
+from .game import Game, Outcome, Snapshot, seat_name
 from .position import pack
 from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
 from .recon.pgn import san

@@ -14,9 +14,10 @@ from gm_protocol.messages import GameOptions, NewGame, VoluntaryTermination
 from gm_protocol.state import CALLED_OFF
 
 from .chess import MAX_KEPT_TEXT, MAX_PLIES, ChessGame
+from .commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import facts_of
-from .game import Absent, CallOff, Command, End, Flag, Game, Join, Play, RunOut, Sense
+from .game import Game
 from .setup import resolve
 from .variants import make_game
 

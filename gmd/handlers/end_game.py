@@ -7,7 +7,8 @@ import chess
 from gm_protocol.errors import BadRequest, GmError, NotAPlayer
 from gm_protocol.messages import EndGame
 from gm_protocol.state import Color
-from gmd.games.game import End, Game
+from gmd.games.commands import End
+from gmd.games.game import Game
 from gmd.games.views import VIEWER_IN, Viewer
 from gmd.logger import get_logger
 from gmd.shelf import Table

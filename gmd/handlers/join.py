@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import Join, JoinReply
-from gmd.games import game
+from gmd.games import commands
 from gmd.games.game import seat_name
 from gmd.games.views import Viewer
 
@@ -17,7 +17,7 @@ async def join(request: Join, call: Call) -> Answer:
     """Take it; or show the game again to whoever has it."""
     player = actor_of(request, call)
     table = await find(request.game_id, player, call)
-    outcome = call.parts.arbiter.join(table, game.Join(player, request.seat), call.arrived)
+    outcome = call.parts.arbiter.join(table, commands.Join(player, request.seat), call.arrived)
     if outcome.refusal is not None:
         raise outcome.refusal
     if call.hears:

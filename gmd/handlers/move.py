@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gm_protocol.errors import BadRequest
 from gm_protocol.messages import MakeMove
-from gmd.games.game import Game, Play
+from gmd.games.commands import Play
+from gmd.games.game import Game
 from gmd.games.rbc import PASS
 from gmd.games.views import VIEWER_IN
 

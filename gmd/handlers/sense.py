@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gm_protocol.messages import MakeSense
-from gmd.games.game import Sense
+from gmd.games.commands import Sense
 from gmd.games.views import VIEWER_IN
 
 from .call import Answer, Call, actor_of, handles

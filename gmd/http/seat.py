@@ -16,7 +16,7 @@ from msgspec import convert
 from gm_protocol.errors import NoSuchGame, NotAPlayer, NotAvailable, quote
 from gm_protocol.state import RESULTS, GameState, LastResult, LastSense
 from gmd.arbiter import Arbiter
-from gmd.games.game import RunOut
+from gmd.games.commands import RunOut
 from gmd.local import Refused
 
 from .guests import Guest

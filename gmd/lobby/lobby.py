@@ -14,7 +14,8 @@ from gm_protocol.errors import BadRequest, GmError, Internal, NotAvailable, TooM
 from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
 from gmd.arbiter import Arbiter
-from gmd.games.game import CallOff, Game, Join
+from gmd.games.commands import CallOff, Join
+from gmd.games.game import Game
 from gmd.log.interface import TokenUse
 from gmd.logger import get_logger
 from gmd.players.account import Account, is_registered

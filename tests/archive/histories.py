@@ -10,8 +10,9 @@ from msgspec import structs
 
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import ChessGame
+from gmd.games.commands import CallOff, Command, End, Hear, Join, Play, Sense
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import CallOff, Command, End, Game, Hear, Join, Play, Sense
+from gmd.games.game import Game
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.setup import resolve
 from tests.games.test_replay import asked, command_of, new_game, options

@@ -12,8 +12,9 @@ from gm_protocol.messages import ClockOption, NewGame
 from gm_protocol.state import RESULTS
 from gmd.archive.lines import GameLine
 from gmd.games.chess import ChessGame
+from gmd.games.commands import Command, End, Hear, Play, Sense
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Command, End, Game, Hear, Play, Sense
+from gmd.games.game import Game
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.recon import ReconGame
 from gmd.games.setup import resolve

@@ -15,8 +15,9 @@ from gm_protocol.messages import ClockOption, NewGame
 from gm_protocol.state import ClockState
 from gmd.games.chess import ChessGame
 from gmd.games.clock import MAX_SECONDS, TICK, Clock, check_clock
+from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, RunOut
 from gmd.games.events import Created, Ended, Heard, Moved
-from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, RunOut
+from gmd.games.game import Outcome
 from gmd.games.setup import resolve
 
 FISCHER = ClockOption(initial=60.0, increment=2.0)

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from gm_protocol.errors import BadPosition, BadRequest, GmError
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import MAX_PLIES, ChessGame
+from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, Sense
 from gmd.games.events import AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
-from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, Sense
+from gmd.games.game import Outcome
 from gmd.games.position import pack, unpack
 from gmd.games.rbc import PASS, MoveMade, RbcGame
 from gmd.games.recon import WinReason

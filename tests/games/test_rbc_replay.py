@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gm_protocol.messages import ClockOption, NewGame
+from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, RunOut, Sense
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, RunOut, Sense
+from gmd.games.game import Outcome
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game

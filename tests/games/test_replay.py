@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import ChessGame, load_moves
+from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, RunOut
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Absent, Command, End, Flag, Hear, Outcome, Play, RunOut
+from gmd.games.game import Outcome
 from gmd.games.setup import resolve
 from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
 from gmd.log.memory import MemoryLog

@@ -10,7 +10,7 @@ import trio
 from reconchess.scripts.rc_connect import RBCServer
 from trio.testing import MockClock
 
-from gmd.games.game import CallOff
+from gmd.games.commands import CallOff
 from tests.http.rbc import Player, Table, answered, rbc_table
 
 

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import ClockOption
-from gmd.games.game import End
+from gmd.games.commands import End
 from gmd.games.replay import replay
 from gmd.lobby.invitation import status_of
 from gmd.lobby.offer import Offer, terms
