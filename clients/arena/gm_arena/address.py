@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 
 from gm_client.blocking import DEFAULT_PORT
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def server_options(help: str, *, default: str | None = f"127.0.0.1:{DEFAULT_PORT}") -> Callable[[_F], _F]:
+    """The options that say where a server is, and how it is spoken to.
+
+    :param help: what ``--server`` is for.
+    :param default: where it is if nobody says so; None where a command does without.
+    """
+    server = click.option(
+        "--server",
+        callback=read_address,
+        default=default,
+        metavar="HOST:PORT",
+        show_default=default is not None,
+        help=help,
+    )
+    tls = click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
+    trusted = "With --tls: trust these certificates, in place of the system's."
+    ca = click.option("--ca", metavar="FILE", help=trusted)
+    return lambda command: server(tls(ca(command)))
 
 
 def read_address(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[str, int] | None:

@@ -11,9 +11,9 @@ from typing import Any
 import click
 import trio
 
-from gm_client.blocking import DEFAULT_PORT, PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
+from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
 
-from .address import read_address
+from .address import server_options
 from .bot import BotFailed, Bots, BotUnusable
 from .bridge import Bridge, BridgeError, Server
 from .command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, read_options, who_plays
@@ -25,16 +25,7 @@ from .stopping import SIGNALS
 
 @click.command()
 @click.argument("bot")
-@click.option(
-    "--server",
-    callback=read_address,
-    default=f"127.0.0.1:{DEFAULT_PORT}",
-    metavar="HOST:PORT",
-    show_default=True,
-    help="Where to play.",
-)
-@click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
-@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@server_options("Where to play.")
 @click.option("--player", required=True, metavar="ID|NAME", help="Who plays: a number, or a registered player's name.")
 @click.option("--key", help=f"Its key, or @FILE.  [default: ${KEY_VARIABLE}, if set]")
 @click.option(

@@ -17,7 +17,7 @@ import trio
 
 from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, ConnectionLost, GmError
 
-from ..address import read_address
+from ..address import server_options
 from ..bot import BotUnusable
 from ..bridge import Server
 from ..command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, who_plays
@@ -112,9 +112,7 @@ class SprtCommand(click.Command):
 )
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw the bots' scores, move by move (.png, .svg, .pdf).")
 @click.option("--resume", is_flag=True, help="Go on with the match that --json-out was written by.")
-@click.option("--server", callback=read_address, metavar="HOST:PORT", help="Where to play.  [default: in this process]")
-@click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
-@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@server_options("Where to play.  [default: in this process]", default=None)
 @click.option("--player", metavar="ID|NAME", help="With --server: whom the bots that run here play as.")
 @click.option("--key", help=f"Its key, or @FILE.  [default: ${KEY_VARIABLE}, if set]")
 @click.option(

@@ -11,9 +11,7 @@ from typing import Any
 import click
 import trio
 
-from gm_client.blocking import DEFAULT_PORT
-
-from ..address import read_address
+from ..address import server_options
 from ..bot import BotFailed
 from ..replay.command import find
 from ..replay.recorded import BadRecord, Recorded
@@ -27,16 +25,7 @@ from .play import Choice, play_back
 @click.argument("bot")
 @click.argument("color", type=click.Choice(["white", "black"]))
 @click.option("--game", "wanted", type=int, help="Which game of a file that holds several.")
-@click.option(
-    "--server",
-    callback=read_address,
-    default=f"127.0.0.1:{DEFAULT_PORT}",
-    metavar="HOST:PORT",
-    show_default=True,
-    help="The daemon that has the game, where HISTORY is its id.",
-)
-@click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
-@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@server_options("The daemon that has the game, where HISTORY is its id.")
 @click.option("--socket", "path", metavar="FILE", help="Ask on the operator's socket, in place of the port.")
 def playback(history: str, bot: str, color: str, wanted: int | None, **where: Any) -> None:
     """Give BOT what the player of COLOR was shown in the recorded game HISTORY, and compare what it chooses.

@@ -20,7 +20,7 @@ import trio
 from gm_client.blocking import BadReply, ConnectionLost, GmError
 from gm_client.trio_client import Client
 
-from ..address import read_address
+from ..address import server_options
 from ..bot import BotFailed
 from ..codingame import MAX_MOVES
 from ..memory import memory_for
@@ -115,14 +115,10 @@ def referee() -> None:
 )
 @click.option("--json-out", type=click.Path(dir_okay=False, path_type=Path), help="Write the record of the match here.")
 @click.option("--pgn-out", type=click.Path(dir_okay=False, path_type=Path), help="Write both games here.")
-@click.option(
-    "--server", callback=read_address, metavar="HOST:PORT", help="Play on this daemon.  [default: one of its own]"
-)
+@server_options("Play on this daemon.  [default: one of its own]", default=None)
 @click.option(
     "--players", type=(int, int), default=(1, 2), show_default=True, help="The bots' ids on the daemon, open ones."
 )
-@click.option("--tls", is_flag=True, help="Speak TLS to it, and check that it is the one named.")
-@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
 @click.option("--data", metavar="DIRECTORY", help="Without --server: keep the games, as gmd serve does.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Without --server: where to watch the games.")
 def codingame(bot1: str, bot2: str, **given: Any) -> None:

@@ -18,9 +18,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from gm_client.blocking import DEFAULT_PORT, BadReply, ConnectionLost, GmError, connect
+from gm_client.blocking import BadReply, ConnectionLost, GmError, connect
 
-from ..address import read_address
+from ..address import server_options
 from ..tls import read_tls
 from .files import history_game, pgn_game, read_file
 from .frames import Frame, frames_of
@@ -46,16 +46,7 @@ HELP = "→ Enter: next   ←: back   ↓ ↑: by ten   Home End   q: leave"
 @click.option(
     "--game", "wanted", type=int, help="Which game of a FILE that holds several: its id, or in PGN its number."
 )
-@click.option(
-    "--server",
-    callback=read_address,
-    default=f"127.0.0.1:{DEFAULT_PORT}",
-    metavar="HOST:PORT",
-    show_default=True,
-    help="The daemon that has the game GAME_ID.",
-)
-@click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
-@click.option("--ca", metavar="FILE", help="With --tls: trust these certificates, in place of the system's.")
+@server_options("The daemon that has the game GAME_ID.")
 @click.option("--socket", "path", metavar="FILE", help="Ask on the operator's socket, in place of the port.")
 def replay(game: str, wanted: int | None, **where: Any) -> None:
     """Step through a game: of a FILE, or the game GAME_ID of a daemon.
