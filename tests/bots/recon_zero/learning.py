@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 from importlib.util import find_spec
 
-import numpy as np
+import chess
 import pytest
+
+from gm_bots.recon_zero.belief import certain
+from gm_bots.recon_zero.encoder import Planes, encode
 
 #: CI sets GMD_REQUIRE_ALL, and installs it: there its lack is an error, not a reason to skip.
 needs_torch = pytest.mark.skipif(
@@ -15,6 +19,9 @@ needs_torch = pytest.mark.skipif(
 )
 
 
-def planes(seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    """Planes of no position."""
-    return np.random.default_rng(seed).random((15, 8, 8), np.float32)
+def planes(seed: int) -> Planes:
+    """Planes of a position that random moves have come to."""
+    rng, board = random.Random(int(seed)), chess.Board()
+    for _ in range(12 + seed % 8):
+        board.push(rng.choice(list(board.legal_moves)))
+    return encode(board, board.turn, certain(board, board.turn))

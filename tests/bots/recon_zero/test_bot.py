@@ -6,8 +6,10 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import chess
+import numpy as np
 import pytest
 import trio
 
@@ -17,7 +19,7 @@ from gm_arena.specs import bots_of
 from gm_bots.random_bot import RandomBots
 from gm_bots.recon_zero.bot import seconds_for
 from gm_bots.recon_zero.evaluation import count_material
-from gm_bots.recon_zero.player import Player, Settings
+from gm_bots.recon_zero.player import Decision, Player, Settings
 from gmd.games.recon import ReconGame
 from tests.arena.playing import PATIENCE, Witness, new_games
 from tests.bots.recon_zero.learning import needs_torch
@@ -88,15 +90,28 @@ def test_it_thinks_no_longer_than_the_clock_allows() -> None:
 
 
 def test_without_a_limit_the_same_seed_makes_the_same_game() -> None:
-    first, second = (played(7) for _ in range(2))
+    first, second = (played(7)[0] for _ in range(2))
     assert first == second
-    assert first != played(8)
+    assert first != played(8)[0]
 
 
-def played(seed: int) -> list[str]:
-    """The moves that two players ask for, who draw their first ones."""
+@pytest.mark.parametrize(("learnt", "looks"), [("belief", {8, 16}), ("positions", {8})])
+def test_what_is_learnt_from_is_all_that_was_looked_at_or_one_position(
+    learnt: Literal["belief", "positions"], looks: set[int]
+) -> None:
+    """Eight in each of the positions, of which there may be one alone."""
+    asked, decisions = played(7, learnt)
+    assert len(asked) == len(decisions)
+    assert {sum(each.found.visits.values()) for each in decisions} == looks
+    beliefs = np.stack([each.planes[6:13] for each in decisions])
+    assert np.allclose(beliefs.sum(axis=1), 1)
+    assert np.isin(beliefs, (0, 1)).all() == (learnt == "positions"), "a position has no doubts"
+
+
+def played(seed: int, learnt: Literal["belief", "positions"] = "positions") -> tuple[list[str], list[Decision]]:
+    """The moves that two players ask for, who draw their first ones, and what is to be learnt from."""
     game = ReconGame()
-    settings = Settings(simulations=8, determinisations=2, exploring=6)
+    settings = Settings(simulations=8, determinisations=2, exploring=6, learnt=learnt)
     players = {
         color: Player(color, count_material, settings, random.Random(f"{seed} {color}"), keep=True)
         for color in chess.COLORS
@@ -112,10 +127,7 @@ def played(seed: int) -> list[str]:
         outcome = game.move(move)
         if not game.is_over():
             player.moved(*outcome)
-    assert sum(len(player.decisions) for player in players.values()) == len(asked)
-    looks = {sum(each.found.visits.values()) for player in players.values() for each in player.decisions}
-    assert looks == {8, 16}, "eight in each position, of which there may be one alone"
-    return asked
+    return asked, [decision for player in players.values() for decision in player.decisions]
 
 
 def test_torch_is_loaded_by_nothing_that_does_without() -> None:

@@ -82,6 +82,15 @@ def test_what_may_be_true_is_added_up() -> None:
     assert found.visits[Move.from_uci("d1d8")] >= 50
 
 
+def test_each_position_says_what_was_found_in_it() -> None:
+    search = searched("3k4/8/8/8/8/8/8/3Q3K w - - 0 1", "2k5/8/8/8/8/8/8/3Q3K w - - 0 1", simulations=50)
+    here, there = search.found_in(0), search.found_in(1)
+    assert here.visits[Move.from_uci("d1d8")] == 50
+    assert here.value == 1
+    assert there.visits[Move.from_uci("d1d8")] < 50
+    assert {move: here.visits[move] + there.visits[move] for move in here.visits} == search.found().visits
+
+
 def test_it_looks_at_what_it_reaches() -> None:
     """Two moves deep: the rook that can be taken is defended, which the material after one move does not show."""
     seen: set[str] = set()

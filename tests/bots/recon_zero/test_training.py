@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,9 @@ import numpy as np
 import pytest
 
 from gm_arena.bot import BotFailed
+from gm_bots.minimax.evaluation import is_end_game
+from gm_bots.recon_zero.encoder import Planes
+from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.replay import Batch, Replay, Sample
 from gmd.games.recon import ReconBoard
 from tests.bots.recon_zero.learning import needs_torch, planes
@@ -65,7 +70,7 @@ def test_the_value_is_of_what_is_asked_for(tmp_path: Path) -> None:
     import torch
 
     learner, learnt = trainer(value="search", learning_rate=0.003), batch(tmp_path)
-    for _ in range(60):
+    for _ in range(150):
         learner.learn(learnt)
     _, values = learner.network(torch.from_numpy(learnt.planes))
     assert values.tolist() == pytest.approx([0.5] * 8, abs=0.15)
@@ -118,3 +123,42 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
         load(other)
     with pytest.raises(BotFailed, match="no checkpoint of version 1"):
         load_evaluator(other)
+
+
+def test_a_value_begins_as_what_the_pieces_are_worth() -> None:
+    """As the evaluator that has learnt nothing has it: in the middle game to the last digit."""
+    from gm_bots.recon_zero.network import Network, NetworkEvaluator, NetworkSettings
+
+    judge = NetworkEvaluator(Network(NetworkSettings(channels=4, layers=1)))
+    boards = [ReconBoard.of(board) for board in middle_games(20)]
+    positions = [(board, board.move_actions()) for board in boards]
+    expected = [value for _, value in count_material(positions)]
+    assert [value for _, value in judge(positions)] == pytest.approx(expected, abs=1e-5)
+    assert min(expected) < -0.2 < 0.2 < max(expected)
+    blind = NetworkEvaluator(Network(NetworkSettings(channels=4, layers=1, material=False)))
+    assert [value for _, value in blind(positions)] != pytest.approx(expected, abs=0.1)
+
+
+def middle_games(count: int) -> Iterator[chess.Board]:
+    for seed in range(count):
+        rng, board = random.Random(seed), chess.Board()
+        while not board.is_game_over() and len(board.move_stack) < 24 + seed % 2:
+            board.push(rng.choice(list(board.legal_moves)))
+        if not is_end_game(board):
+            yield board
+
+
+@pytest.mark.parametrize(("value", "expected"), [("outcome", 1.0), ("both", 0.5), ("search", 0.0)])
+def test_between_how_it_ended_and_what_was_seen(value: str, expected: float, tmp_path: Path) -> None:
+    replay = Replay(tmp_path, 1)
+    replay.add(Sample(planes(1), {5: 1}, outcome=1.0, searched=0.0))
+    first = trainer(value=value, channels=4).learn(replay.draw(1, np.random.default_rng(1)))
+    seen = judged(trainer(channels=4), planes(1))
+    assert first.value == pytest.approx((seen - expected) ** 2, rel=1e-4)
+
+
+def judged(of: Trainer, shown: Planes) -> float:
+    import torch
+
+    with torch.inference_mode():
+        return float(of.network(torch.from_numpy(shown[None]))[1])

@@ -32,6 +32,13 @@ def train() -> None:
 @click.option(
     "--games", type=click.IntRange(1), default=6, show_default=True, help="Against itself, in each iteration."
 )
+@click.option(
+    "--taught",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Iterations from the first whose games are played by the worth of pieces, not by the network.",
+)
 @click.option("--steps", type=click.IntRange(1), default=300, show_default=True, help="In each iteration.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples of a step.")
 @click.option("--matches", type=click.IntRange(0), default=6, show_default=True, help="Against a random mover.")
@@ -42,7 +49,11 @@ def train() -> None:
 @click.option("--layers", type=click.IntRange(1), default=6, show_default=True, help="Of the network.")
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=1e-3, show_default=True)
 @click.option(
-    "--value", type=click.Choice(["outcome", "search"]), default="outcome", show_default=True, help="What it foretells."
+    "--value",
+    type=click.Choice(["outcome", "search", "both"]),
+    default="outcome",
+    show_default=True,
+    help="What is learnt.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same makes the same training.")
 def recon_zero(out: Path, iterations: int, **settings: Any) -> None:

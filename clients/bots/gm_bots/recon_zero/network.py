@@ -4,6 +4,9 @@ The head for the moves is one of two. ``dense`` is the notebook's: one matrix fr
 numbers. ``planes`` has, for each square that a move starts from, one number for each square it goes to and each
 promotion, by the same weights on every square: with 64 channels 20 thousand numbers, so that a checkpoint takes a
 megabyte and less has to be learnt.
+
+The value begins as what the pieces are worth on their squares to the engine ``minimax``, if it is to; what is learnt is
+what they do not say. Games are few that can be learnt from, and most are decided by who has lost a piece.
 """
 
 from __future__ import annotations
@@ -12,18 +15,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import chess
 import numpy as np
 import torch
 from chess import Move
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gm_bots.minimax.evaluation import KING_WORTH, WORTH
 from gmd.games.recon import ReconBoard
 
 from .actions import ACTIONS, PASS, index_of
 from .belief import certain
 from .encoder import PLANES, encode
-from .evaluation import Judgement
+from .evaluation import SCALE, Judgement
 
 #: Of each square that a move starts from: squares it goes to, times promotions.
 _FROM_A_SQUARE = ACTIONS // 64
@@ -34,6 +39,8 @@ class NetworkSettings:
     """How large the network is.
 
     :ivar channels: of the trunk.
+    :ivar material: whether the value begins as what the pieces are worth, a switch. What the network says beside it is
+        added before the sum is brought between -1 and 1.
     :ivar layers: of the trunk, each a convolution of 3 x 3; the notebook has 2. A move's probability depends on what
         is at most this far from where it starts, with the head ``planes``.
     """
@@ -41,6 +48,7 @@ class NetworkSettings:
     channels: int = 64
     layers: int = 6
     head: Literal["planes", "dense"] = "planes"
+    material: bool = True
 
 
 class Network(nn.Module):
@@ -58,13 +66,22 @@ class Network(nn.Module):
         self.value = nn.Conv2d(channels, 16, 1)
         self.value_hidden = nn.Linear(16 * 64, 64)
         self.value_out = nn.Linear(64, 1)
+        self.worth = nn.Linear(PLANES * 64, 1, bias=False) if settings.material else None
+        if self.worth is not None:
+            with torch.no_grad():
+                self.worth.weight.copy_(_worth())
+            nn.init.zeros_(self.value_out.weight)
+            nn.init.zeros_(self.value_out.bias)
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         trunk = functional.relu(self.first(planes))
         for layer in self.rest:
             trunk = trunk + functional.relu(layer(trunk))  # what was known stays
         hidden = functional.relu(self.value_hidden(functional.relu(self.value(trunk)).flatten(1)))
-        return self._logits(trunk), torch.tanh(self.value_out(hidden)).squeeze(-1)
+        value = self.value_out(hidden).squeeze(-1)
+        if self.worth is not None:
+            value = value + self.worth(planes.flatten(1)).squeeze(-1)
+        return self._logits(trunk), torch.tanh(value)
 
     def _logits(self, trunk: Tensor) -> Tensor:
         if self.all_moves is not None:
@@ -73,6 +90,17 @@ class Network(nn.Module):
         # To pass starts from no square: its number is one that no move of the square a1 has.
         passing = self.passing(trunk.mean(dim=(2, 3)))
         return torch.cat([passing, logits[:, PASS + 1 :]], dim=1)
+
+
+def _worth() -> Tensor:
+    """What each piece is worth to the player on each square, with kings as they are in the middle game."""
+    worth = torch.zeros(PLANES, 64)
+    for color, first in ((chess.WHITE, 0), (chess.BLACK, 6)):
+        for piece_type in chess.PIECE_TYPES:
+            is_king = piece_type == chess.KING
+            values = KING_WORTH[False][color] if is_king else WORTH[piece_type, color]
+            worth[first + piece_type - 1] = torch.tensor(values) / SCALE
+    return worth.reshape(1, -1)
 
 
 class NetworkEvaluator:

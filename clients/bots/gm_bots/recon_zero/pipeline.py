@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from .checkpoint import load, save
+from .evaluation import Evaluator, count_material
 from .network import Network, NetworkEvaluator, NetworkSettings
 from .player import Settings
 from .replay import Replay
@@ -38,6 +39,8 @@ class Plan:
     """What a training does.
 
     :ivar games: against itself in each iteration.
+    :ivar taught: iterations from the first whose games are played by what the pieces are worth, not by the network: a
+        network that has learnt nothing plays long games that say little.
     :ivar steps: in each iteration, with ``batch`` samples each.
     :ivar matches: games against a random mover in each iteration, half of them with either colour.
     :ivar capacity: samples that are kept; the notebook's. They take a gigabyte.
@@ -45,6 +48,7 @@ class Plan:
     """
 
     games: int = 6
+    taught: int = 0
     steps: int = 300
     batch: int = 64
     matches: int = 6
@@ -94,8 +98,8 @@ class Training:
 
     def iterate(self, tell: Tell = lambda what: None) -> dict[str, Any]:
         """One iteration; what came of it, as the log has it."""
-        evaluator = NetworkEvaluator(self._trainer.network)
-        samples = self._play(evaluator, tell)
+        taught = self.iteration < self._plan.taught
+        samples = self._play(count_material if taught else NetworkEvaluator(self._trainer.network), tell)
         losses = self._learn(tell)
         points = self._match(NetworkEvaluator(self._trainer.network), tell)
         self.iteration += 1
@@ -104,7 +108,7 @@ class Training:
         self._keep()
         return self.log[-1]
 
-    def _play(self, evaluator: NetworkEvaluator, tell: Tell) -> int:
+    def _play(self, evaluator: Evaluator, tell: Tell) -> int:
         """Games against itself; the samples that came of them."""
         before = self._replay.added
         for game in range(self._plan.games):

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import chess
-from chess import Color, Move, Square
+from chess import Board, Color, Move, Square
 
 from gmd.games.recon import Cell, ReconBoard
 
+from .belief import certain
 from .determinise import determinise
 from .encoder import Planes, encode
 from .evaluation import Evaluator
@@ -36,6 +37,8 @@ class Settings:
     :ivar determinisations: how many positions are searched; with 1, the notebook's.
     :ivar simulations: in each of them, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
+    :ivar learnt: what of a decision is to be learnt from: one of the positions that were searched, with what was looked
+        at in that, which is what the network is asked of; or the belief, with what was looked at in all.
     :ivar exploring: half-moves from the game's beginning in which moves are drawn by how often they were looked at,
         instead of the first of them being taken; for games that are to be learnt from.
     """
@@ -46,6 +49,7 @@ class Settings:
     determinisations: int = 8
     simulations: int = 100
     c_puct: float = C_PUCT
+    learnt: Literal["positions", "belief"] = "positions"
     exploring: int = 0
 
 
@@ -112,9 +116,15 @@ class Player:
             done += STEP
         found = search.found()
         if self._keep:
-            planes = encode(knowledge.own, knowledge.color, knowledge.belief())
-            self.decisions.append(Decision(planes, knowledge.color, found))
+            self.decisions.append(self._decision(boards[0], search))
         return self._pick(found)
+
+    def _decision(self, board: Board, search: Search) -> Decision:
+        """What is learnt from: the first position is as likely as any other."""
+        own, color = self.knowledge.own, self.knowledge.color
+        if self._settings.learnt == "belief":
+            return Decision(encode(own, color, self.knowledge.belief()), color, search.found())
+        return Decision(encode(board, color, certain(board, color)), color, search.found_in(0))
 
     def _weights(self) -> Weights:
         return weights_of(self.knowledge.positions(), self.knowledge.color, self._settings.danger)

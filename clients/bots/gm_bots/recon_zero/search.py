@@ -95,9 +95,16 @@ class Search:
 
     def found(self) -> Found:
         """What was found so far. A root in which a king can be taken says so with all its looks."""
+        return self._found(self._roots)
+
+    def found_in(self, which: int) -> Found:
+        """What was found in one of the positions alone."""
+        return self._found([self._roots[which]])
+
+    def _found(self, roots: Sequence[Node]) -> Found:
         visits: dict[Move | None, int] = dict.fromkeys(self._moves, 0)
         totals: dict[Move | None, float] = dict.fromkeys(self._moves, 0.0)
-        for edge in (edge for root in self._roots for edge in root.edges):
+        for edge in (edge for root in roots for edge in root.edges):
             visits[edge.move] += edge.visits
             totals[edge.move] += edge.total
         values = {move: totals[move] / visits[move] if visits[move] else -1.0 for move in visits}

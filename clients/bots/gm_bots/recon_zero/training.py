@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from .network import Network
-from .replay import Batch
+from .replay import Batch, Floats
 
 #: Gradients are cut to this length, as in the notebook: one bad batch does not undo many good ones.
 MAX_GRADIENT = 1.0
@@ -20,13 +21,13 @@ MAX_GRADIENT = 1.0
 class TrainingSettings:
     """How it learns.
 
-    :ivar value: what the value is to foretell: how the game has ended, or what the search took the position for, a
-        switch.
+    :ivar value: what the value is to foretell: how the game has ended, what the search took the position for, or what
+        lies halfway between them; a switch.
     """
 
     learning_rate: float = 1e-3
     weight_decay: float = 1e-4
-    value: Literal["outcome", "search"] = "outcome"
+    value: Literal["outcome", "search", "both"] = "outcome"
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,17 @@ class Trainer:
         self.network.train()
         logits, values = self.network(torch.from_numpy(batch.planes).to(device))
         policy = self._policy_loss(logits, torch.from_numpy(batch.policy).to(device))
-        wanted = batch.outcome if self.settings.value == "outcome" else batch.searched
-        value = functional.mse_loss(values, torch.from_numpy(wanted).to(device))
+        value = functional.mse_loss(values, torch.from_numpy(self._wanted(batch)).to(device))
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward([policy + value])
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT)
         self.optimiser.step()
         self.step += 1
         return Losses(policy.item(), value.item())
+
+    def _wanted(self, batch: Batch) -> Floats:
+        share = {"outcome": 1.0, "both": 0.5, "search": 0.0}[self.settings.value]
+        return np.asarray(share * batch.outcome + (1 - share) * batch.searched, np.float32)
 
     @staticmethod
     def _policy_loss(logits: Tensor, wanted: Tensor) -> Tensor:
