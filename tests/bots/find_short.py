@@ -17,7 +17,7 @@ SEED = 8
 EACH = 100
 
 #: Lines of three plies at most: in endings, and elsewhere, where captures at their ends go on for longer.
-ENDING_LINES, OTHER_LINES = 3_000, 12_000
+ENDING_LINES, OTHER_LINES = 2_000, 5_000
 
 #: Pieces of an ending, at most.
 ENDING_PIECES = 10

@@ -19,7 +19,7 @@ from gmd.games.recon import Cell, ReconBoard
 
 from .blocking import GameState, MoveReply, SenseReply
 from .rbc import SENSE_SQUARES, read_move, read_sense, read_square
-from .tracker_moves import ALL, EP, EP_SHIFT, RIGHTS, Successors, at, column, lanes, rook_right, squares_of
+from .tracker_moves import ALL, EP, EP_SHIFT, RIGHTS, Successors, at, column, lanes, put, rook_right
 
 #: Positions kept unless told otherwise. In one of the 300 long games of the tests, which have room for two million, a
 #: sense left more. ``python -m bench tracker`` says what they cost here.
@@ -307,8 +307,7 @@ class Tracker:
     def _board(self, position: int) -> Board:
         """A position with all that the player knows."""
         board = self._own.copy(stack=False)
-        for square, piece_type in squares_of(position):
-            board.set_piece_at(square, Piece(piece_type, not self.color))
+        put(board, position, not self.color)
         for square in chess.scan_forward(chess.BB_CORNERS & ~_home_rank(self.color)):
             if position & rook_right(not self.color, square):
                 board.castling_rights |= BB_SQUARES[square]

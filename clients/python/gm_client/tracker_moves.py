@@ -8,8 +8,6 @@ other side's pieces, which are kept elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import chess
 from chess import BB_SQUARES, Bitboard, Color, PieceType, Square
 
@@ -56,11 +54,16 @@ def lanes(board: chess.Board, color: Color) -> int:
     return position
 
 
-def squares_of(position: int) -> Iterable[tuple[Square, PieceType]]:
-    """All pieces."""
-    for piece_type in chess.PIECE_TYPES:
-        for square in chess.scan_forward(position >> 64 * piece_type & LANE):
-            yield square, piece_type
+def put(board: chess.Board, position: int, color: Color) -> None:
+    """Put all pieces of a side on a board that has none of that side. (By the squares, it takes ten times as long.)"""
+    board.pawns |= position >> 64 * chess.PAWN & LANE
+    board.knights |= position >> 64 * chess.KNIGHT & LANE
+    board.bishops |= position >> 64 * chess.BISHOP & LANE
+    board.rooks |= position >> 64 * chess.ROOK & LANE
+    board.queens |= position >> 64 * chess.QUEEN & LANE
+    board.kings |= position >> 64 * chess.KING & LANE
+    board.occupied_co[color] |= position & LANE
+    board.occupied |= position & LANE
 
 
 class _Targets(dict[Bitboard, tuple[int, ...]]):

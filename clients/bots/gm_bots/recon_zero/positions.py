@@ -40,6 +40,8 @@ def belief_of(channels: Channels, weights: Weights | None = None) -> Belief:
 
 def weights_of(boards: Sequence[Board], color: Color, danger: float) -> Weights:
     """How much each position counts: ``danger`` if the opponent attacks the player's king there, else 1."""
+    if danger == 1:
+        return np.ones(len(boards))
     return np.array([danger if _is_in_danger(board, color) else 1.0 for board in boards])
 
 
