@@ -14,9 +14,10 @@ from gm_bots.recon_zero.search import Search, different_moves, king_captures
 from gmd.games.recon import ReconBoard, ReconGame
 
 
-def searched(*fens: str, simulations: int = 60, evaluator: object = None) -> Search:
+def searched(*fens: str, simulations: int = 60, evaluator: object = None, together: bool = True) -> Search:
     boards = [ReconBoard.of(Board(fen)) for fen in fens]
-    search = Search(boards, [None, *boards[0].move_actions()], evaluator or blank)  # type: ignore[arg-type]
+    moves = [None, *boards[0].move_actions()]
+    search = Search(boards, moves, evaluator or blank, together=together)  # type: ignore[arg-type]
     search.deepen(simulations)
     return search
 
@@ -26,6 +27,7 @@ def blank(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list
     return [([1 / len(moves)] * len(moves), 0.0) for _, moves in positions]
 
 
+@pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("simulations", [1, 40])
 @pytest.mark.parametrize(
     ("fen", "taking"),
@@ -36,13 +38,14 @@ def blank(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list
         ("8/8/8/8/8/5n2/8/k5K1 b - - 0 1", {"f3g1"}),
     ],
 )
-def test_a_king_is_taken_where_it_can_be(fen: str, taking: set[str], simulations: int) -> None:
-    found = searched(fen, simulations=simulations).found()
+def test_a_king_is_taken_where_it_can_be(fen: str, taking: set[str], simulations: int, together: bool) -> None:
+    found = searched(fen, simulations=simulations, together=together).found()
     assert str(found.best()) in taking
     assert found.value == 1
     assert {str(move) for move, visits in found.visits.items() if visits} <= taking
 
 
+@pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize(
     "fen",
     [
@@ -52,10 +55,10 @@ def test_a_king_is_taken_where_it_can_be(fen: str, taking: set[str], simulations
         "4k2R/8/8/8/8/8/8/4K2Q b - - 0 1",
     ],
 )
-def test_a_king_is_not_left_to_an_attack_that_is_seen(fen: str) -> None:
+def test_a_king_is_not_left_to_an_attack_that_is_seen(fen: str, together: bool) -> None:
     board = Board(fen)
     assert board.is_check()
-    found = searched(fen, simulations=60).found()
+    found = searched(fen, simulations=60, together=together).found()
     assert found.best() in board.legal_moves
     assert found.visits[None] <= 1
     assert all(found.values[move] > -1 for move in board.legal_moves), "one that leaves the king to nobody is not lost"
@@ -82,8 +85,23 @@ def test_what_may_be_true_is_added_up() -> None:
     assert found.visits[Move.from_uci("d1d8")] >= 50
 
 
+def test_a_move_is_worth_what_it_comes_to_in_all_positions() -> None:
+    """The queen takes a king on d8 in one position of three, and is lost there in the others."""
+    fens = ["3k4/8/8/8/8/8/8/3Q3K w - - 0 1", "1k1r4/8/8/8/8/8/8/3Q3K w - - 0 1", "1k2r3/8/8/8/8/8/8/3Q3K w - - 0 1"]
+    taking = Move.from_uci("d1d8")
+    for together in (True, False):
+        search = searched(*fens, simulations=150, evaluator=count_material, together=together)
+        alone = [search.found_in(which) for which in range(3)]
+        assert alone[0].values[taking] == 1
+        assert alone[2].values[taking] < 0
+        assert (search.found().best() == taking) == (not together), "a vote has one voice in three for it, and no other"
+        if together:
+            assert alone[0].visits == alone[1].visits == alone[2].visits, "one move in all of them"
+
+
 def test_each_position_says_what_was_found_in_it() -> None:
-    search = searched("3k4/8/8/8/8/8/8/3Q3K w - - 0 1", "2k5/8/8/8/8/8/8/3Q3K w - - 0 1", simulations=50)
+    fens = "3k4/8/8/8/8/8/8/3Q3K w - - 0 1", "2k5/8/8/8/8/8/8/3Q3K w - - 0 1"
+    search = searched(*fens, simulations=50, together=False)
     here, there = search.found_in(0), search.found_in(1)
     assert here.visits[Move.from_uci("d1d8")] == 50
     assert here.value == 1

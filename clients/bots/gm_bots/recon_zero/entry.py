@@ -23,14 +23,14 @@ MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 MAX_DANGER = 1_000
 
 #: Options that are one of two words, the first if nothing else is said.
-WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy")}
+WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy"), "search": ("together", "apart")}
 
 
 def make(**options: str) -> Bots:
     """The entry point.
 
     :param options: ``checkpoint``, a file; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``,
-        ``danger``, ``belief`` and ``sensing`` as in :class:`~gm_bots.recon_zero.player.Settings`.
+        ``danger``, ``belief``, ``sensing`` and ``search`` as in :class:`~gm_bots.recon_zero.player.Settings`.
     """
     only(NAME, options, "checkpoint", "simulations", "determinisations", "movetime", "seed", "danger", *WORDS)
     _need("numpy", "plays with")
@@ -55,6 +55,7 @@ def _settings(options: Mapping[str, str]) -> Settings:
         positions=_word(options, "belief") == "positions",
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
         danger=number(NAME, options, "danger", 1, MAX_DANGER) or plain.danger,
+        together=_word(options, "search") == "together",
         determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,
         simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
     )

@@ -29,6 +29,10 @@ from .training import Trainer, TrainingSettings
 #: Told of what was just done: "game", "step" or "match".
 Tell = Callable[[str], None]
 
+#: How a player plays whose games are learnt from. Each position is searched by itself: what the best move is in one is
+#: what the network is asked of it.
+LEARNER = Settings(determinisations=4, together=False, simulations=40, exploring=20)
+
 
 class BadTraining(ValueError):
     """A directory has a training of other settings."""
@@ -57,7 +61,7 @@ class Plan:
     seed: int = 0
     network: NetworkSettings = field(default_factory=NetworkSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
-    player: Settings = field(default_factory=lambda: Settings(determinisations=4, simulations=40, exploring=20))
+    player: Settings = LEARNER
 
 
 class Training:

@@ -35,6 +35,7 @@ class Settings:
     :ivar danger: how many times as much a position counts, for the sense and in drawing those to be searched, if the
         opponent attacks the player's king there; with 1, no more than any other.
     :ivar determinisations: how many positions are searched; with 1, the notebook's.
+    :ivar together: whether one move is looked at in all of them at once, or each is searched by itself.
     :ivar simulations: in each of them, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
     :ivar learnt: what of a decision is to be learnt from: one of the positions that were searched, with what was looked
@@ -47,6 +48,7 @@ class Settings:
     sensing: Literal["information", "entropy"] = "information"
     danger: float = 1.0
     determinisations: int = 8
+    together: bool = True
     simulations: int = 100
     c_puct: float = C_PUCT
     learnt: Literal["positions", "belief"] = "positions"
@@ -109,7 +111,7 @@ class Player:
         knowledge, settings = self.knowledge, self._settings
         boards = determinise(knowledge, settings.determinisations, self._rng, self._weights())
         positions = [ReconBoard.of(board) for board in boards]
-        search = Search(positions, [*actions, None], self._evaluator, settings.c_puct)
+        search = Search(positions, [*actions, None], self._evaluator, settings.c_puct, together=settings.together)
         done = 0
         while done < settings.simulations and (seconds is None or not done or time.monotonic() - began < seconds):
             search.deepen(min(STEP, settings.simulations - done))

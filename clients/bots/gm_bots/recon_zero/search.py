@@ -2,7 +2,12 @@
 
 Each position has a tree of its own, in which everything is seen by both. The rules are those of blind chess: there is
 no check, a move may leave the own king where it is taken, and to take the other is to win. The trees are deepened in
-step, so that the network is asked of a position of each at once; what they come to is added up by what was asked for.
+step, so that the network is asked of a position of each at once.
+
+The player does not know which position is the true one, so it cannot choose another move in each. With ``together`` it
+does not: one move is looked at in all of them at once, and is worth what it comes to on average. Without it, each tree
+is searched as if its position were known to be true, and the looks are added up: a vote, in which a move that takes the
+king in one position has all the voices of that, however badly it does in all others.
 
 A position in which a king can be taken is won by whoever is to move there, whatever an evaluator says. So a move that
 leaves the king to be taken is refuted when it is first looked at, and is looked at no more.
@@ -75,9 +80,12 @@ class Search:
         moves: Sequence[Move | None],
         evaluator: Evaluator,
         c_puct: float = C_PUCT,
+        *,
+        together: bool = True,
     ) -> None:
         """:param positions: one at least; the player to move in each.
         :param moves: what may be asked for, by what the player knows; None to pass.
+        :param together: whether one move is looked at in all positions at once.
         """
         self._evaluator, self._c_puct, self._moves = evaluator, c_puct, moves
         self._roots = [Node(position) for position in positions]
@@ -87,6 +95,7 @@ class Search:
             for edge in root.edges:
                 if edge.move in taking:
                     edge.child = after(root.board, edge.move)
+        self._first = _FirstMoves(self._roots, c_puct) if together else None
 
     def deepen(self, simulations: int) -> None:
         """Look at so many positions more in each tree."""
@@ -112,7 +121,8 @@ class Search:
 
     def _simulate(self) -> None:
         """Look at one position more in each tree."""
-        paths = [self._descend(root) for root in self._roots]
+        first = None if self._first is None else self._first.choose()
+        paths = [self._descend(root, first) for root in self._roots]
         leaves = [leaf for _, leaf in paths if leaf.won is None]
         values = iter(self._expand([(leaf, different_moves(leaf.board)) for leaf in leaves]))
         for path, leaf in paths:
@@ -125,32 +135,62 @@ class Search:
             node.edges = [Edge(move, prior) for move, prior in zip(moves, priors, strict=True)]
         return [value for _, value in judged]
 
-    def _descend(self, node: Node) -> tuple[list[Edge], Node]:
-        """Go down to a position that was not looked at yet, or is decided; the way there."""
+    def _descend(self, node: Node, first: int | None) -> tuple[list[Edge], Node]:
+        """Go down to a position that was not looked at yet, or is decided; the way there.
+
+        :param first: which move to begin with, if that is decided.
+        """
         path: list[Edge] = []
         while node.edges:
-            edge = self._select(node)
+            edge = select(node.edges, self._c_puct) if first is None else node.edges[first]
+            first = None
             path.append(edge)
             if edge.child is None:
                 edge.child = after(node.board, edge.move)
             node = edge.child
         return path, node
 
-    def _select(self, node: Node) -> Edge:
-        """The edge to look at: one that wins, or else the best by PUCT of those that do not lose, if any.
 
-        A move not looked at yet is taken to be worth what its position has been so far.
-        """
-        visits = sum(edge.visits for edge in node.edges)
-        expected = sum(edge.total for edge in node.edges) / visits if visits else 0.0
-        weight = self._c_puct * math.sqrt(visits + 1)
+class _FirstMoves:
+    """What is looked at first, where it is the same in all positions."""
 
-        def urgency(edge: Edge) -> tuple[bool, bool, float]:
-            won = edge.child.won if edge.child is not None else None
-            worth = edge.total / edge.visits if edge.visits else expected
-            return won is False, won is not True, worth + weight * edge.prior / (1 + edge.visits)
+    def __init__(self, roots: Sequence[Node], c_puct: float) -> None:
+        self._c_puct = c_puct
+        self._everywhere = [list(edges) for edges in zip(*(root.edges for root in roots), strict=True)]
+        # What takes a king in one of them is looked at before all else: priors say nothing of it.
+        self._taking = [which for which, edges in enumerate(self._everywhere) if any(edge.child for edge in edges)]
 
-        return max(node.edges, key=urgency)
+    def choose(self) -> int:
+        """The move to look at, by its place in the list of moves."""
+        if self._taking:
+            return self._taking.pop()
+        together = [_together(edges) for edges in self._everywhere]
+        return together.index(select(together, self._c_puct))
+
+
+def _together(edges: Sequence[Edge]) -> Edge:
+    """One move in all positions. It wins or loses for certain only if it does in all of them."""
+    count, known = len(edges), {None if edge.child is None else edge.child.won for edge in edges}
+    decided = Node(edges[0].child.board, won=known.pop()) if len(known) == 1 and edges[0].child is not None else None
+    prior, total = sum(edge.prior for edge in edges) / count, sum(edge.total for edge in edges) / count
+    return Edge(edges[0].move, prior, edges[0].visits, total, decided)
+
+
+def select(edges: Sequence[Edge], c_puct: float) -> Edge:
+    """The edge to look at: one that wins, or else the best by PUCT of those that do not lose, if any.
+
+    A move not looked at yet is taken to be worth what its position has been so far.
+    """
+    visits = sum(edge.visits for edge in edges)
+    expected = sum(edge.total for edge in edges) / visits if visits else 0.0
+    weight = c_puct * math.sqrt(visits + 1)
+
+    def urgency(edge: Edge) -> tuple[bool, bool, float]:
+        won = edge.child.won if edge.child is not None else None
+        worth = edge.total / edge.visits if edge.visits else expected
+        return won is False, won is not True, worth + weight * edge.prior / (1 + edge.visits)
+
+    return max(edges, key=urgency)
 
 
 def _back_up(path: list[Edge], value: float) -> None:
