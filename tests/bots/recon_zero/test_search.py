@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import chess
 import pytest
@@ -14,10 +15,10 @@ from gm_bots.recon_zero.search import Search, different_moves, king_captures
 from gmd.games.recon import ReconBoard, ReconGame
 
 
-def searched(*fens: str, simulations: int = 60, evaluator: object = None, together: bool = True) -> Search:
+def searched(*fens: str, simulations: int = 60, evaluator: object = None, **settings: Any) -> Search:
     boards = [ReconBoard.of(Board(fen)) for fen in fens]
     moves = [None, *boards[0].move_actions()]
-    search = Search(boards, moves, evaluator or blank, together=together)  # type: ignore[arg-type]
+    search = Search(boards, moves, evaluator or blank, **settings)  # type: ignore[arg-type]
     search.deepen(simulations)
     return search
 
@@ -97,6 +98,24 @@ def test_a_move_is_worth_what_it_comes_to_in_all_positions() -> None:
         assert (search.found().best() == taking) == (not together), "a vote has one voice in three for it, and no other"
         if together:
             assert alone[0].visits == alone[1].visits == alone[2].visits, "one move in all of them"
+
+
+def test_an_attack_that_may_not_be_seen_is_worth_something() -> None:
+    """A rook that attacks a king on an open board: for nothing where all is seen, for half a game where half is."""
+    fen, attack = "4k3/8/8/8/8/8/8/R6K w - - 0 1", Move.from_uci("a1a8")
+    values = [searched(fen, simulations=400, unseen=unseen).found().values for unseen in (0.0, 0.5)]
+    assert values[0][attack] < 0.1
+    assert values[1][attack] > 0.5
+    quiet = [move for move in values[1] if move is not None and not Board(fen).gives_check(move)]
+    assert max(values[1][move] for move in quiet) < 0.5
+
+
+def test_the_own_king_is_not_left_where_it_may_be_attacked_unseen() -> None:
+    """Black's rook threatens to attack from any file but one: White's king is safest where it cannot be attacked."""
+    fen = "1r5k/8/8/8/8/8/PPP5/K7 w - - 0 1"
+    for unseen in (0.0, 0.5):
+        found = searched(fen, simulations=200, unseen=unseen).found()
+        assert (found.value < 0) == (unseen > 0)
 
 
 def test_each_position_says_what_was_found_in_it() -> None:

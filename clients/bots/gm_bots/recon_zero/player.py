@@ -36,6 +36,7 @@ class Settings:
         opponent attacks the player's king there; with 1, no more than any other.
     :ivar determinisations: how many positions are searched; with 1, the notebook's.
     :ivar together: whether one move is looked at in all of them at once, or each is searched by itself.
+    :ivar unseen: how likely an attack on a king is taken to be not seen by whose king it is.
     :ivar simulations: in each of them, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
     :ivar learnt: what of a decision is to be learnt from: one of the positions that were searched, with what was looked
@@ -49,6 +50,7 @@ class Settings:
     danger: float = 1.0
     determinisations: int = 8
     together: bool = True
+    unseen: float = 0.0
     simulations: int = 100
     c_puct: float = C_PUCT
     learnt: Literal["positions", "belief"] = "positions"
@@ -111,7 +113,14 @@ class Player:
         knowledge, settings = self.knowledge, self._settings
         boards = determinise(knowledge, settings.determinisations, self._rng, self._weights())
         positions = [ReconBoard.of(board) for board in boards]
-        search = Search(positions, [*actions, None], self._evaluator, settings.c_puct, together=settings.together)
+        search = Search(
+            positions,
+            [*actions, None],
+            self._evaluator,
+            settings.c_puct,
+            together=settings.together,
+            unseen=settings.unseen,
+        )
         done = 0
         while done < settings.simulations and (seconds is None or not done or time.monotonic() - began < seconds):
             search.deepen(min(STEP, settings.simulations - done))

@@ -9,6 +9,10 @@ does not: one move is looked at in all of them at once, and is worth what it com
 is searched as if its position were known to be true, and the looks are added up: a vote, in which a move that takes the
 king in one position has all the voices of that, however badly it does in all others.
 
+Nobody is told of an attack. So whoever is attacked in a tree, though it sees all there, loses its king with the
+probability ``unseen``, and goes on with the rest of it. To attack a king is worth something then, wherever it can be
+answered, and so is to leave none where it may be attacked unseen.
+
 A position in which a king can be taken is won by whoever is to move there, whatever an evaluator says. So a move that
 leaves the king to be taken is refuted when it is first looked at, and is looked at no more.
 """
@@ -45,12 +49,14 @@ class Edge:
 class Node:
     """A position. Without edges it was not looked at yet.
 
+    :ivar attacked: whether the king of the side to move is.
     :ivar won: whether the side to move wins for certain: True, False, or None if that is not known.
     """
 
     board: ReconBoard
     edges: list[Edge] = field(default_factory=list)
     won: bool | None = None
+    attacked: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,12 +88,14 @@ class Search:
         c_puct: float = C_PUCT,
         *,
         together: bool = True,
+        unseen: float = 0.0,
     ) -> None:
         """:param positions: one at least; the player to move in each.
         :param moves: what may be asked for, by what the player knows; None to pass.
         :param together: whether one move is looked at in all positions at once.
+        :param unseen: how likely it is that an attack on a king is not seen by whose king it is.
         """
-        self._evaluator, self._c_puct, self._moves = evaluator, c_puct, moves
+        self._evaluator, self._c_puct, self._moves, self._unseen = evaluator, c_puct, moves, unseen
         self._roots = [Node(position) for position in positions]
         self._expand([(root, moves) for root in self._roots])
         for root in self._roots:
@@ -126,7 +134,16 @@ class Search:
         leaves = [leaf for _, leaf in paths if leaf.won is None]
         values = iter(self._expand([(leaf, different_moves(leaf.board)) for leaf in leaves]))
         for path, leaf in paths:
-            _back_up(path, next(values) if leaf.won is None else 1.0 if leaf.won else -1.0)
+            self._back_up(path, next(values) if leaf.won is None else 1.0 if leaf.won else -1.0)
+
+    def _back_up(self, path: list[Edge], value: float) -> None:
+        """Tell all on a way what a position at its end is worth to the side to move there."""
+        for edge in reversed(path):
+            if edge.child is not None and edge.child.attacked:
+                value -= self._unseen * (1 + value)
+            value = -value
+            edge.visits += 1
+            edge.total += value
 
     def _expand(self, nodes: Sequence[tuple[Node, Sequence[Move | None]]]) -> list[float]:
         """Give positions their moves; what each is worth to the side to move."""
@@ -193,14 +210,6 @@ def select(edges: Sequence[Edge], c_puct: float) -> Edge:
     return max(edges, key=urgency)
 
 
-def _back_up(path: list[Edge], value: float) -> None:
-    """Tell all on a way what a position at its end is worth to the side to move there."""
-    for edge in reversed(path):
-        value = -value
-        edge.visits += 1
-        edge.total += value
-
-
 def after(board: ReconBoard, move: Move | None) -> Node:
     """The position that comes of a move asked for.
 
@@ -212,7 +221,15 @@ def after(board: ReconBoard, move: Move | None) -> Node:
     successor.push(taken, capture)
     if took_king:
         return Node(successor, won=False)
-    return Node(successor, won=True if king_captures(successor, successor.move_actions()) else None)
+    if king_captures(successor, successor.move_actions()):
+        return Node(successor, won=True)
+    return Node(successor, attacked=_is_attacked(successor))
+
+
+def _is_attacked(board: ReconBoard) -> bool:
+    seen = board.as_chess()
+    king = seen.king(board.turn)
+    return king is not None and seen.is_attacked_by(not board.turn, king)
 
 
 def king_captures(board: ReconBoard, moves: Sequence[Move | None]) -> list[Move]:
