@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,3 +19,16 @@ needs_torch = pytest.mark.skipif(
 def planes(seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     """Planes of no position."""
     return np.random.default_rng(seed).random((15, 8, 8), np.float32)
+
+
+def checkpoint(path: Path, seed: int = 1) -> Path:
+    """A file of a tiny network that has learnt nothing."""
+    import torch
+
+    from gm_bots.recon_zero.checkpoint import save
+    from gm_bots.recon_zero.network import Network, NetworkSettings
+    from gm_bots.recon_zero.training import Trainer, TrainingSettings
+
+    torch.manual_seed(seed)
+    save(path, Trainer(Network(NetworkSettings(channels=4, layers=1)), TrainingSettings()))
+    return path

@@ -82,6 +82,12 @@ class Process:
         theirs.close()
         self.thinks = False
 
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        assert self._process.pid is not None  # it has started
+        return self._process.pid
+
     def call(self, method: str, *arguments: Any) -> Any:
         """What a method of :class:`Inside` answers.
 
@@ -107,18 +113,21 @@ class Process:
 
 
 class Processes:
-    """As many as there are games at once; those that are free wait for the next one."""
+    """As many as there are games at once.
+
+    :ivar free: those that wait for the next one.
+    """
 
     def __init__(self, most: int) -> None:
         """:param most: how many may wait: with as many as are ever busy at once, none is started twice."""
-        self._most, self._free = most, list[Process]()
+        self._most, self.free = most, list[Process]()
 
     def seat(self, checkpoint: Path | None, settings: Settings) -> SeatInProcess:
         """A place to think.
 
         :raises BotFailed: the checkpoint cannot be read.
         """
-        process = self._free.pop() if self._free else Process()
+        process = self.free.pop() if self.free else Process()
         seat = SeatInProcess(self, process, checkpoint, settings)
         try:
             process.call("load", checkpoint)
@@ -129,33 +138,36 @@ class Processes:
 
     def give_back(self, process: Process) -> None:
         """Nobody plays there any more."""
-        if process.thinks or len(self._free) >= self._most:
+        if process.thinks or len(self.free) >= self._most:
             process.end()
         else:
-            self._free.append(process)
+            self.free.append(process)
 
     def end(self) -> None:
         """End those that are free."""
-        while self._free:
-            self._free.pop().end()
+        while self.free:
+            self.free.pop().end()
 
 
 class SeatInProcess:
-    """A :class:`~.bot.Seat` in a process, for one game."""
+    """A :class:`~.bot.Seat` in a process, for one game.
+
+    :ivar process: that.
+    """
 
     def __init__(self, processes: Processes, process: Process, checkpoint: Path | None, settings: Settings) -> None:
-        self._processes, self._process = processes, process
+        self._processes, self.process = processes, process
         self._checkpoint, self._settings = checkpoint, settings
         self._left = False
 
     def sit(self, color: Color, rng: random.Random, fen: str) -> Remote:
-        self._process.call("sit", color, self._checkpoint, self._settings, rng, fen)
-        return Remote(self._process)
+        self.process.call("sit", color, self._checkpoint, self._settings, rng, fen)
+        return Remote(self.process)
 
     def leave(self) -> None:
         if not self._left:
             self._left = True
-            self._processes.give_back(self._process)
+            self._processes.give_back(self.process)
 
 
 class Remote:
