@@ -105,6 +105,13 @@ def test_one_that_is_left_while_it_thinks_is_ended(processes: Processes) -> None
     assert not processes.free
 
 
+def test_an_interrupt_is_not_for_it(processes: Processes) -> None:
+    seat = processes.seat(None, SETTINGS)
+    os.kill(seat.process.pid, signal.SIGINT)
+    assert seat.sit(chess.WHITE, random.Random(3), START).choose_sense(range(64)) in range(64)
+    seat.leave()
+
+
 def test_one_that_is_killed_fails_its_bot(processes: Processes) -> None:
     seat = processes.seat(None, SETTINGS)
     player = seat.sit(chess.WHITE, random.Random(3), START)

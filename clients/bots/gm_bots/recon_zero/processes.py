@@ -1,7 +1,7 @@
 """Processes in which players think, one game each at a time, so that several games take several processors.
 
-A thread of Python's gives way to others: in one process, four games at once take as long as one after the other. A
-process takes seconds to load PyTorch, so it plays one game after the other; the networks that it has read, it keeps.
+Of threads of one process, one at a time runs Python, and most of a search is Python. A process takes seconds to load
+PyTorch, so it plays one game after the other, and keeps the networks that it has read.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import multiprocessing
 import random
 import signal
 import traceback
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,6 @@ class Inside:
 
 def serve(connection: Connection) -> None:
     """What the process does: what it is asked for, until nobody is there to ask."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever has started it, who then ends it
     inside = Inside()
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
@@ -65,6 +65,19 @@ def serve(connection: Connection) -> None:
                 says = str(error) if isinstance(error, BotFailed) else f"raised {type(error).__name__}: {error}"
                 answer = False, (says, traceback.format_exc())
             connection.send(answer)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """What is started has SIGINT blocked from its first instruction on: a terminal's Ctrl-C is for whoever started it,
+    who then ends it.
+    """
+    resource_tracker.ensure_running()  # which lets them through again where it starts its own process
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Process:
@@ -78,7 +91,8 @@ class Process:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs,), name="recon-zero", daemon=True)
-        self._process.start()
+        with _without_interrupts():
+            self._process.start()
         theirs.close()
         self.thinks = False
 
