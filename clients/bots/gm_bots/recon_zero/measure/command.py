@@ -72,7 +72,7 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     options = _options(given)
     entry.make(**options)  # says what is missing; all that follows imports it
     from ..processes import Processes
-    from .opponents import Asked, Table
+    from .opponents import VARIANT, Asked, Table
     from .table import table_text
 
     asked = Asked(checkpoint, options, given["against"], given["older"], given["ablation"])
@@ -83,19 +83,25 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
         table = Table(asked, settings, processes)
         for remark in table.remarks:
             click.echo(remark, err=True)
-        return play_match(table.texts, table.entrants, "rbc", settings, text=table_text)
+        return play_match(table.texts, table.entrants, VARIANT, settings, text=table_text)
     finally:
         processes.end()
 
 
 def _options(given: dict[str, Any]) -> dict[str, str]:
     """Those of recon-zero."""
-    movetime = given["movetime"]
-    return {**read_options(given["options"]), **({} if movetime is None else {"movetime": f"{movetime:g}"})}
+    options = read_options(given["options"])
+    if "checkpoint" in options:
+        raise click.UsageError(
+            "--option checkpoint: the checkpoint is the command's argument, and --against takes others"
+        )
+    if given["movetime"] is not None:
+        options["movetime"] = f"{given['movetime']:g}"
+    return options
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options of ``gmd match``."""
     own = {name: value for name, value in given.items() if name not in ("against", "older", "ablation", "options")}
     own["movetime"] = None  # it is recon-zero's, not every engine's
-    return {**defaults(), **own, "tournament": "gauntlet", "variant": "rbc"}
+    return {**defaults(), **own, "tournament": "gauntlet"}

@@ -20,6 +20,9 @@ from ..processes import Processes
 #: What is measured, where a file or an option says nothing else.
 LABEL = entry.NAME
 
+#: What is played.
+VARIANT = "rbc"
+
 #: reconchess's own bots, by the names of their classes.
 TROUT = "TroutBot"
 RECONCHESS = {
@@ -88,7 +91,13 @@ class Table:
             self._add_own(name if name != spec else Path(spec).stem, Path(spec), self._asked.options)
         else:
             memory = memory_for(self._given["max_memory"], self._given["concurrency"])
-            self._keep(entrant_of(own_label(name, self.entrants), RECONCHESS.get(spec, spec), self._given, memory))
+            entrant = entrant_of(own_label(name, self.entrants), RECONCHESS.get(spec, spec), self._given, memory)
+            if entrant.bots is None:
+                raise BotUnusable(f"--against {text}: plays on a server, where gmd match plays against it")
+            if VARIANT not in entrant.bots.variants:
+                plays = ", ".join(sorted(entrant.bots.variants))
+                raise BotUnusable(f"--against {text}: plays {plays}, and not blind chess ({VARIANT})")
+            self._keep(entrant)
 
     def _add_own(self, name: str, checkpoint: Path | None, options: Mapping[str, str]) -> None:
         given = {"checkpoint": str(checkpoint)} if checkpoint is not None else {}

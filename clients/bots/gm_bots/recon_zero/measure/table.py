@@ -14,7 +14,7 @@ from gm_arena.match.text import counted
 from gm_arena.sprt import Sprt
 from gm_arena.statistics import elo_interval, score_interval
 
-COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "s a move", "ended by")
+COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "s a turn", "ended by")
 
 #: Characters: what a terminal of today has, and a page of text bears.
 WIDTH = 140
