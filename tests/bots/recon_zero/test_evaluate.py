@@ -108,6 +108,7 @@ def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path
     path = tmp_path / "games.jsonl"
     status, said, complaints = run("--ablation", *QUICK, "--games", 1, "--json-out", path)
     assert (status, complaints) == (0, "")
+    assert "recon-zero:simulations=2,determinisations=2" in [line.strip() for line in said.splitlines()]
     assert list(rows(said)) == ["belief=squares", "sensing=entropy", "determinisations=1"]
     assert lines(path)[0]["arguments"]["bots"] == [
         "recon-zero=recon-zero:simulations=2,determinisations=2",

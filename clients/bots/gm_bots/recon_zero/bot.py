@@ -63,7 +63,7 @@ class Seat(Protocol):
 
 
 class Here:
-    """In a thread of this process."""
+    """A :class:`Seat` in a thread of this process."""
 
     def __init__(self, evaluator: Evaluator, settings: Settings) -> None:
         self._evaluator, self._settings = evaluator, settings

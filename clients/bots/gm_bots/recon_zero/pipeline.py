@@ -145,7 +145,8 @@ class Training:
         if older is None or not self._plan.matches_older:
             return {"points_against_older": None, "older_iteration": None, "matches_older": 0}
         iteration, path = older
-        other, points = NetworkEvaluator(load_network(path)), []
+        device = next(self._trainer.network.parameters()).device
+        other, points = NetworkEvaluator(load_network(path).to(device)), []
         player = replace(self._plan.player, exploring=0)
         for match in range(self._plan.matches_older):
             seed, color = self._seed("older", match), chess.COLORS[match % 2]

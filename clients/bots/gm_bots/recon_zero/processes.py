@@ -141,7 +141,10 @@ class Processes:
 
         :raises BotFailed: the checkpoint cannot be read.
         """
-        process = self.free.pop() if self.free else Process()
+        try:  # bots are started in several threads at once
+            process = self.free.pop()
+        except IndexError:
+            process = Process()
         seat = SeatInProcess(self, process, checkpoint, settings)
         try:
             process.call("load", checkpoint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,9 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
         table = Table(asked, settings, processes)
         for remark in table.remarks:
             click.echo(remark, err=True)
-        return play_match(table.texts, table.entrants, VARIANT, settings, text=table_text)
+        return play_match(
+            table.texts, table.entrants, VARIANT, settings, text=partial(table_text, title=table.measured)
+        )
     finally:
         processes.end()
 

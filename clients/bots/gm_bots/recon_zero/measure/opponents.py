@@ -83,6 +83,13 @@ class Table:
         if len(self.entrants) < 2:
             raise BotUnusable("; ".join(["nobody is left to play against", *self.remarks]))
 
+    @property
+    def measured(self) -> str:
+        """What is measured, with its options, for people."""
+        bots = self.entrants[0].bots
+        assert bots is not None
+        return bots.name
+
     def _add(self, text: str) -> None:
         name, spec = name_and_spec(text)
         if spec == TROUT and stockfish() is None and not self._asked.against:

@@ -20,10 +20,13 @@ COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "s
 WIDTH = 140
 
 
-def table_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None = None) -> str:
+def table_text(
+    records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None = None, *, title: str | None = None
+) -> str:
     """The table, with the intervals that have the true values in 95 of 100 evaluations, and what bots did wrong.
 
     :param labels: the measured one's first.
+    :param title: what was measured.
     """
     if not records:
         return "no game was played\n"
@@ -31,7 +34,7 @@ def table_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | No
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table()
+    drawn = Table(title=None if title is None else Text(title), title_justify="left")
     for number, name in enumerate(COLUMNS):
         drawn.add_column(name, justify="left" if number in (0, len(COLUMNS) - 1) else "right")
     for other in labels[1:]:
