@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from gm_arena.bot import BotUnusable
 from gm_arena.match.command import defaults
 from gm_bots.recon_zero.measure.command import evaluate
-from gm_bots.recon_zero.measure.opponents import Asked, Table, older, switches
+from gm_bots.recon_zero.measure.opponents import Asked, Gauntlet, older, switches
 from gm_bots.recon_zero.measure.table import elo_text, fault_lines, row_of, table_text
 from gm_bots.recon_zero.processes import Processes
 from tests.arena.matches import PATIENCE, games, lines, same_whenever, summary
@@ -95,13 +95,13 @@ def test_checkpoints_are_known_by_what_is_in_them(tmp_path: Path) -> None:
         checkpoint(tmp_path / f"{name}.pt", len(name))
     against = [str(tmp_path / "iteration-0001.pt"), "before=" + str(tmp_path / "iteration-0002.pt"), "RandomBot"]
     asked = Asked(tmp_path / "latest.pt", {"simulations": "2"}, against, older=1, ablation=False)
-    table = Table(asked, defaults(), Processes(0))
-    assert [each.label for each in table.entrants] == [
+    gauntlet = Gauntlet(asked, defaults(), Processes(0))
+    assert [each.label for each in gauntlet.entrants] == [
         *("recon-zero", "iteration-0001", "before", "RandomBot", "iteration-0001 #2")
     ]
     digest = hashlib.sha256((tmp_path / "latest.pt").read_bytes()).hexdigest()
-    assert table.texts[0] == f"recon-zero=recon-zero:checkpoint=sha256:{digest},simulations=2"
-    assert table.texts[3] == "RandomBot=reconchess:reconchess.bots.random_bot"
+    assert gauntlet.texts[0] == f"recon-zero=recon-zero:checkpoint=sha256:{digest},simulations=2"
+    assert gauntlet.texts[3] == "RandomBot=reconchess:reconchess.bots.random_bot"
 
 
 def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     options = _options(given)
     entry.make(**options)  # says what is missing; all that follows imports it
     from ..processes import Processes
-    from .opponents import VARIANT, Asked, Table
+    from .opponents import VARIANT, Asked, Gauntlet
     from .table import table_text
 
     asked = Asked(checkpoint, options, given["against"], given["older"], given["ablation"])
@@ -81,11 +81,11 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     # A game of two of them takes two.
     processes = Processes(2 * settings["concurrency"])
     try:
-        table = Table(asked, settings, processes)
-        for remark in table.remarks:
+        gauntlet = Gauntlet(asked, settings, processes)
+        for remark in gauntlet.remarks:
             click.echo(remark, err=True)
         return play_match(
-            table.texts, table.entrants, VARIANT, settings, text=partial(table_text, title=table.measured)
+            gauntlet.texts, gauntlet.entrants, VARIANT, settings, text=partial(table_text, title=gauntlet.measured)
         )
     finally:
         processes.end()

@@ -55,8 +55,8 @@ class Asked:
     ablation: bool
 
 
-class Table:
-    """Those who play, each with a name of its own, the measured one first.
+class Gauntlet:
+    """Those who play, each with a name of its own, the measured one first: it meets all the others.
 
     :ivar entrants: them.
     :ivar texts: what each is in a record: a checkpoint stands there by what is in it, for a file's name stays while
