@@ -93,11 +93,16 @@ def test_a_checkpoint_plays_an_older_one_and_goes_on_where_it_was(tmp_path: Path
 def test_checkpoints_are_known_by_what_is_in_them(tmp_path: Path) -> None:
     for name in ("iteration-0001", "iteration-0002", "latest"):
         checkpoint(tmp_path / f"{name}.pt", len(name))
-    against = [str(tmp_path / "iteration-0001.pt"), "before=" + str(tmp_path / "iteration-0002.pt"), "RandomBot"]
+    against = [
+        str(tmp_path / "iteration-0001.pt"),
+        "before=" + str(tmp_path / "iteration-0002.pt"),
+        "RandomBot",
+        "recon-zero:seed=2",
+    ]
     asked = Asked(tmp_path / "latest.pt", {"simulations": "2"}, against, older=1, ablation=False)
     gauntlet = Gauntlet(asked, defaults(), Processes(0))
     assert [each.label for each in gauntlet.entrants] == [
-        *("recon-zero", "iteration-0001", "before", "RandomBot", "iteration-0001 #2")
+        *("recon-zero", "iteration-0001", "before", "RandomBot", "recon-zero:seed=2", "iteration-0001 #2")
     ]
     digest = hashlib.sha256((tmp_path / "latest.pt").read_bytes()).hexdigest()
     assert gauntlet.texts[0] == f"recon-zero=recon-zero:checkpoint=sha256:{digest},simulations=2"

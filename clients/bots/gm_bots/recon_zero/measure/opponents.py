@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from gm_arena.memory import memory_for
 from gm_arena.stockfish import stockfish
 
 from .. import entry
+from ..bot import ReconZeroBots
 from ..processes import Processes
 
 #: What is measured, where a file or an option says nothing else.
@@ -91,20 +92,26 @@ class Gauntlet:
         return bots.name
 
     def _add(self, text: str) -> None:
-        name, spec = name_and_spec(text)
+        name, spec = (text, text) if _is_checkpoint(text) else name_and_spec(text)
         if spec == TROUT and stockfish() is None and not self._asked.against:
             self.remarks.append(NO_STOCKFISH)
-        elif spec.endswith(CHECKPOINT) and ":" not in spec:
+        elif _is_checkpoint(spec):
             self._add_own(name if name != spec else Path(spec).stem, Path(spec), self._asked.options)
         else:
-            memory = memory_for(self._given["max_memory"], self._given["concurrency"])
-            entrant = entrant_of(own_label(name, self.entrants), RECONCHESS.get(spec, spec), self._given, memory)
-            if entrant.bots is None:
-                raise BotUnusable(f"--against {text}: plays on a server, where gmd match plays against it")
-            if VARIANT not in entrant.bots.variants:
-                plays = ", ".join(sorted(entrant.bots.variants))
-                raise BotUnusable(f"--against {text}: plays {plays}, and not blind chess ({VARIANT})")
-            self._keep(entrant)
+            self._keep(self._other(own_label(name, self.entrants), RECONCHESS.get(spec, spec)))
+
+    def _other(self, label: str, spec: str) -> Entrant:
+        """A bot as ``gmd match`` has it."""
+        memory = memory_for(self._given["max_memory"], self._given["concurrency"])
+        entrant = entrant_of(label, spec, self._given, memory)
+        if entrant.bots is None:
+            raise BotUnusable(f"--against {spec}: plays on a server, where gmd match plays against it")
+        if VARIANT not in entrant.bots.variants:
+            plays = ", ".join(sorted(entrant.bots.variants))
+            raise BotUnusable(f"--against {spec}: plays {plays}, and not blind chess ({VARIANT})")
+        if isinstance(entrant.bots, ReconZeroBots):
+            return replace(entrant, bots=entrant.bots.in_processes(self._processes))
+        return entrant
 
     def _add_own(self, name: str, checkpoint: Path | None, options: Mapping[str, str]) -> None:
         given = {"checkpoint": str(checkpoint)} if checkpoint is not None else {}
@@ -115,6 +122,11 @@ class Gauntlet:
     def _keep(self, entrant: Entrant) -> None:
         self.entrants.append(entrant)
         self.texts.append(f"{entrant.label}={entrant.spec}")
+
+
+def _is_checkpoint(text: str) -> bool:
+    """Whether it names a file of one, and no bot: these have colons before their files."""
+    return text.endswith(CHECKPOINT) and (Path(text).is_file() or not any(sign in text for sign in ":="))
 
 
 def described(options: Mapping[str, str]) -> str:
