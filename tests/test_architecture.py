@@ -160,6 +160,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
     assert [line.split(maxsplit=1) for line in shown[shown.index("Commands:") + 1 :]] == [
         ["check", "Replay every game: is the log whole?"],
         ["connect", "Let a bot play: gmd's own, reconchess's, UCI, CodinGame."],
+        ["evaluate", "Play a trained bot against others, and say how strong it is."],
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Take in games out of PGN files or JSON lines."],
         ["leaderboard", "How strong everybody is who has played ranked games."],

@@ -11,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_arena.statistics import (
+    Z_95,
     Sample,
     elo_difference,
+    elo_interval,
     elo_of_score,
     likelihood_of_superiority,
     normalized_elo,
     pair_up,
+    score_interval,
     score_of_elo,
 )
 from tests.helpers_proof import proof_size
@@ -59,6 +62,34 @@ def test_a_score_of_all_or_nothing_is_beyond_all_ratings() -> None:
     assert (elo_of_score(0.0), elo_of_score(1.0)) == (-math.inf, math.inf)
 
 
+#: Successes, trials, and the ends of Wilson's interval: R. G. Newcombe, "Two-sided confidence intervals for the single
+#: proportion: comparison of seven methods", Statistics in Medicine 17 (1998), table I, method 3.
+NEWCOMBE = [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
+
+
+@pytest.mark.parametrize(("won", "games", "low", "high"), NEWCOMBE)
+def test_worked_intervals_of_a_score(won: int, games: int, low: float, high: float) -> None:
+    interval = score_interval(Sample((games - won, 0, won)))
+    assert interval is not None
+    assert (interval.value, interval.low, interval.high) == pytest.approx((won / games, low, high), abs=5e-5)
+
+
+def test_a_score_of_all_points_has_an_interval_and_a_least_elo() -> None:
+    interval = score_interval(Sample((0, 0, 200)))
+    assert interval is not None
+    assert (interval.value, interval.high) == (1.0, 1.0)
+    assert interval.low == pytest.approx(200 / (200 + Z_95**2))
+    elo = elo_interval(interval)
+    assert (elo.value, elo.high) == (math.inf, math.inf)
+    assert score_of_elo(elo.low) == pytest.approx(interval.low)
+    assert score_interval(Sample((0, 0, 0))) is None
+
+
+def test_the_interval_of_a_score_counts_the_games_of_pairs() -> None:
+    games, pairs = score_interval(Sample((10, 0, 30))), score_interval(Sample((5, 0, 0, 0, 15)))
+    assert games == pairs
+
+
 counts = st.lists(st.integers(0, 1000), min_size=3, max_size=3) | st.lists(st.integers(0, 1000), min_size=5, max_size=5)
 
 
@@ -73,6 +104,12 @@ def test_seen_from_the_other_side_it_is_the_opposite(counts: list[int]) -> None:
             continue
         assert (one.value, one.low, one.high) == pytest.approx((-other.value, -other.high, -other.low), abs=1e-6)
         assert one.low <= one.value <= one.high
+    score, reverse = score_interval(mine), score_interval(yours)
+    if score is not None and reverse is not None:
+        assert (score.value, score.low, score.high) == pytest.approx(
+            (1 - reverse.value, 1 - reverse.high, 1 - reverse.low)
+        )
+        assert 0 <= score.low <= score.value <= score.high <= 1
     likelihoods = likelihood_of_superiority(mine), likelihood_of_superiority(yours)
     if None not in likelihoods:
         assert sum(filter(None, likelihoods)) == pytest.approx(1.0)

@@ -37,6 +37,8 @@ from reconchess import Game, GameHistory, GameHistoryDecoder, Player, load_playe
 
 from gm_client.rbc import read_move, read_sense, read_square
 
+from .stockfish import say_where
+
 Json = dict[str, Any]
 
 #: Seconds that a bot goes on after its parent has closed the pipe. A parent that is there ends it sooner itself.
@@ -171,6 +173,7 @@ def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
     """Load the bot that the command line names, and let it be told what there is; the exit status."""
     channel = Channel()
     sys.path.append(os.getcwd())  # behind all else: what lies there must not take the place of Python's own modules
+    say_where()
     try:
         name, make = load_player(sys.argv[1])
         player = make()

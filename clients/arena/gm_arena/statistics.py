@@ -115,6 +115,28 @@ class Sample:
         return math.sqrt(self.variance / self.size)
 
 
+def score_interval(games: Sample) -> Interval | None:
+    """The share of the points, of 1, with Wilson's interval; None where there are no games.
+
+    E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927. It says something also
+    where all results are the same, and keeps to what there can be near 0 and 1, where the sample's variance says too
+    little. It is a binomial's: with draws, by which a score scatters less, it is wider than it need be.
+    """
+    number = games.size * games.games_each
+    if not number:
+        return None
+    score, squared = games.mean, Z_95**2
+    shrunk = 1.0 + squared / number
+    middle = (score + squared / (2.0 * number)) / shrunk
+    margin = Z_95 * math.sqrt(score * (1.0 - score) / number + squared / (4.0 * number**2)) / shrunk
+    return Interval(score, min(score, max(0.0, middle - margin)), max(score, min(1.0, middle + margin)))
+
+
+def elo_interval(score: Interval) -> Interval:
+    """The logistic rating differences at which these scores are expected; infinite at 0 and 1."""
+    return Interval(elo_of_score(score.value), elo_of_score(score.low), elo_of_score(score.high))
+
+
 def elo_difference(sample: Sample) -> Interval | None:
     """How much stronger the one whose scores they are is than the other, in logistic Elo.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from importlib.util import find_spec
+from pathlib import Path
 
 import chess
 import pytest
@@ -25,3 +26,16 @@ def planes(seed: int) -> Planes:
     for _ in range(12 + seed % 8):
         board.push(rng.choice(list(board.legal_moves)))
     return encode(board, board.turn, certain(board, board.turn))
+
+
+def checkpoint(path: Path, seed: int = 1) -> Path:
+    """A file of a tiny network that has learnt nothing."""
+    import torch
+
+    from gm_bots.recon_zero.checkpoint import save
+    from gm_bots.recon_zero.network import Network, NetworkSettings
+    from gm_bots.recon_zero.training import Trainer, TrainingSettings
+
+    torch.manual_seed(seed)
+    save(path, Trainer(Network(NetworkSettings(channels=4, layers=1)), TrainingSettings()))
+    return path

@@ -13,8 +13,21 @@ from tests.bots.recon_zero.learning import needs_torch
 pytestmark = needs_torch
 
 SMALL = [
-    *("--games", "2", "--steps", "4", "--batch", "8", "--matches", "2", "--simulations", "4"),
-    *("--determinisations", "2", "--max-plies", "12", "--channels", "4", "--layers", "1", "--seed", "3"),
+    *("--games", "2", "--steps", "4", "--batch", "8", "--matches", "2", "--matches-older", "2"),
+    *(
+        "--simulations",
+        "4",
+        "--determinisations",
+        "2",
+        "--max-plies",
+        "12",
+        "--channels",
+        "4",
+        "--layers",
+        "1",
+        "--seed",
+        "3",
+    ),
 ]
 
 
@@ -52,6 +65,10 @@ def test_a_training_that_was_interrupted_is_the_same(tmp_path: Path) -> None:
     assert [each["iteration"] for each in log] == [1, 2]
     assert log[1]["kept"] == log[0]["samples"] + log[1]["samples"] > 40
     assert log[1]["step"] == 8
+    assert [(each["older_iteration"], each["matches_older"]) for each in log] == [(None, 0), (1, 2)]
+    assert log[0]["points_against_older"] is None
+    assert 0 <= log[1]["points_against_older"] <= 1
+    assert whole.stdout.splitlines()[1].endswith("% against iteration 1")
 
 
 def interrupt(directory: Path) -> None:

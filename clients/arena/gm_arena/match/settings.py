@@ -56,16 +56,31 @@ def entrants_of(texts: Sequence[str], given: Mapping[str, Any]) -> list[Entrant]
     max_memory = memory_for(given["max_memory"], given["concurrency"])
     entrants: list[Entrant] = []
     for text in texts:
-        match = _NAMED.fullmatch(text)
-        name, spec = (match["name"], match["spec"]) if match else (text, text)
-        label, number = name, 2
-        while any(label == other.label for other in entrants):
-            label, number = f"{name} #{number}", number + 1
-        entrants.append(_entrant(label, spec, given, max_memory))
+        name, spec = name_and_spec(text)
+        entrants.append(entrant_of(own_label(name, entrants), spec, given, max_memory))
     return entrants
 
 
-def _entrant(label: str, spec: str, given: Mapping[str, Any], max_memory: int | None) -> Entrant:
+def name_and_spec(text: str) -> tuple[str, str]:
+    """What ``NAME=BOT`` says, or ``BOT``, which is then its own name."""
+    match = _NAMED.fullmatch(text)
+    return (match["name"], match["spec"]) if match else (text, text)
+
+
+def own_label(name: str, others: Sequence[Entrant]) -> str:
+    """A name that none of the others has."""
+    label, number = name, 2
+    while any(label == other.label for other in others):
+        label, number = f"{name} #{number}", number + 1
+    return label
+
+
+def entrant_of(label: str, spec: str, given: Mapping[str, Any], max_memory: int | None) -> Entrant:
+    """One bot.
+
+    :param max_memory: bytes that each process of it may have; None for as many as there are.
+    :raises BotUnusable: it is none.
+    """
     if spec.startswith("gm:"):
         who = spec.removeprefix("gm:")
         if not who:

@@ -18,6 +18,7 @@ from ..statistics import (
     elo_difference,
     likelihood_of_superiority,
     normalized_elo,
+    score_interval,
 )
 from .record import Record
 
@@ -166,10 +167,17 @@ def _numbers(two: Meeting) -> Record:
         "draws": draws,
         "losses": losses,
         "pairs": list(two.pairs.counts) if two.pairs.size else None,
+        "score": _score(two.games),
         "elo": _interval(elo_difference(estimated)),
         "normalized_elo": _interval(normalized_elo(estimated)),
         "superiority": likelihood_of_superiority(estimated),
     }
+
+
+def _score(games: Sample) -> list[float] | None:
+    """The share of the points, and the ends of its interval."""
+    score = score_interval(games)
+    return None if score is None else [round(end, 4) for end in (score.value, score.low, score.high)]
 
 
 def _interval(interval: Interval | None) -> list[float] | None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import chess
 import trio
+from chess import Color, Move, Square
 
 from gm_arena.bot import Bot, Bots, Place
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
+from gmd.games.recon import Cell
 
 from .evaluation import Evaluator, count_material
 from .player import Player, Settings
+
+if TYPE_CHECKING:
+    from .processes import Processes
 
 T = TypeVar("T")
 
@@ -30,12 +36,53 @@ SHARE = 1 / 40
 SHARE_OF_A_MOVE = 1 / 3
 
 
+class Thinker(Protocol):
+    """A :class:`~.player.Player`, wherever it thinks."""
+
+    def opponent_moved(self, capture: Square | None) -> None: ...
+
+    def choose_sense(self, squares: Iterable[Square]) -> Square: ...
+
+    def saw(self, cells: Iterable[Cell]) -> None: ...
+
+    def choose_move(self, actions: Sequence[Move], seconds: float | None = None) -> Move | None: ...
+
+    def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None: ...
+
+
+class Seat(Protocol):
+    """Where a player of one game thinks."""
+
+    def sit(self, color: Color, rng: random.Random, fen: str) -> Thinker:
+        """The player, as the game begins."""
+        ...
+
+    def leave(self) -> None:
+        """The game is over, or nobody plays it any more, whatever the player is doing."""
+        ...
+
+
+class Here:
+    """A :class:`Seat` in a thread of this process."""
+
+    def __init__(self, evaluator: Evaluator, settings: Settings) -> None:
+        self._evaluator, self._settings = evaluator, settings
+
+    def sit(self, color: Color, rng: random.Random, fen: str) -> Thinker:
+        return Player(color, self._evaluator, self._settings, rng, fen=fen)
+
+    def leave(self) -> None:
+        """A thread that still thinks ends by itself, and nobody waits for it."""
+
+
 class ReconZeroBots(Bots):
     """Where they come from.
 
     :param name: what it is called for its options.
     :param seed: if given, every game of the same number and colour goes the same way, as long as the opponent's does
         and the time is not short.
+    :ivar settings: how they play.
+    :ivar checkpoint: what they play by; None for what has learnt nothing.
     """
 
     variants = frozenset({"rbc"})
@@ -46,41 +93,50 @@ class ReconZeroBots(Bots):
         self, name: str, settings: Settings, *, seed: int | None, seconds: float | None, checkpoint: Path | None
     ) -> None:
         self.name = name
-        self._settings, self._seed, self._seconds = settings, seed, seconds
-        self._checkpoint = checkpoint
+        self.settings, self._seed, self._seconds = settings, seed, seconds
+        self.checkpoint = checkpoint
         self._rng = random.Random(seed)
         self._evaluator: Evaluator | None = None if checkpoint else count_material
+        self._processes: Processes | None = None
+
+    def in_processes(self, processes: Processes) -> Self:
+        """The same bots, which think in processes of their own: several at once then take several processors."""
+        bots = copy.copy(self)
+        bots._processes = processes
+        return bots
 
     async def start(self, nursery: trio.Nursery) -> Bot:
+        seat = await trio.to_thread.run_sync(self._seat)
+        return ReconZeroBot(seat, random.Random(self._rng.getrandbits(64)), self._seed, self._seconds)
+
+    def _seat(self) -> Seat:
+        if self._processes is not None:
+            return self._processes.seat(self.checkpoint, self.settings)
         if self._evaluator is None:
-            self._evaluator = await trio.to_thread.run_sync(self._load)
-        rng = random.Random(self._rng.getrandbits(64))
-        return ReconZeroBot(self._evaluator, self._settings, rng, self._seed, self._seconds)
+            self._evaluator = self._load()
+        return Here(self._evaluator, self.settings)
 
     def _load(self) -> Evaluator:
         """The network of the checkpoint; PyTorch takes seconds to import, and is imported for this alone."""
         from .checkpoint import load_evaluator
 
-        assert self._checkpoint is not None
-        return load_evaluator(self._checkpoint)
+        assert self.checkpoint is not None
+        return load_evaluator(self.checkpoint)
 
 
 class ReconZeroBot(Bot):
     """One of them."""
 
-    def __init__(
-        self, evaluator: Evaluator, settings: Settings, rng: random.Random, seed: int | None, seconds: float | None
-    ) -> None:
-        self._evaluator, self._settings, self._rng = evaluator, settings, rng
-        self._seed, self._seconds = seed, seconds
+    def __init__(self, seat: Seat, rng: random.Random, seed: int | None, seconds: float | None) -> None:
+        self._seat, self._rng, self._seed, self._seconds = seat, rng, seed, seconds
         self._ply = -1
-        self._player: Player
+        self._player: Thinker
         self._place: Place
 
     async def begin(self, place: Place) -> None:
         rng = self._rng if place.seed is None else random.Random(f"{self._seed} {place.seed} {place.color}")
         self._place = place
-        self._player = Player(place.color == "white", self._evaluator, self._settings, rng, fen=place.start_fen)
+        self._player = await _think(lambda: self._seat.sit(place.color == "white", rng, place.start_fen))
 
     async def take_turn(self, turn: Turn) -> None:
         player = self._player
@@ -114,7 +170,7 @@ class ReconZeroBot(Bot):
         """There is nothing to keep."""
 
     async def aclose(self) -> None:
-        """There is nothing to close: a thread that still thinks ends by itself, and nobody waits for it."""
+        self._seat.leave()
 
 
 async def _think(work: Callable[[], T]) -> T:

@@ -42,6 +42,9 @@ def train() -> None:
 @click.option("--steps", type=click.IntRange(1), default=300, show_default=True, help="In each iteration.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples of a step.")
 @click.option("--matches", type=click.IntRange(0), default=6, show_default=True, help="Against a random mover.")
+@click.option(
+    "--matches-older", type=click.IntRange(0), default=2, show_default=True, help="Against itself, 5 iterations before."
+)
 @click.option("--simulations", type=click.IntRange(1), default=40, show_default=True, help="In each position.")
 @click.option("--determinisations", type=click.IntRange(1), default=4, show_default=True, help="Positions searched.")
 @click.option("--max-plies", type=click.IntRange(1), default=200, show_default=True, help="Then a game is drawn.")
@@ -60,7 +63,8 @@ def recon_zero(out: Path, iterations: int, **settings: Any) -> None:
     """Train the network of recon-zero: games against itself, steps, games against a random mover, a checkpoint.
 
     DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays by it. Killed, and
-    started again with the same options, it goes on from there. DIR/log.jsonl has a line for each iteration.
+    started again with the same options, it goes on from there. DIR/log.jsonl has a line for each iteration, and
+    DIR/loss.png and DIR/win-rate.png are drawn from it, where matplotlib is installed.
     """
     for library in ("numpy", "torch"):
         if find_spec(library) is None:
@@ -73,10 +77,46 @@ def recon_zero(out: Path, iterations: int, **settings: Any) -> None:
         training = Training(out, plan)
     except (BadCheckpoint, BadTraining, OSError) as error:
         raise click.ClickException(str(error)) from None
+    draws = _can_draw()
     while training.iteration < iterations:
         with _progress(plan, f"Iteration {training.iteration + 1} of {iterations}") as tell:
             done = training.iterate(tell)
         click.echo(_line(done))
+        if draws:
+            _draw_if_it_can_be(out)
+
+
+@train.command("plot")
+@click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def plot(directory: Path) -> None:
+    """Draw DIR/loss.png and DIR/win-rate.png, out of DIR/log.jsonl, the log of a training."""
+    if not _can_draw():
+        raise SystemExit(1)
+    from .plots import BadLog, draw
+
+    try:
+        for path in draw(directory):
+            click.echo(path)
+    except (BadLog, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _can_draw() -> bool:
+    """Whether there is matplotlib; where there is none, say so."""
+    there = find_spec("matplotlib") is not None
+    if not there:
+        click.echo("no pictures: matplotlib is not installed: pip install 'grandmasterd[plot]'", err=True)
+    return there
+
+
+def _draw_if_it_can_be(directory: Path) -> None:
+    """A picture that cannot be written ends no training."""
+    from .plots import draw
+
+    try:
+        draw(directory)
+    except OSError as error:
+        click.echo(f"no pictures: {error}", err=True)
 
 
 def _plan(settings: dict[str, Any]) -> Plan:
@@ -93,6 +133,8 @@ def _plan(settings: dict[str, Any]) -> Plan:
 def _line(done: dict[str, Any]) -> str:
     points = done["points_against_random"]
     against = "" if points is None else f", {points:.0%} against a random mover"
+    if done["points_against_older"] is not None:
+        against += f", {done['points_against_older']:.0%} against iteration {done['older_iteration']}"
     losses = f"loss {done['policy_loss']:.3f} + {done['value_loss']:.3f}"
     return f"Iteration {done['iteration']}: {done['samples']} samples, {losses}{against}"
 
@@ -106,6 +148,7 @@ def _progress(plan: Plan, text: str) -> Iterator[Callable[[str], None]]:
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"), TimeElapsedColumn()
     # A game takes some fifty times as long as a step: so the bar is even.
     worth = {"game": 50, "match": 50, "step": 1}
+    games = plan.games + plan.matches + plan.matches_older
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(text, total=50 * (plan.games + plan.matches) + plan.steps, doing="game")
+        task = bar.add_task(text, total=50 * games + plan.steps, doing="game")
         yield lambda what: bar.update(task, advance=worth[what], doing=what)

@@ -7,10 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gm_arena.bot import Bots, BotUnusable
+from gm_arena.bot import BotUnusable
 from gm_bots.options import number, only, whole
 
 if TYPE_CHECKING:
+    from .bot import ReconZeroBots
     from .player import Settings
 
 NAME = "recon-zero"
@@ -26,7 +27,7 @@ MAX_DANGER = 1_000
 WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy"), "search": ("together", "apart")}
 
 
-def make(**options: str) -> Bots:
+def make(**options: str) -> ReconZeroBots:
     """The entry point.
 
     :param options: ``checkpoint``, a file; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``,

@@ -18,12 +18,13 @@ import chess
 import numpy as np
 import torch
 
-from .checkpoint import load, save
+from .checkpoint import load, load_network, save
 from .evaluation import Evaluator, count_material
 from .network import Network, NetworkEvaluator, NetworkSettings
+from .older import checkpoint_of, older_than
 from .player import Settings
 from .replay import Replay
-from .self_play import play_itself, play_random
+from .self_play import play_itself, play_other, play_random
 from .training import Trainer, TrainingSettings
 
 #: Told of what was just done: "game", "step" or "match".
@@ -47,6 +48,7 @@ class Plan:
         network that has learnt nothing plays long games that say little.
     :ivar steps: in each iteration, with ``batch`` samples each.
     :ivar matches: games against a random mover in each iteration, half of them with either colour.
+    :ivar matches_older: the same, against the network as it was some iterations before (:mod:`.older`).
     :ivar capacity: samples that are kept; the notebook's. They take a gigabyte.
     :ivar max_plies: half-moves after which a game is drawn.
     """
@@ -56,6 +58,7 @@ class Plan:
     steps: int = 300
     batch: int = 64
     matches: int = 6
+    matches_older: int = 2
     capacity: int = 200_000
     max_plies: int = 200
     seed: int = 0
@@ -96,7 +99,7 @@ class Training:
 
     def _check(self, before: dict[str, Any]) -> None:
         for name, value in asdict(self._plan).items():
-            if before.get(name) != value:
+            if before.get(name, value) != value:  # what the other did not know yet, it may have from now on
                 was = f"{name}: {self._latest} is of a training with {before.get(name)}"
                 raise BadTraining(f"{was}, not {value}: give the same settings, or another directory")
 
@@ -105,10 +108,12 @@ class Training:
         taught = self.iteration < self._plan.taught
         samples = self._play(count_material if taught else NetworkEvaluator(self._trainer.network), tell)
         losses = self._learn(tell)
-        points = self._match(NetworkEvaluator(self._trainer.network), tell)
+        evaluator = NetworkEvaluator(self._trainer.network)
+        points, older = self._match(evaluator, tell), self._match_older(evaluator, tell)
         self.iteration += 1
         done = {"iteration": self.iteration, "samples": samples, "kept": len(self._replay), "step": self._trainer.step}
-        self.log.append({**done, **losses, "points_against_random": points})
+        matches = {"points_against_random": points, "matches": self._plan.matches, **older}
+        self.log.append({**done, **losses, **matches})
         self._keep()
         return self.log[-1]
 
@@ -142,6 +147,21 @@ class Training:
             tell("match")
         return mean(points) if points else None
 
+    def _match_older(self, evaluator: NetworkEvaluator, tell: Tell) -> dict[str, Any]:
+        """The share of the points against an older network, which one that was, and in how many games."""
+        older = older_than(self._directory, self.iteration + 1)
+        if older is None or not self._plan.matches_older:
+            return {"points_against_older": None, "older_iteration": None, "matches_older": 0}
+        iteration, path = older
+        device = next(self._trainer.network.parameters()).device
+        other, points = NetworkEvaluator(load_network(path).to(device)), []
+        player = replace(self._plan.player, exploring=0)
+        for match in range(self._plan.matches_older):
+            seed, color = self._seed("older", match), chess.COLORS[match % 2]
+            points.append(play_other(evaluator, other, player, seed, color, self._plan.max_plies))
+            tell("match")
+        return {"points_against_older": mean(points), "older_iteration": iteration, "matches_older": len(points)}
+
     def _seed(self, what: str, number: int) -> str:
         return f"{self._plan.seed} {what} {self.iteration} {number}"
 
@@ -153,7 +173,7 @@ class Training:
             "log": self.log,
             "added": self._replay.added,
         }
-        save(self._directory / f"iteration-{self.iteration:04}.pt", self._trainer, extra)
+        save(checkpoint_of(self._directory, self.iteration), self._trainer, extra)
         save(self._latest, self._trainer, extra)
         lines = "".join(json.dumps(each) + "\n" for each in self.log)
         (self._directory / "log.jsonl").write_text(lines)

@@ -35,6 +35,18 @@ def play_random(evaluator: Evaluator, settings: Settings, seed: str, color: Colo
     return 0.5 if winner is None else float(winner == color)
 
 
+def play_other(
+    ours: Evaluator, theirs: Evaluator, settings: Settings, seed: str, color: Color, max_plies: int
+) -> float:
+    """The points of a player of a colour against one that plays alike, by another evaluator: 1, 0.5 or 0."""
+    players = {
+        side: Player(side, ours if side == color else theirs, settings, random.Random(f"{seed} {side}"))
+        for side in chess.COLORS
+    }
+    winner = _play(players, max_plies)
+    return 0.5 if winner is None else float(winner == color)
+
+
 class RandomMover:
     """Senses and moves at random; what it is told, it forgets."""
 

@@ -1,0 +1,201 @@
+"""A match that is played to its end, with all that is written of it."""
+
+from __future__ import annotations
+
+import random
+import ssl
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import trio
+
+from gm_client.blocking import VERSION
+
+from ..bridge import Server
+from ..command_line import who_plays
+from ..sprt import Sprt
+from ..stopping import Stopped, unless_stopped
+from . import settings
+from .game import MatchError, Playing, Terms
+from .outputs import Outputs
+from .plan import Fixture
+from .record import Record, RecordFile
+from .report import Report
+from .runner import Runner
+from .settings import Entrant
+from .summary import meeting, summary
+from .text import summary_text
+from .trial import try_out
+
+#: Players whom nobody has registered: on a server of others', they begin with one that is drawn from so many.
+OPEN_PLAYERS = 2**51
+
+#: What of a game is written, and then of no use here: the largest parts, where there may be ten thousand games.
+IN_FILES_ONLY = ("pgn", "history")
+
+#: What a match came to, for people: of its games, whose bots have these labels.
+Text = Callable[[Sequence[Record], Sequence[str], Sprt | None], str]
+
+
+def play_match(
+    texts: Sequence[str],
+    entrants: Sequence[Entrant],
+    variant: str,
+    given: dict[str, Any],
+    *,
+    sprt: Sprt | None = None,
+    text: Text = summary_text,
+) -> int:
+    """Play a match, and print what came of it; the exit status.
+
+    :param texts: the bots as they are to stand in the record: a match goes on with the same.
+    :param given: the options of ``gmd match``, by their names.
+    :param text: what is printed at the end.
+    :raises RecordUnusable: the record cannot be written, or is another match's.
+    """
+    terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
+    plan = settings.plan_of(entrants, variant, given)
+    record = _record(given, settings.arguments_of(texts, variant, given))
+    match = Match(entrants, terms, plan, sprt, record, given, text)
+    try:
+        match.play()
+    except Stopped as stopped:
+        return stopped.status
+    finally:
+        if record is not None:
+            record.close()
+    return 0
+
+
+def _record(given: dict[str, Any], arguments: dict[str, Any]) -> RecordFile | None:
+    path: Path | None = given["json_out"]
+    if path is None:
+        return None
+    return RecordFile.resume(path, arguments) if given["resume"] else RecordFile.begin(path, arguments)
+
+
+class Match:
+    """A match, with all that is written of it."""
+
+    def __init__(
+        self,
+        entrants: Sequence[Entrant],
+        terms: Terms,
+        plan: Sequence[Fixture],
+        sprt: Sprt | None,
+        record: RecordFile | None,
+        given: dict[str, Any],
+        text: Text,
+    ) -> None:
+        self._entrants, self._terms, self._plan, self._sprt = entrants, terms, plan, sprt
+        self._record, self._given, self._text = record, given, text
+        self._labels = [entrant.label for entrant in entrants]
+        self._records: list[Record] = [] if record is None else record.records
+        self._first_two = meeting(self._records, *self._labels[:2])
+
+    def play(self) -> None:
+        """Play what is left, and say what came of it, also if something comes between.
+
+        :raises Stopped: that was a signal.
+        """
+        error: Exception | None = None
+        with Outputs.of(self._given, self._records) as outputs:
+            try:
+                trio.run(unless_stopped, partial(self._play, outputs))
+            except Exception as raised:
+                error = raised
+            outputs.finish(self._records, self._labels)
+        if error is None or self._records or isinstance(error, Stopped):
+            click.echo(self._text(self._records, self._labels, self._sprt), nl=False)
+        if error is not None:
+            raise error
+        if self._record is not None:
+            self._record.finish(summary(self._records, self._labels, self._sprt))
+
+    async def _play(self, outputs: Outputs) -> None:
+        error: Exception | None = None
+        quiet, verbose = self._given["quiet"], self._given["verbose"]
+        with Report(self._labels, len(self._plan), quiet=quiet, verbose=verbose) as report:
+            report.resumed(self._records)
+            left = self._plan[len(self._records) :]
+            if left:
+                here = [(entrant.label, entrant.bots) for entrant in self._entrants if entrant.bots is not None]
+                await try_out(here, self._terms.variant)
+            async with _served(self._given) as address:
+                try:
+                    playing = await _playing(self._entrants, self._terms, address, self._given)
+                    runner = Runner(playing.play, partial(self._keep, outputs, report), self._decided)
+                    await runner.run(left, self._given["concurrency"])
+                except Exception as raised:  # past the daemon, which has nothing to do with it
+                    error = raised
+        if error is not None:
+            raise error
+
+    def _keep(self, outputs: Outputs, report: Report, game: Record) -> None:
+        if self._record is None:
+            self._records.append(game)
+        else:
+            self._record.add(game)
+        self._first_two.add(game)
+        outputs.add(game)
+        report.played(game)
+        for name in IN_FILES_ONLY:
+            game.pop(name, None)
+
+    def _decided(self) -> bool:
+        if self._sprt is None or self._first_two.games.size == 0:
+            return False
+        return self._sprt.verdict(self._first_two.sample) is not None
+
+
+@asynccontextmanager
+async def _served(given: dict[str, Any]) -> AsyncIterator[tuple[str, int]]:
+    """Where to play: the server named, or a daemon in this process."""
+    if given["server"] is not None:
+        yield given["server"]
+        return
+    from gmd import Config, DataError, open_daemon
+    from gmd.daemon import prepare_process
+
+    prepare_process()  # all of this process is the match's
+    try:
+        config = Config(port=given["port"], data=given["data"] or ":memory:", spectate="live")
+        async with open_daemon(config) as daemon:
+            if given["port"]:
+                click.echo(f"the games can be watched on {daemon.addresses[0][0]}:{daemon.port}", err=True)
+            yield daemon.addresses[0]
+    except (DataError, OSError) as error:
+        raise MatchError(f"no daemon can be started: {error}") from None
+
+
+async def _playing(
+    entrants: Sequence[Entrant], terms: Terms, address: tuple[str, int], given: dict[str, Any]
+) -> Playing:
+    who = who_plays(given["player"], given["key"]) if given["player"] is not None else None
+    server = _servers(address, given, who)
+    async with server(None).client() as client:
+        await client.open()
+        me = client.player
+    first = random.randrange(1, OPEN_PLAYERS) if given["server"] is not None else 1
+    contestants = [entrant.contestant(first + number if me is None else me) for number, entrant in enumerate(entrants)]
+    return Playing(server, contestants, terms)
+
+
+def _servers(
+    address: tuple[str, int], given: dict[str, Any], who: dict[str, Any] | None
+) -> Callable[[int | str | None], Server]:
+    """The server, as a player, or as nobody; where the bots play as a registered one, always as that."""
+    tls: bool | ssl.SSLContext = given["tls"]
+    if given["ca"] is not None:
+        tls = ssl.create_default_context(cafile=given["ca"])
+    hello = {"client": f"gmd-match/{VERSION}"}
+
+    def server(player: int | str | None) -> Server:
+        named = who if who is not None else {} if player is None else {"player": player}
+        return Server(*address, tls, given["patience"], {**hello, **named})
+
+    return server

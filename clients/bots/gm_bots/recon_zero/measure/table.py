@@ -1,0 +1,92 @@
+"""What an evaluation came to: a row for each opponent."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from io import StringIO
+from statistics import mean
+
+from gm_arena.match.record import Record
+from gm_arena.match.summary import Meeting, faults, meeting
+from gm_arena.match.text import counted
+from gm_arena.sprt import Sprt
+from gm_arena.statistics import elo_interval, score_interval
+
+COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "s a turn", "ended by")
+
+#: Characters: what a terminal of today has, and a page of text bears.
+WIDTH = 140
+
+
+def table_text(
+    records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None = None, *, title: str | None = None
+) -> str:
+    """The table, with the intervals that have the true values in 95 of 100 evaluations, and what bots did wrong.
+
+    :param labels: the measured one's first.
+    :param title: what was measured.
+    """
+    if not records:
+        return "no game was played\n"
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=None if title is None else Text(title), title_justify="left")
+    for number, name in enumerate(COLUMNS):
+        drawn.add_column(name, justify="left" if number in (0, len(COLUMNS) - 1) else "right")
+    for other in labels[1:]:
+        row = row_of(records, labels[0], other)
+        if row is not None:
+            drawn.add_row(*map(Text, row))
+    out = StringIO()
+    Console(file=out, width=WIDTH).print(drawn)
+    return out.getvalue() + "".join(f"{line}\n" for line in fault_lines(records, labels))
+
+
+def row_of(records: Sequence[Record], measured: str, other: str) -> list[str] | None:
+    """What two came to; None where they have not met."""
+    two = meeting(records, measured, other)
+    score = score_interval(two.games)
+    if score is None:
+        return None
+    elo, between = elo_interval(score), [record for record in records if _are(record, two)]
+    return [
+        other,
+        *map(str, two.wins_draws_losses),
+        f"{100 * score.value:.1f} %",
+        f"{100 * score.low:.1f} to {100 * score.high:.1f}",
+        elo_text(elo.value),
+        f"{elo_text(elo.low)} to {elo_text(elo.high)}",
+        f"{seconds_text(between, measured)} / {seconds_text(between, other)}",
+        counted(Counter(record["ending"] for record in between)),
+    ]
+
+
+def _are(record: Record, two: Meeting) -> bool:
+    return {record["white"], record["black"]} == {two.one, two.other}
+
+
+def elo_text(elo: float) -> str:
+    """A difference, signed, as no more than whole points are known."""
+    return f"{'+' if elo > 0 else '-'}∞" if math.isinf(elo) else f"{elo:+.0f}"
+
+
+def seconds_text(records: Sequence[Record], label: str) -> str:
+    """What a bot has thought about a turn, in the mean."""
+    thought = [
+        row[1]
+        for record in records
+        for color, rows in record["times"].items()
+        if record[color] == label
+        for row in rows
+    ]
+    return f"{mean(thought):.2f}" if thought else "-"
+
+
+def fault_lines(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
+    """Games that were lost by what is no chess: an evaluation that has many of these measures something else."""
+    found = {label: faults(records, label) for label in labels}
+    return [f"{label} lost by {counted(lost)}" for label, lost in found.items() if lost]

@@ -1,0 +1,201 @@
+"""``gmd evaluate``, as its users run it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gm_arena.bot import BotUnusable
+from gm_arena.match.command import defaults
+from gm_bots.recon_zero.measure.command import evaluate
+from gm_bots.recon_zero.measure.opponents import Asked, Gauntlet, older, switches
+from gm_bots.recon_zero.measure.table import elo_text, fault_lines, row_of, table_text
+from gm_bots.recon_zero.processes import Processes
+from tests.arena.matches import PATIENCE, games, lines, same_whenever, summary
+from tests.bots.recon_zero.learning import checkpoint, needs_torch
+from tests.serving import environment
+from tests.tools import require_tool
+
+#: Of games that say nothing, but are soon over.
+QUICK = ("--max-moves", 3, "--option", "simulations=2", "--option", "determinisations=2")
+
+
+def run(*arguments: object, stockfish: str | None = None) -> tuple[int, str, str]:
+    """Its exit status, what it says, and what it complains of."""
+    command = [sys.executable, "-m", "gmd", "evaluate", *map(str, arguments)]
+    variables = environment() if stockfish is None else {**environment(), "STOCKFISH_EXECUTABLE": stockfish}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=PATIENCE)
+    return done.returncode, done.stdout, done.stderr
+
+
+def rows(said: str) -> dict[str, list[str]]:
+    """The table's cells, by the opponent's name; what a cell goes on with in another line is left out."""
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in said.splitlines() if line[:1] == "│"]
+    return {first: rest for first, *rest in cells if first}
+
+
+def labels(path: Path) -> set[str]:
+    return {game[color] for game in games(path) for color in ("white", "black")}
+
+
+def test_it_plays_reconchess_bots_and_says_who_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    status, said, complaints = run(*QUICK, "--games", 2, "--json-out", path, stockfish="/nowhere")
+    assert (status, complaints.splitlines()) == (
+        0,
+        ["TroutBot is left out: it needs Stockfish, on the PATH or where STOCKFISH_EXECUTABLE says"],
+    )
+    assert rows(said).keys() == {"RandomBot", "AttackerBot"}
+    assert labels(path) == {"recon-zero", "RandomBot", "AttackerBot"}
+    assert [game["white"] for game in games(path)] == ["recon-zero", "RandomBot", "AttackerBot", "recon-zero"]
+    assert [game["faults"] for game in games(path)] == [{}] * 4
+    assert [met["bots"] for met in summary(path)["meetings"]] == [
+        ["recon-zero", "RandomBot"],
+        ["recon-zero", "AttackerBot"],
+    ]
+
+
+def test_it_plays_trout_wherever_stockfish_is() -> None:
+    require_tool("stockfish")
+    status, said, complaints = run(*QUICK, "--games", 1, "--against", "TroutBot", "--max-moves", 1)
+    assert (status, complaints) == (0, "")
+    assert rows(said)["TroutBot"][-1] == "turn limit 1"
+
+
+@needs_torch
+def test_a_checkpoint_plays_an_older_one_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    checkpoint(tmp_path / "iteration-0001.pt", 1)
+    newest = checkpoint(tmp_path / "iteration-0002.pt", 2)
+    asked = (newest, *QUICK, "--against", tmp_path / "iteration-0001.pt", "--games", 2, "--json-out", path)
+    status, said, complaints = run(*asked)
+    assert (status, complaints) == (0, "")
+    assert list(rows(said)) == ["iteration-0001"]
+    played = games(path)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines(path)[:2]))
+    status, said, _ = run(*asked, "--resume")
+    assert (status, said.splitlines()[0]) == (0, "1 games are there already")
+    assert same_whenever(games(path)) == same_whenever(played)
+    checkpoint(newest, 3)
+    status, _, complaints = run(*asked, "--resume")
+    assert status == 1
+    assert "games.jsonl is of another match: its bots is" in complaints
+
+
+@needs_torch
+def test_checkpoints_are_known_by_what_is_in_them(tmp_path: Path) -> None:
+    for name in ("iteration-0001", "iteration-0002", "latest"):
+        checkpoint(tmp_path / f"{name}.pt", len(name))
+    against = [
+        str(tmp_path / "iteration-0001.pt"),
+        "before=" + str(tmp_path / "iteration-0002.pt"),
+        "RandomBot",
+        "recon-zero:seed=2",
+    ]
+    asked = Asked(tmp_path / "latest.pt", {"simulations": "2"}, against, older=1, ablation=False)
+    gauntlet = Gauntlet(asked, defaults(), Processes(0))
+    assert [each.label for each in gauntlet.entrants] == [
+        *("recon-zero", "iteration-0001", "before", "RandomBot", "recon-zero:seed=2", "iteration-0001 #2")
+    ]
+    digest = hashlib.sha256((tmp_path / "latest.pt").read_bytes()).hexdigest()
+    assert gauntlet.texts[0] == f"recon-zero=recon-zero:checkpoint=sha256:{digest},simulations=2"
+    assert gauntlet.texts[3] == "RandomBot=reconchess:reconchess.bots.random_bot"
+
+
+def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    status, said, complaints = run("--ablation", *QUICK, "--games", 1, "--json-out", path)
+    assert (status, complaints) == (0, "")
+    assert "recon-zero:simulations=2,determinisations=2" in [line.strip() for line in said.splitlines()]
+    assert list(rows(said)) == ["belief=squares", "sensing=entropy", "determinisations=1"]
+    assert lines(path)[0]["arguments"]["bots"] == [
+        "recon-zero=recon-zero:simulations=2,determinisations=2",
+        "belief=squares=recon-zero:simulations=2,determinisations=2,belief=squares",
+        "sensing=entropy=recon-zero:simulations=2,determinisations=2,sensing=entropy",
+        "determinisations=1=recon-zero:simulations=2,determinisations=1",
+    ]
+
+
+def test_a_switch_that_is_turned_already_is_not_turned() -> None:
+    assert switches({"belief": "squares", "determinisations": "1"}) == [("sensing", "entropy")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nowhere.pt"], "File 'nowhere.pt' does not exist"),
+        (["--option", "depth=2"], "recon-zero: depth is no option of it"),
+        (["--option", "depth"], "--option: 'depth' is not NAME=VALUE"),
+        (["--option", "checkpoint=latest.pt"], "the checkpoint is the command's argument"),
+        (["--against", "nowhere.pt"], "recon-zero: checkpoint=nowhere.pt: there is no such file"),
+        (["--against", "fritz"], "'fritz' is no bot"),
+        (
+            ["--against", "codingame:cat"],
+            "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess (rbc)",
+        ),
+        (["--against", "gm:7"], "--against gm:7: plays on a server"),
+        (["--older", "1"], "--older: give a CHECKPOINT of a training"),
+        (["--resume"], "--resume needs --json-out"),
+        (["--clock", "soon"], "'soon' is none of 300"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments: list[str], complaint: str) -> None:
+    done = CliRunner().invoke(evaluate, arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert complaint in done.stderr
+
+
+def test_the_older_ones_are_those_before_it_the_newest_first(tmp_path: Path) -> None:
+    made = [tmp_path / f"iteration-{number:04}.pt" for number in (1, 2, 9, 10, 11)]
+    for path in (*made, tmp_path / "latest.pt", tmp_path / "iteration-x.pt"):
+        path.touch()
+    assert older(tmp_path / "latest.pt", 2) == [made[3], made[2]], "what is newest is its own"
+    assert older(made[3], 9) == [made[2], made[1], made[0]]
+    assert older(None, 0) == []
+    with pytest.raises(BotUnusable, match=r"has no checkpoint of an iteration before iteration-0001\.pt"):
+        older(made[0], 1)
+
+
+def record(white: str, black: str, result: str, ending: str = "king captured") -> dict[str, Any]:
+    """A game in which White thinks a second a turn, and Black half of one."""
+    times = {"white": [[0, 1.0, None, 900, None, None]], "black": [[1, 0.5, None, 900, None, None]] * 2}
+    return {"white": white, "black": black, "result": result, "ending": ending, "pair": None, "times": times}
+
+
+RECORDS = [
+    *[record("zero", "other", "1-0")] * 15,
+    *[record("other", "zero", "0-1")] * 10,
+    record("other", "zero", "1-0"),
+    record("zero", "other", "0-1", "time"),
+    *[record("other", "zero", "1/2-1/2", "turn limit")] * 2,
+    *[record("zero", "weak", "1-0")] * 20,
+]
+
+
+def test_a_row_has_all_of_two() -> None:
+    """The first has 26 of 29 points."""
+    assert row_of(RECORDS, "zero", "other") == [
+        *("other", "25", "2", "2", "89.7 %", "73.6 to 96.4", "+375", "+178 to +572"),
+        *("0.69 / 0.64", "king captured 26, turn limit 2, time 1"),
+    ]
+    assert row_of(RECORDS, "zero", "weak") == [
+        *("weak", "20", "0", "0", "100.0 %", "83.9 to 100.0", "+∞", "+287 to +∞"),
+        *("1.00 / 0.50", "king captured 20"),
+    ]
+    assert row_of(RECORDS, "zero", "absent") is None
+    assert elo_text(float("-inf")) == "-∞"
+
+
+def test_the_table_has_a_row_for_each_who_was_met_and_what_was_no_chess() -> None:
+    text = table_text(RECORDS, ["zero", "other", "weak", "absent"])
+    assert list(rows(text)) == ["other", "weak"]
+    assert text.splitlines()[-1] == "zero lost by time 1"
+    assert fault_lines(RECORDS, ["other"]) == []
+    assert table_text([], ["zero", "other"]) == "no game was played\n"
