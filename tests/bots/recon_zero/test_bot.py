@@ -27,6 +27,7 @@ from tests.serving import Served
 
 ME, RANDOM = 77_011, 77_012
 QUICK = "simulations=10,determinisations=2,seed=1"
+PLAIN = f"checkpoint=none,{QUICK}"
 
 
 def named(spec: str) -> Bots:
@@ -63,7 +64,7 @@ async def games(port: int, bots: Bots, **options: object) -> list[str]:
 
 @pytest.mark.parametrize("switches", ["", ",belief=squares,sensing=entropy"], ids=["positions", "squares"])
 async def test_it_beats_random_with_either_colour(daemon_process: Served, switches: str) -> None:
-    ends = await games(daemon_process.port, named(f"recon-zero:{QUICK}{switches}"), clock={"initial": 900})
+    ends = await games(daemon_process.port, named(f"recon-zero:{PLAIN}{switches}"), clock={"initial": 900})
     assert ends == ["black victory_black", "white victory_white"]
 
 
@@ -134,7 +135,7 @@ def test_torch_is_loaded_by_nothing_that_does_without() -> None:
     code = """
 import sys
 from gm_bots.recon_zero.entry import make
-make(seed="1")
+make(seed="1", checkpoint="none")
 import gm_bots.recon_zero.player, gm_bots.recon_zero.replay, gm_bots.recon_zero.bot
 print("torch" in sys.modules, "ray" in sys.modules)
 """

@@ -51,6 +51,11 @@ def save(path: Path, trainer: Trainer, extra: dict[str, Any] | None = None) -> N
     partial.replace(path)
 
 
+def save_network(path: Path, network: Network) -> None:
+    """Write what a bot plays by, and nothing that a training goes on from: a third of the file."""
+    torch.save({"version": VERSION, "network": asdict(network.settings), "weights": network.state_dict()}, path)
+
+
 def load(path: Path) -> tuple[Trainer, dict[str, Any]]:
     """The training as it was, and what else was kept.
 
@@ -58,6 +63,8 @@ def load(path: Path) -> tuple[Trainer, dict[str, Any]]:
     :raises OSError: it cannot be read.
     """
     content = _read(path)
+    if "optimiser" not in content:
+        raise BadCheckpoint(f"{path} is a network alone, by which a bot plays: no training goes on from it")
     trainer = Trainer(Network(NetworkSettings(**content["network"])), TrainingSettings(**content["training"]))
     trainer.network.load_state_dict(content["weights"])
     trainer.optimiser.load_state_dict(content["optimiser"])

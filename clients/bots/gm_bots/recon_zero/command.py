@@ -101,6 +101,22 @@ def plot(directory: Path) -> None:
         raise click.ClickException(str(error)) from None
 
 
+@train.command("network")
+@click.argument("checkpoint", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def network(checkpoint: Path, file: Path) -> None:
+    """Write the network of a CHECKPOINT alone to FILE: what a bot plays by, a third as long.
+
+    No training goes on from it.
+    """
+    from .checkpoint import BadCheckpoint, load_network, save_network
+
+    try:
+        save_network(file, load_network(checkpoint))
+    except (BadCheckpoint, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
 def _can_draw() -> bool:
     """Whether there is matplotlib; where there is none, say so."""
     there = find_spec("matplotlib") is not None

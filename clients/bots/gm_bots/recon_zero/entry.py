@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 from gm_arena.bot import BotUnusable
 from gm_bots.options import number, only, whole
 
+from .shipped import shipped
+
 if TYPE_CHECKING:
     from .bot import ReconZeroBots
     from .player import Settings
 
 NAME = "recon-zero"
+#: In place of a checkpoint's file: positions are judged by what pieces are worth.
+WITHOUT = "none"
 #: An hour: longer than any move takes that somebody waits for.
 MAX_SECONDS = 3600.0
 #: More positions or simulations than this take minutes a move.
@@ -23,6 +27,8 @@ MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 #: With more, no position counts but those in which the king is attacked.
 MAX_DANGER = 1_000
 
+#: Options that are numbers.
+NUMBERS = ("simulations", "determinisations", "movetime", "seed", "danger", "unseen")
 #: Options that are one of two words, the first if nothing else is said.
 WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy"), "search": ("together", "apart")}
 
@@ -30,10 +36,11 @@ WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy
 def make(**options: str) -> ReconZeroBots:
     """The entry point.
 
-    :param options: ``checkpoint``, a file; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``,
-        ``danger``, ``belief``, ``sensing`` and ``search`` as in :class:`~gm_bots.recon_zero.player.Settings`.
+    :param options: ``checkpoint``, a file, or ``none`` for what pieces are worth, else the one that comes with the
+        package; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``, ``danger``, ``unseen``,
+        ``belief``, ``sensing`` and ``search`` as in :class:`~gm_bots.recon_zero.player.Settings`.
     """
-    only(NAME, options, "checkpoint", "simulations", "determinisations", "movetime", "seed", "danger", *WORDS)
+    only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
     _need("numpy", "plays with")
     checkpoint = _checkpoint(options)
     from .bot import ReconZeroBots
@@ -51,11 +58,12 @@ def make(**options: str) -> ReconZeroBots:
 def _settings(options: Mapping[str, str]) -> Settings:
     from .player import Settings
 
-    plain = Settings()
+    plain, unseen = Settings(), number(NAME, options, "unseen", 0, 1)
     return Settings(
         positions=_word(options, "belief") == "positions",
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
         danger=number(NAME, options, "danger", 1, MAX_DANGER) or plain.danger,
+        unseen=plain.unseen if unseen is None else unseen,
         together=_word(options, "search") == "together",
         determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,
         simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
@@ -72,16 +80,19 @@ def _word(options: Mapping[str, str], name: str) -> str:
 
 def _checkpoint(options: Mapping[str, str]) -> Path | None:
     """:raises BotUnusable: there is no such file, or nothing to read it with."""
-    if "checkpoint" not in options:
+    given = options.get("checkpoint")
+    path = shipped() if given is None else Path(given)
+    if path is None or given == WITHOUT:
         return None
-    path = Path(options["checkpoint"])
     if not path.is_file():
         raise BotUnusable(f"{NAME}: checkpoint={path}: there is no such file")
-    _need("torch", "reads checkpoints with")
+    _need("torch", "reads checkpoints with", f", or play without one: {NAME}:checkpoint={WITHOUT}")
     return path
 
 
-def _need(library: str, does: str) -> None:
+def _need(library: str, does: str, instead: str = "") -> None:
     """:raises BotUnusable: a library of the extra ``train`` is not installed."""
     if find_spec(library) is None:
-        raise BotUnusable(f"{NAME} {does} {library}, which is not installed: pip install 'grandmasterd[train]'")
+        raise BotUnusable(
+            f"{NAME} {does} {library}, which is not installed: pip install 'grandmasterd[train]'{instead}"
+        )

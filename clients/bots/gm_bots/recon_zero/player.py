@@ -50,7 +50,7 @@ class Settings:
     danger: float = 1.0
     determinisations: int = 8
     together: bool = True
-    unseen: float = 0.0
+    unseen: float = 0.3
     simulations: int = 100
     c_puct: float = C_PUCT
     learnt: Literal["positions", "belief"] = "positions"

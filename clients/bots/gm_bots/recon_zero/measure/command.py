@@ -94,7 +94,7 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
 def _options(given: dict[str, Any]) -> dict[str, str]:
     """Those of recon-zero."""
     options = read_options(given["options"])
-    if "checkpoint" in options:
+    if options.get("checkpoint", entry.WITHOUT) != entry.WITHOUT:
         raise click.UsageError(
             "--option checkpoint: the checkpoint is the command's argument, and --against takes others"
         )
