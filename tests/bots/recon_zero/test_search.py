@@ -87,17 +87,18 @@ def test_what_may_be_true_is_added_up() -> None:
 
 
 def test_a_move_is_worth_what_it_comes_to_in_all_positions() -> None:
-    """The queen takes a king on d8 in one position of three, and is lost there in the others."""
-    fens = ["3k4/8/8/8/8/8/8/3Q3K w - - 0 1", "1k1r4/8/8/8/8/8/8/3Q3K w - - 0 1", "1k2r3/8/8/8/8/8/8/3Q3K w - - 0 1"]
+    """The queen takes a king on d8 in one position of six, and is lost there in the others."""
+    others = [f"{kings}/8/8/8/8/8/8/3Q3K w - - 0 1" for kings in ("1k1r4", "1k2r3", "k3r3", "1k3r2", "k4r2")]
+    fens = ["3k4/8/8/8/8/8/8/3Q3K w - - 0 1", *others]
     taking = Move.from_uci("d1d8")
     for together in (True, False):
         search = searched(*fens, simulations=150, evaluator=count_material, together=together)
-        alone = [search.found_in(which) for which in range(3)]
+        alone = [search.found_in(which) for which in range(6)]
         assert alone[0].values[taking] == 1
         assert alone[2].values[taking] < 0
-        assert (search.found().best() == taking) == (not together), "a vote has one voice in three for it, and no other"
+        assert (search.found().best() == taking) == (not together), "a vote has one voice in six for it"
         if together:
-            assert alone[0].visits == alone[1].visits == alone[2].visits, "one move in all of them"
+            assert all(each.visits == alone[0].visits for each in alone), "one move in all of them"
 
 
 def test_an_attack_that_may_not_be_seen_is_worth_something() -> None:
