@@ -78,7 +78,7 @@ def interrupt(directory: Path) -> None:
 
     options = [name.removeprefix("--").replace("-", "_") for name in SMALL[::2]]
     settings: dict[str, object] = {name: int(value) for name, value in zip(options, SMALL[1::2], strict=True)}
-    training = Training(directory, _plan({**settings, "learning_rate": 1e-3, "value": "outcome"}))
+    training = Training(directory, _plan({**settings, "learning_rate": 1e-3, "value": "outcome", "value_weight": 1.0}))
     told: list[str] = []
 
     def stop(what: str) -> None:

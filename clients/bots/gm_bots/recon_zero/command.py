@@ -58,6 +58,13 @@ def train() -> None:
     show_default=True,
     help="What is learnt.",
 )
+@click.option(
+    "--value-weight",
+    type=click.FloatRange(0),
+    default=1.0,
+    show_default=True,
+    help="Of the value's error, beside the moves'.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same makes the same training.")
 def recon_zero(out: Path, iterations: int, **settings: Any) -> None:
     """Train the network of recon-zero: games against itself, steps, games against a random mover, a checkpoint.
@@ -142,7 +149,7 @@ def _plan(settings: dict[str, Any]) -> Plan:
 
     player = {name: settings.pop(name) for name in ("simulations", "determinisations")}
     network = NetworkSettings(channels=settings.pop("channels"), layers=settings.pop("layers"))
-    training = TrainingSettings(learning_rate=settings.pop("learning_rate"), value=settings.pop("value"))
+    training = TrainingSettings(**{name: settings.pop(name) for name in ("learning_rate", "value", "value_weight")})
     return Plan(network=network, training=training, player=replace(Plan().player, **player), **settings)
 
 

@@ -23,11 +23,14 @@ class TrainingSettings:
 
     :ivar value: what the value is to foretell: how the game has ended, what the search took the position for, or what
         lies halfway between them; a switch.
+    :ivar value_weight: how much the value's error counts beside the moves'. Values are small numbers in blind chess, and
+        their squares smaller.
     """
 
     learning_rate: float = 1e-3
     weight_decay: float = 1e-4
     value: Literal["outcome", "search", "both"] = "outcome"
+    value_weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class Trainer:
         policy = self._policy_loss(logits, torch.from_numpy(batch.policy).to(device))
         value = functional.mse_loss(values, torch.from_numpy(self._wanted(batch)).to(device))
         self.optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward([policy + value])
+        torch.autograd.backward([policy + self.settings.value_weight * value])
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT)
         self.optimiser.step()
         self.step += 1
