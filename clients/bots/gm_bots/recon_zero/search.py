@@ -30,8 +30,10 @@ from gmd.games.recon import ReconBoard
 
 from .evaluation import Evaluator
 
-#: How much a move's probability counts beside what was seen of it: the notebook's of AlphaZero-like bots, and most's.
-C_PUCT = 1.5
+#: How much a move's probability counts beside what was seen of it. Other bots have 1.5, the notebook too; but in blind
+#: chess most positions are worth little to either side (see :data:`.evaluation.SCALE`), and with so much nothing seen
+#: would count.
+C_PUCT = 0.5
 
 
 @dataclass(slots=True)
