@@ -59,7 +59,7 @@ def test_a_king_is_taken_where_it_can_be(fen: str, taking: set[str], simulations
 def test_a_king_is_not_left_to_an_attack_that_is_seen(fen: str, together: bool) -> None:
     board = Board(fen)
     assert board.is_check()
-    found = searched(fen, simulations=60, together=together).found()
+    found = searched(fen, simulations=200, together=together).found()
     assert found.best() in board.legal_moves
     assert found.visits[None] <= 1
     assert all(found.values[move] > -1 for move in board.legal_moves), "one that leaves the king to nobody is not lost"
@@ -95,7 +95,7 @@ def test_a_move_is_worth_what_it_comes_to_in_all_positions() -> None:
         search = searched(*fens, simulations=150, evaluator=count_material, together=together)
         alone = [search.found_in(which) for which in range(6)]
         assert alone[0].values[taking] == 1
-        assert alone[2].values[taking] < 0
+        assert alone[2].values[taking] < alone[2].value
         assert (search.found().best() == taking) == (not together), "a vote has one voice in six for it"
         if together:
             assert all(each.visits == alone[0].visits for each in alone), "one move in all of them"
