@@ -25,6 +25,8 @@ from tests.tools import require_tool
 
 #: Of games that say nothing, but are soon over.
 QUICK = ("--max-moves", 3, "--option", "simulations=2", "--option", "determinisations=2")
+#: The same without a network.
+PLAIN = (*QUICK, "--option", "checkpoint=none")
 
 
 def run(*arguments: object, stockfish: str | None = None) -> tuple[int, str, str]:
@@ -47,7 +49,7 @@ def labels(path: Path) -> set[str]:
 
 def test_it_plays_reconchess_bots_and_says_who_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    status, said, complaints = run(*QUICK, "--games", 2, "--json-out", path, stockfish="/nowhere")
+    status, said, complaints = run(*PLAIN, "--games", 2, "--json-out", path, stockfish="/nowhere")
     assert (status, complaints.splitlines()) == (
         0,
         ["TroutBot is left out: it needs Stockfish, on the PATH or where STOCKFISH_EXECUTABLE says"],
@@ -64,7 +66,7 @@ def test_it_plays_reconchess_bots_and_says_who_is_missing(tmp_path: Path) -> Non
 
 def test_it_plays_trout_wherever_stockfish_is() -> None:
     require_tool("stockfish")
-    status, said, complaints = run(*QUICK, "--games", 1, "--against", "TroutBot", "--max-moves", 1)
+    status, said, complaints = run(*PLAIN, "--games", 1, "--against", "TroutBot", "--max-moves", 1)
     assert (status, complaints) == (0, "")
     assert rows(said)["TroutBot"][-1] == "turn limit 1"
 
@@ -111,20 +113,24 @@ def test_checkpoints_are_known_by_what_is_in_them(tmp_path: Path) -> None:
 
 def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    status, said, complaints = run("--ablation", *QUICK, "--games", 1, "--json-out", path)
+    status, said, complaints = run("--ablation", *PLAIN, "--games", 1, "--json-out", path)
     assert (status, complaints) == (0, "")
-    assert "recon-zero:simulations=2,determinisations=2" in [line.strip() for line in said.splitlines()]
-    assert list(rows(said)) == ["belief=squares", "sensing=entropy", "determinisations=1"]
+    bot = "recon-zero:simulations=2,determinisations=2,checkpoint=none"
+    assert bot in [line.strip() for line in said.splitlines()]
+    turned = ["belief=squares", "sensing=entropy", "search=apart", "unseen=0"]
+    assert list(rows(said)) == [*turned, "determinisations=1"]
     assert lines(path)[0]["arguments"]["bots"] == [
-        "recon-zero=recon-zero:simulations=2,determinisations=2",
-        "belief=squares=recon-zero:simulations=2,determinisations=2,belief=squares",
-        "sensing=entropy=recon-zero:simulations=2,determinisations=2,sensing=entropy",
-        "determinisations=1=recon-zero:simulations=2,determinisations=1",
+        f"recon-zero={bot}",
+        *(f"{switch}={bot},{switch}" for switch in turned),
+        f"determinisations=1={bot.replace('determinisations=2', 'determinisations=1')}",
     ]
 
 
 def test_a_switch_that_is_turned_already_is_not_turned() -> None:
-    assert switches({"belief": "squares", "determinisations": "1"}) == [("sensing", "entropy")]
+    assert switches({"belief": "squares", "determinisations": "1", "unseen": "0"}) == [
+        ("sensing", "entropy"),
+        ("search", "apart"),
+    ]
 
 
 @pytest.mark.parametrize(

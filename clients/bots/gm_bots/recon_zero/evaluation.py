@@ -19,8 +19,8 @@ from gmd.games.recon import ReconBoard
 #: Probabilities of the moves, in their order, and the value to the side to move: 1 is won, -1 lost.
 Judgement = tuple[Sequence[float], float]
 
-#: Hundredths of a pawn that are worth about three quarters of a game, which is what a tanh of 1 is. In blind chess it is
-#: six times as many as in chess: kings fall to what nobody saw. Of the numbers tried, from 200 to 8,000, this one
+#: Hundredths of a pawn that are worth three quarters of a game, which is about what a tanh of 1 is. In blind chess it
+#: takes six times as many as in chess: kings fall to what nobody saw. Of the numbers tried, from 200 to 8,000, this one
 #: foretold best how 360 games ended between players that judge by this module.
 SCALE = 2400.0
 #: What a capture is worth in the logarithm of a move's probability, for each hundredth of a pawn.

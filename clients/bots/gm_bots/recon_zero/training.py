@@ -23,8 +23,8 @@ class TrainingSettings:
 
     :ivar value: what the value is to foretell: how the game has ended, what the search took the position for, or what
         lies halfway between them; a switch.
-    :ivar value_weight: how much the value's error counts beside the moves'. Values are small numbers in blind chess, and
-        their squares smaller.
+    :ivar value_weight: how much the value's error counts beside the moves'. Values are small numbers in blind chess,
+        and their squares smaller.
     """
 
     learning_rate: float = 1e-3

@@ -144,7 +144,7 @@ def digest_of(path: Path) -> str:
 
 def switches(options: Mapping[str, str]) -> list[tuple[str, str]]:
     """Each option that is a switch, turned from what it is to the notebook's way."""
-    turned = {name: words[-1] for name, words in entry.WORDS.items()} | {"determinisations": "1", "unseen": "0"}
+    turned = {name: words[-1] for name, words in entry.WORDS.items()} | {"unseen": "0", "determinisations": "1"}
     return [(name, value) for name, value in turned.items() if options.get(name) != value]
 
 
