@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import cast
 
 import chess
-from chess import BB_SQUARES, Board, Move
+from chess import BB_SQUARES, Board
 from chess.variant import CrazyhouseBoard
 from msgspec import Raw, Struct
 
@@ -19,7 +19,7 @@ from gm_protocol.state import AccessMap, BoardRows, Pockets
 
 from .access import access
 from .fragments import Placement, access_json, castling, fen_of, placement
-from .moves import encode_move, find_move, san_stem
+from .moves import KnownMove, find_move, san_stem
 from .position import Position, advance, contents, pack, unpack
 
 #: Positions kept after their second sighting: some 50 MB, or 100 where clients ask for all their legal moves.
@@ -130,17 +130,17 @@ class Facts:
         played = self._played.get(text)
         if played is None:
             board = self._board or unpack(self.position)
-            move = find_move(board, self.sources, text)
-            uci = move.uci()
-            played = self._played.get(uci)
+            known = find_move(board, self.sources, text)
+            played = self._played.get(known.uci)
             if played is None:
                 self._board = None
-                played = self._played[uci] = self._push(board, move, uci)
+                played = self._played[known.uci] = self._push(board, known)
             if text == played.san:  # the other spellings a client might send are without number
                 self._played[text] = played
         return played
 
-    def _push(self, board: Board, move: Move, uci: str) -> Played:
+    def _push(self, board: Board, known: KnownMove) -> Played:
+        move = known.move
         piece_type = board.piece_type_at(move.from_square)  # None: it is dropped
         captures = board.occupied_co[not self.turn] & BB_SQUARES[move.to_square] != 0
         stem = san_stem(board, self.sources, move, piece_type)
@@ -155,7 +155,7 @@ class Facts:
                 _recent.pop(self._before, None)
         sign = ("+" if after.can_move else "#") if after.check else ""
         zeroing = captures or piece_type == chess.PAWN
-        return Played(uci, stem + sign, encode_move(move), position, after.can_move, zeroing)
+        return Played(known.uci, stem + sign, known.code, position, after.can_move, zeroing)
 
 
 # Facts by position. One seen for the first time stays a while; one seen again stays for as long as it is used:

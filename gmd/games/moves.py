@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import chess
 from chess import BB_SQUARES, Bitboard, Board, Move, PieceType, Square
+from msgspec import Struct
 
 from gm_protocol.errors import AmbiguousMove, IllegalMove, quote
 
@@ -28,10 +29,21 @@ _FILES = dict(zip(chess.FILE_NAMES, chess.BB_FILES, strict=True))
 _RANKS = dict(zip(chess.RANK_NAMES, chess.BB_RANKS, strict=True))
 _PROMOTIONS = {"n": chess.KNIGHT, "b": chess.BISHOP, "r": chess.ROOK, "q": chess.QUEEN}
 _PIECES = {letter.upper(): piece for letter, piece in _PROMOTIONS.items()} | {"K": chess.KING}
+#: Where a board has the pieces of each type.
+_SETS = ["", "pawns", "knights", "bishops", "rooks", "queens", "kings"]
 _LETTERS = ["", "", "N", "B", "R", "Q", "K"]
 
 
-def find_move(board: Board, sources: bytes, text: str) -> Move:
+class KnownMove(Struct, frozen=True, gc=False):
+    """A move, and what it is called whatever the position: there are few, so that each is made once."""
+
+    move: Move
+    uci: str
+    #: See :func:`encode_move`.
+    code: int
+
+
+def find_move(board: Board, sources: bytes, text: str) -> KnownMove:
     """The legal move a text means.
 
     :param sources: the position's :attr:`~gmd.games.access.Access.sources`.
@@ -41,7 +53,7 @@ def find_move(board: Board, sources: bytes, text: str) -> Move:
     """
     reading = _read(text) if len(text) <= MAX_TEXT else None
     move = None if reading is None else _resolve(board, sources, reading)
-    return _by_chess(board, text) if move is None else move
+    return known_move(encode_move(_by_chess(board, text))) if move is None else move
 
 
 class _Reading(NamedTuple):
@@ -73,7 +85,7 @@ def _read(text: str) -> _Reading | None:
     return _Reading(piece_type, origins, target, _PROMOTIONS[promotion.lower()] if promotion else None)
 
 
-def _resolve(board: Board, sources: bytes, reading: _Reading) -> Move | None:
+def _resolve(board: Board, sources: bytes, reading: _Reading) -> KnownMove | None:
     """The one move that is meant, if there is one in the position's access map."""
     piece_type, origins, target, promotion = reading
     found = sources_of(sources, target) & origins & board.occupied_co[board.turn]
@@ -82,12 +94,15 @@ def _resolve(board: Board, sources: bytes, reading: _Reading) -> Move | None:
     if not found or found & (found - 1):
         return None
     promotes = target >> 3 in (0, 7) and found & board.pawns != 0
-    return Move(found.bit_length() - 1, target, promotion) if promotes == (promotion is not None) else None
+    if promotes != (promotion is not None):
+        return None
+    return known_move(found.bit_length() - 1 | target << 6 | (promotion or 0) << 12)
 
 
 def _of_type(board: Board, piece_type: PieceType) -> Bitboard:
     """All pieces of a type, either colour."""
-    return (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)[piece_type - 1]
+    pieces: Bitboard = getattr(board, _SETS[piece_type])
+    return pieces
 
 
 def _by_chess(board: Board, text: str) -> Move:
@@ -129,7 +144,9 @@ def san_stem(board: Board, sources: bytes, move: Move, piece_type: PieceType | N
     from_bit, movers = BB_SQUARES[move.from_square], sources_of(sources, move.to_square)
     if piece_type == chess.KING and not movers & from_bit:  # the map leaves castling out
         return "O-O" if move.to_square > move.from_square else "O-O-O"
-    rivals = movers & board.occupied_co[board.turn] & _of_type(board, piece_type) & ~from_bit
+    rivals = movers ^ from_bit
+    if rivals:
+        rivals &= board.occupied_co[board.turn] & _of_type(board, piece_type)
     takes = "x" if board.occupied & target_bit else ""
     return f"{_LETTERS[piece_type]}{_origin(move.from_square, rivals) if rivals else ''}{takes}{target}"
 
@@ -140,12 +157,16 @@ def encode_move(move: Move) -> int:
 
 
 @cache
+def known_move(code: int) -> KnownMove:
+    """The move of :func:`encode_move`'s code."""
+    source, target, piece = code & 63, code >> 6 & 63, code >> 12 or None
+    move = Move(source, target, drop=piece) if source == target else Move(source, target, promotion=piece)
+    return KnownMove(move, move.uci(), code)
+
+
 def decode_move(code: int) -> str:
     """The UCI of :func:`encode_move`'s code."""
-    source, target, piece = code & 63, code >> 6 & 63, code >> 12 or None
-    if source == target:
-        return Move(source, target, drop=piece).uci()
-    return Move(source, target, promotion=piece).uci()
+    return known_move(code).uci
 
 
 def _origin(source: Square, rivals: Bitboard) -> str:
