@@ -19,7 +19,7 @@ from gm_protocol.state import AccessMap, BoardRows, Pockets
 
 from .access import access
 from .fragments import Placement, access_json, castling, fen_of, placement
-from .moves import KnownMove, find_move, san_stem
+from .moves import Found, find_move, san_stem
 from .position import Position, advance, contents, pack, unpack
 
 #: Positions kept after their second sighting: some 50 MB, or 100 where clients ask for all their legal moves.
@@ -130,20 +130,21 @@ class Facts:
         played = self._played.get(text)
         if played is None:
             board = self._board or unpack(self.position)
-            known = find_move(board, self.sources, text)
-            played = self._played.get(known.uci)
+            found = find_move(board, self.sources, text)
+            uci = found.known.uci
+            played = self._played.get(uci)
             if played is None:
                 self._board = None
-                played = self._played[known.uci] = self._push(board, known)
+                played = self._played[uci] = self._push(board, found)
             if text == played.san:  # the other spellings a client might send are without number
                 self._played[text] = played
         return played
 
-    def _push(self, board: Board, known: KnownMove) -> Played:
+    def _push(self, board: Board, found: Found) -> Played:
+        known, piece_type = found.known, found.piece_type
         move = known.move
-        piece_type = board.piece_type_at(move.from_square)  # None: it is dropped
         captures = board.occupied_co[not self.turn] & BB_SQUARES[move.to_square] != 0
-        stem = san_stem(board, self.sources, move, piece_type)
+        stem = san_stem(board, found)
         changes = advance(board, move, piece_type)
         position = pack(board)
         if position in _kept or position in _recent:
