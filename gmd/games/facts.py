@@ -162,7 +162,7 @@ class Facts:
 # Facts by position. One seen for the first time stays a while; one seen again stays for as long as it is used:
 # storing every position for long would fill memory with positions nobody reaches twice, and cost each of them more.
 _kept: OrderedDict[Position, Facts] = OrderedDict()
-_recent: OrderedDict[Position, Facts] = OrderedDict()
+_recent: dict[Position, Facts] = {}
 _seen: set[int] = set()
 
 
@@ -187,7 +187,7 @@ def _store(facts: Facts) -> Facts:
     _seen.add(mark)
     _recent[facts.position] = facts
     if len(_recent) > RECENT_POSITIONS:
-        _recent.popitem(last=False)
+        del _recent[next(iter(_recent))]
     return facts
 
 
