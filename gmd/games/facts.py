@@ -176,16 +176,17 @@ def facts_of(position: Position) -> Facts:
 
 
 def _store(facts: Facts) -> Facts:
-    mark = hash(facts.position)
+    position = facts.position
+    mark = hash(position)
     if mark in _seen:
-        _kept[facts.position] = facts
+        _kept[position] = facts
         if len(_kept) > KEPT_POSITIONS:
             _drop_unused()
         return facts
     if len(_seen) >= REMEMBERED_POSITIONS:
         _seen.clear()
     _seen.add(mark)
-    _recent[facts.position] = facts
+    _recent[position] = facts
     if len(_recent) > RECENT_POSITIONS:
         del _recent[next(iter(_recent))]
     return facts
