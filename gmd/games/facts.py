@@ -33,7 +33,7 @@ REMEMBERED_POSITIONS = 65_536
 
 # What a reply is said to hold, and the JSON it will be: msgspec copies that to where it goes.
 _as_rows = cast(Callable[[bytes], BoardRows], Raw)
-_as_map = cast(Callable[[bytes], AccessMap], Raw)
+_as_map = cast(Callable[[str], AccessMap], Raw)
 
 
 class Played(Struct, frozen=True, gc=False):
