@@ -27,6 +27,8 @@ LANES_BYTES = 64 * 8
 #: The first bit of every lane: a set of squares times this is that set in every lane.
 _FIRST_BITS: Lanes = sum(1 << 64 * target for target in chess.SQUARES)
 _ALL: Lanes = BB_ALL * _FIRST_BITS
+# Never negative numbers, as "~" alone makes of sets: "&" copies those first.
+_NOT_A1, _NOT_FILE_A, _NOT_FILE_H = BB_ALL ^ chess.BB_A1, BB_ALL ^ chess.BB_FILE_A, BB_ALL ^ chess.BB_FILE_H
 #: A set of squares times this is a copy of the set every 63 places.
 _COPIES: Lanes = sum(1 << 63 * target for target in chess.SQUARES)
 
@@ -37,12 +39,12 @@ def _first_bits(targets: Bitboard) -> Lanes:
     In the set's copy that begins at 63 * target, the target's own bit is at 64 * target. Copies would overlap in
     their first and last bits if a1's were there.
     """
-    return (targets & ~1) * _COPIES & _FIRST_BITS | targets & 1
+    return (targets & _NOT_A1) * _COPIES & _FIRST_BITS | targets & 1
 
 
 def _lanes_of(targets: Bitboard) -> Lanes:
     """Every bit of the targets' lanes: 2**64 - 1 times its first, which a shift gives sooner than a product."""
-    first = (targets & ~1) * _COPIES & _FIRST_BITS | targets & 1
+    first = (targets & _NOT_A1) * _COPIES & _FIRST_BITS | targets & 1
     return (first << 64) - first
 
 
@@ -70,7 +72,6 @@ _STRAIGHTS = [(*rank, *file) for rank, file in zip(_RANKS, _FILES, strict=True)]
 _DIAGONALS = [_line(square, chess.BB_DIAG_MASKS[square], chess.BB_DIAG_ATTACKS[square]) for square in chess.SQUARES]
 _KNIGHT_ATTACKS = [_attacks(square, chess.BB_KNIGHT_ATTACKS[square]) for square in chess.SQUARES]
 _KING_ATTACKS = chess.BB_KING_ATTACKS
-_NOT_FILE_A, _NOT_FILE_H = ~chess.BB_FILE_A, ~chess.BB_FILE_H
 
 #: What a rook, and a bishop, would attack on an empty board.
 _ROOK_LINES = [chess.BB_RANK_ATTACKS[square][0] | chess.BB_FILE_ATTACKS[square][0] for square in chess.SQUARES]
@@ -193,13 +194,13 @@ def _look_around(
     pieces = board.rooks & own | queens
     while pieces:
         square = pieces.bit_length() - 1
-        pieces ^= 1 << square
+        pieces ^= BB_SQUARES[square]
         rank_mask, ranks, file_mask, files = _STRAIGHTS[square]
         lanes |= ranks[occupied & rank_mask] | files[occupied & file_mask]
     pieces = board.bishops & own | queens
     while pieces:
         square = pieces.bit_length() - 1
-        pieces ^= 1 << square
+        pieces ^= BB_SQUARES[square]
         mask, diagonals = _DIAGONALS[square]
         lanes |= diagonals[occupied & mask]
     seen = lanes >> _SEEN
@@ -227,9 +228,10 @@ def _legal(board: Board, color: Color, own: Bitboard, king: Bitboard, lanes: Lan
     square = king.bit_length() - 1
     queens = board.queens
     snipers = _ROOK_LINES[square] & (board.rooks | queens) | _BISHOP_LINES[square] & (board.bishops | queens)
-    if snipers := snipers & ~own:
+    if snipers := snipers & board.occupied_co[not color]:
         lanes = _without_pinned(board, own, square, snipers, lanes)
-    steps = _KING_ATTACKS[square] & ~(own | seen_by_other)
+    steps = _KING_ATTACKS[square]
+    steps ^= steps & (own | seen_by_other)
     if seen_by_other & king:
         checkers = board.attackers_mask(not color, square)
         lanes &= _lanes_of(_remedies(square, checkers))
@@ -248,7 +250,7 @@ def _without_pinned(board: Board, own: Bitboard, king: Square, snipers: Bitboard
     occupied, between_king_and = board.occupied, _BETWEEN[king]
     while snipers:
         sniper = snipers.bit_length() - 1
-        snipers ^= 1 << sniper
+        snipers ^= BB_SQUARES[sniper]
         between = between_king_and[sniper] & occupied
         if between & own and not between & (between - 1):
             off_line = _first_bits(BB_ALL & ~chess.ray(king, sniper)) << between.bit_length() - 1

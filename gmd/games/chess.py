@@ -81,16 +81,16 @@ class ChessGame(Game):
 
     def draws(self, shown: Snapshot) -> int:
         """The draws the side to move may take there, as the wire's bits."""
-        if shown.termination != "available_move":
+        if (shown.halfmoves < 100 and shown.occurrences < 3) or shown.termination != "available_move":
             return 0
         return FIFTY_MOVES * (shown.halfmoves >= 100) | THREEFOLD * (shown.occurrences >= 3)
 
     # --- Deciding -----------------------------------------------------------------------------------------------
 
     def decide(self, command: Command, thought: float) -> Outcome:
+        if isinstance(command, Play):  # nearly all are, and a pattern costs a set and a list
+            return self._decide_play(command, thought)
         match command:
-            case Play():
-                return self._decide_play(command, thought)
             case End():
                 return self._decide_end(command, thought)
             case Join():
@@ -150,9 +150,10 @@ class ChessGame(Game):
     # --- Applying -----------------------------------------------------------------------------------------------
 
     def apply(self, event: AnyEvent) -> None:
+        if isinstance(event, Moved):  # as above
+            self._apply_moved(event)
+            return
         match event:
-            case Moved():
-                self._apply_moved(event)
             case Ended():
                 self._apply_ended(event)
             case Joined():

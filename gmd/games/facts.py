@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import cast
 
 import chess
-from chess import BB_SQUARES, Board, Move
+from chess import BB_SQUARES, Board
 from chess.variant import CrazyhouseBoard
 from msgspec import Raw, Struct
 
@@ -19,7 +19,7 @@ from gm_protocol.state import AccessMap, BoardRows, Pockets
 
 from .access import access
 from .fragments import Placement, access_json, castling, fen_of, placement
-from .moves import encode_move, find_move, san_stem
+from .moves import Found, find_move, san_stem
 from .position import Position, advance, contents, pack, unpack
 
 #: Positions kept after their second sighting: some 50 MB, or 100 where clients ask for all their legal moves.
@@ -33,7 +33,7 @@ REMEMBERED_POSITIONS = 65_536
 
 # What a reply is said to hold, and the JSON it will be: msgspec copies that to where it goes.
 _as_rows = cast(Callable[[bytes], BoardRows], Raw)
-_as_map = cast(Callable[[bytes], AccessMap], Raw)
+_as_map = cast(Callable[[str], AccessMap], Raw)
 
 
 class Played(Struct, frozen=True, gc=False):
@@ -130,20 +130,21 @@ class Facts:
         played = self._played.get(text)
         if played is None:
             board = self._board or unpack(self.position)
-            move = find_move(board, self.sources, text)
-            uci = move.uci()
+            found = find_move(board, self.sources, text)
+            uci = found.known.uci
             played = self._played.get(uci)
             if played is None:
                 self._board = None
-                played = self._played[uci] = self._push(board, move, uci)
+                played = self._played[uci] = self._push(board, found)
             if text == played.san:  # the other spellings a client might send are without number
                 self._played[text] = played
         return played
 
-    def _push(self, board: Board, move: Move, uci: str) -> Played:
-        piece_type = board.piece_type_at(move.from_square)  # None: it is dropped
+    def _push(self, board: Board, found: Found) -> Played:
+        known, piece_type = found.known, found.piece_type
+        move = known.move
         captures = board.occupied_co[not self.turn] & BB_SQUARES[move.to_square] != 0
-        stem = san_stem(board, self.sources, move, piece_type)
+        stem = san_stem(board, found)
         changes = advance(board, move, piece_type)
         position = pack(board)
         if position in _kept or position in _recent:
@@ -155,13 +156,13 @@ class Facts:
                 _recent.pop(self._before, None)
         sign = ("+" if after.can_move else "#") if after.check else ""
         zeroing = captures or piece_type == chess.PAWN
-        return Played(uci, stem + sign, encode_move(move), position, after.can_move, zeroing)
+        return Played(known.uci, stem + sign, known.code, position, after.can_move, zeroing)
 
 
 # Facts by position. One seen for the first time stays a while; one seen again stays for as long as it is used:
 # storing every position for long would fill memory with positions nobody reaches twice, and cost each of them more.
 _kept: OrderedDict[Position, Facts] = OrderedDict()
-_recent: OrderedDict[Position, Facts] = OrderedDict()
+_recent: dict[Position, Facts] = {}
 _seen: set[int] = set()
 
 
@@ -175,18 +176,19 @@ def facts_of(position: Position) -> Facts:
 
 
 def _store(facts: Facts) -> Facts:
-    mark = hash(facts.position)
+    position = facts.position
+    mark = hash(position)
     if mark in _seen:
-        _kept[facts.position] = facts
+        _kept[position] = facts
         if len(_kept) > KEPT_POSITIONS:
             _drop_unused()
         return facts
     if len(_seen) >= REMEMBERED_POSITIONS:
         _seen.clear()
     _seen.add(mark)
-    _recent[facts.position] = facts
+    _recent[position] = facts
     if len(_recent) > RECENT_POSITIONS:
-        _recent.popitem(last=False)
+        del _recent[next(iter(_recent))]
     return facts
 
 

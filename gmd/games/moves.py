@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import chess
 from chess import BB_SQUARES, Bitboard, Board, Move, PieceType, Square
+from msgspec import Struct
 
 from gm_protocol.errors import AmbiguousMove, IllegalMove, quote
 
@@ -28,10 +29,32 @@ _FILES = dict(zip(chess.FILE_NAMES, chess.BB_FILES, strict=True))
 _RANKS = dict(zip(chess.RANK_NAMES, chess.BB_RANKS, strict=True))
 _PROMOTIONS = {"n": chess.KNIGHT, "b": chess.BISHOP, "r": chess.ROOK, "q": chess.QUEEN}
 _PIECES = {letter.upper(): piece for letter, piece in _PROMOTIONS.items()} | {"K": chess.KING}
+#: Where a board has the pieces of each type.
+_SETS = ["", "pawns", "knights", "bishops", "rooks", "queens", "kings"]
 _LETTERS = ["", "", "N", "B", "R", "Q", "K"]
 
 
-def find_move(board: Board, sources: bytes, text: str) -> Move:
+class KnownMove(Struct, frozen=True, gc=False):
+    """A move, and what it is called whatever the position: there are few, so that each is made once."""
+
+    move: Move
+    uci: str
+    #: See :func:`encode_move`.
+    code: int
+
+
+class Found(Struct, frozen=True, gc=False):
+    """A legal move, and what its SAN depends on."""
+
+    known: KnownMove
+    #: What moves; None where it is dropped.
+    piece_type: PieceType | None
+    #: The side's other pieces of that type that may go there.
+    rivals: Bitboard
+    castles: bool = False
+
+
+def find_move(board: Board, sources: bytes, text: str) -> Found:
     """The legal move a text means.
 
     :param sources: the position's :attr:`~gmd.games.access.Access.sources`.
@@ -40,8 +63,8 @@ def find_move(board: Board, sources: bytes, text: str) -> Move:
     :raises AmbiguousMove: it means several.
     """
     reading = _read(text) if len(text) <= MAX_TEXT else None
-    move = None if reading is None else _resolve(board, sources, reading)
-    return _by_chess(board, text) if move is None else move
+    found = None if reading is None else _resolve(board, sources, reading)
+    return _found_by_chess(board, sources, text) if found is None else found
 
 
 class _Reading(NamedTuple):
@@ -73,21 +96,41 @@ def _read(text: str) -> _Reading | None:
     return _Reading(piece_type, origins, target, _PROMOTIONS[promotion.lower()] if promotion else None)
 
 
-def _resolve(board: Board, sources: bytes, reading: _Reading) -> Move | None:
+def _resolve(board: Board, sources: bytes, reading: _Reading) -> Found | None:
     """The one move that is meant, if there is one in the position's access map."""
     piece_type, origins, target, promotion = reading
-    found = sources_of(sources, target) & origins & board.occupied_co[board.turn]
+    movers = sources_of(sources, target) & board.occupied_co[board.turn]
     if piece_type is not None:
-        found &= _of_type(board, piece_type)
-    if not found or found & (found - 1):
+        movers &= _of_type(board, piece_type)
+    meant = movers & origins
+    if not meant or meant & (meant - 1):
         return None
-    promotes = target >> 3 in (0, 7) and found & board.pawns != 0
-    return Move(found.bit_length() - 1, target, promotion) if promotes == (promotion is not None) else None
+    source = meant.bit_length() - 1
+    if piece_type is None:
+        piece_type = board.piece_type_at(source)
+        assert piece_type is not None
+        movers &= _of_type(board, piece_type)
+    promotes = piece_type == chess.PAWN and target >> 3 in (0, 7)
+    if promotes != (promotion is not None):
+        return None
+    return Found(known_move(source | target << 6 | (promotion or 0) << 12), piece_type, movers ^ meant)
+
+
+def _found_by_chess(board: Board, sources: bytes, text: str) -> Found:
+    move = _by_chess(board, text)
+    known = known_move(encode_move(move))
+    piece_type = board.piece_type_at(move.from_square)
+    if piece_type is None:
+        return Found(known, None, 0)
+    movers = sources_of(sources, move.to_square) & board.occupied_co[board.turn] & _of_type(board, piece_type)
+    castles = piece_type == chess.KING and not movers  # the map leaves castling out
+    return Found(known, piece_type, movers & ~BB_SQUARES[move.from_square], castles)
 
 
 def _of_type(board: Board, piece_type: PieceType) -> Bitboard:
     """All pieces of a type, either colour."""
-    return (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)[piece_type - 1]
+    pieces: Bitboard = getattr(board, _SETS[piece_type])
+    return pieces
 
 
 def _by_chess(board: Board, text: str) -> Move:
@@ -113,12 +156,10 @@ def _illegal(board: Board, text: str) -> IllegalMove:
     return IllegalMove(f"move: {quote(text)} is not legal for {side} in {board.epd(shredder=board.chess960)}")
 
 
-def san_stem(board: Board, sources: bytes, move: Move, piece_type: PieceType | None) -> str:
-    """A legal move's SAN without the check or mate sign; the move has not been made.
-
-    :param piece_type: what moves; None where it is dropped.
-    """
-    target, target_bit = chess.SQUARE_NAMES[move.to_square], BB_SQUARES[move.to_square]
+def san_stem(board: Board, found: Found) -> str:
+    """A legal move's SAN without the check or mate sign; the move has not been made."""
+    move, piece_type, rivals = found.known.move, found.piece_type, found.rivals
+    target = chess.SQUARE_NAMES[move.to_square]
     if piece_type is None:
         assert move.drop is not None
         return f"{_LETTERS[move.drop]}@{target}"
@@ -126,11 +167,9 @@ def san_stem(board: Board, sources: bytes, move: Move, piece_type: PieceType | N
         captures = (move.to_square ^ move.from_square) & 7
         stem = f"{chess.FILE_NAMES[move.from_square & 7]}x{target}" if captures else target
         return f"{stem}={_LETTERS[move.promotion]}" if move.promotion else stem
-    from_bit, movers = BB_SQUARES[move.from_square], sources_of(sources, move.to_square)
-    if piece_type == chess.KING and not movers & from_bit:  # the map leaves castling out
+    if found.castles:
         return "O-O" if move.to_square > move.from_square else "O-O-O"
-    rivals = movers & board.occupied_co[board.turn] & _of_type(board, piece_type) & ~from_bit
-    takes = "x" if board.occupied & target_bit else ""
+    takes = "x" if board.occupied & BB_SQUARES[move.to_square] else ""
     return f"{_LETTERS[piece_type]}{_origin(move.from_square, rivals) if rivals else ''}{takes}{target}"
 
 
@@ -140,12 +179,16 @@ def encode_move(move: Move) -> int:
 
 
 @cache
+def known_move(code: int) -> KnownMove:
+    """The move of :func:`encode_move`'s code."""
+    source, target, piece = code & 63, code >> 6 & 63, code >> 12 or None
+    move = Move(source, target, drop=piece) if source == target else Move(source, target, promotion=piece)
+    return KnownMove(move, move.uci(), code)
+
+
 def decode_move(code: int) -> str:
     """The UCI of :func:`encode_move`'s code."""
-    source, target, piece = code & 63, code >> 6 & 63, code >> 12 or None
-    if source == target:
-        return Move(source, target, drop=piece).uci()
-    return Move(source, target, promotion=piece).uci()
+    return known_move(code).uci
 
 
 def _origin(source: Square, rivals: Bitboard) -> str:

@@ -133,8 +133,8 @@ def advance(board: Board, move: Move, piece_type: chess.PieceType | None) -> lis
         return contents(board, source | target | (occupied ^ board.occupied))
     both = source | target
     if target & other:
-        _clear(board, ~target)
-        board.occupied_co[not turn] = other = other & ~target
+        _clear(board, chess.BB_ALL ^ target)
+        board.occupied_co[not turn] = other = other ^ target
     board.ep_square = None
     if piece_type == chess.PAWN:
         board.pawns ^= both
@@ -152,7 +152,7 @@ def advance(board: Board, move: Move, piece_type: chess.PieceType | None) -> lis
     else:
         assert piece_type == chess.QUEEN
         board.queens ^= both
-    board.castling_rights &= ~both
+    board.castling_rights ^= board.castling_rights & both
     board.occupied_co[turn] = own ^ both
     board.occupied = own ^ both | other
     board.turn = not turn

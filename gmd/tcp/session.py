@@ -218,7 +218,7 @@ class Session:
 
     def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
         """The request in a frame; or None, with its refusal among the replies. The first tells the version."""
-        first, request, kind = not self.version, None, None
+        request = kind = None
         try:
             request = decode_request(body, strict=self._call.strict)
         except InvalidRequest as invalid:
@@ -226,7 +226,7 @@ class Session:
             if kind == "hello":
                 self._call.forget()
             replies.append(dispatch.invalid(invalid, self._call))
-        if first:
+        if not self.version:
             self.version = 2 if isinstance(request, Hello) or kind == "hello" else 1
             self._call.strict = self.version == 2
         return request

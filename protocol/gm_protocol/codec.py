@@ -56,7 +56,8 @@ def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:
     """
     body = body.rstrip(b"\0")
     try:
-        body.decode()  # msgspec does not look into the fields it skips
+        if not body.isascii():
+            body.decode()  # msgspec does not look into the fields it skips
         try:
             request: AnyRequest = _request_decoder.decode(body)
         except msgspec.ValidationError:

@@ -48,7 +48,7 @@ def readings(board: Board, text: str) -> set[str]:
 
 def found_by_us(board: Board, text: str) -> set[str]:
     try:
-        return {find_move(board, access(board).sources, text).uci()}
+        return {find_move(board, access(board).sources, text).known.uci}
     except AmbiguousMove:
         return {AMBIGUOUS}
     except IllegalMove:
