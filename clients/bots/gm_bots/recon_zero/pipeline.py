@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -19,8 +20,9 @@ import numpy as np
 import torch
 
 from .checkpoint import load, save
-from .network import Network, NetworkEvaluator, NetworkSettings
+from .network import Network, NetworkSettings
 from .player import Settings
+from .pool import InProcess, Pool
 from .replay import Replay
 from .self_play import play_itself, play_random
 from .training import Trainer, TrainingSettings
@@ -63,23 +65,25 @@ class Training:
     :ivar log: what came of each.
     """
 
-    def __init__(self, directory: Path, plan: Plan) -> None:
+    def __init__(self, directory: Path, plan: Plan, pool: Pool | None = None, device: str = "cpu") -> None:
         """Begin one, or take up the one that is there.
 
+        :param pool: where games are played; in this process, unless something else is said.
+        :param device: PyTorch's name of what the steps are made on.
         :raises BadTraining: there is one, of another plan.
         :raises BadCheckpoint: its checkpoint cannot be used.
         """
         directory.mkdir(parents=True, exist_ok=True)
-        self._directory, self._plan = directory, plan
+        self._directory, self._plan, self._pool = directory, plan, pool or InProcess()
         self.iteration, added = 0, 0
         self.log: list[dict[str, Any]] = []
         if self._latest.exists():
-            self._trainer, extra = load(self._latest)
+            self._trainer, extra = load(self._latest, device)
             self._check(extra["plan"])
             self.iteration, self.log, added = extra["iteration"], extra["log"], extra["added"]
         else:
             torch.manual_seed(plan.seed)
-            self._trainer = Trainer(Network(plan.network), plan.training)
+            self._trainer = Trainer(Network(plan.network).to(device), plan.training)
         self._replay = Replay(directory / "samples", plan.capacity, added)
 
     @property
@@ -94,23 +98,25 @@ class Training:
 
     def iterate(self, tell: Tell = lambda what: None) -> dict[str, Any]:
         """One iteration; what came of it, as the log has it."""
-        evaluator = NetworkEvaluator(self._trainer.network)
-        samples = self._play(evaluator, tell)
+        samples = self._play(tell)
         losses = self._learn(tell)
-        points = self._match(NetworkEvaluator(self._trainer.network), tell)
+        points = self._match(tell)
         self.iteration += 1
         done = {"iteration": self.iteration, "samples": samples, "kept": len(self._replay), "step": self._trainer.step}
         self.log.append({**done, **losses, "points_against_random": points})
         self._keep()
         return self.log[-1]
 
-    def _play(self, evaluator: NetworkEvaluator, tell: Tell) -> int:
+    def _play(self, tell: Tell) -> int:
         """Games against itself; the samples that came of them."""
-        before = self._replay.added
-        for game in range(self._plan.games):
-            for sample in play_itself(evaluator, self._plan.player, self._seed("game", game), self._plan.max_plies):
+        before, plan = self._replay.added, self._plan
+        games = [
+            partial(play_itself, settings=plan.player, seed=self._seed("game", game), max_plies=plan.max_plies)
+            for game in range(plan.games)
+        ]
+        for samples in self._pool.play(games, self._trainer.network, partial(tell, "game")):
+            for sample in samples:
                 self._replay.add(sample)
-            tell("game")
         return self._replay.added - before
 
     def _learn(self, tell: Tell) -> dict[str, float]:
@@ -125,13 +131,20 @@ class Training:
             "value_loss": mean(each.value for each in losses),
         }
 
-    def _match(self, evaluator: NetworkEvaluator, tell: Tell) -> float | None:
+    def _match(self, tell: Tell) -> float | None:
         """The share of the points against a random mover; None where there are no games. Its own moves are its best."""
-        player, points = replace(self._plan.player, exploring=0), []
-        for match in range(self._plan.matches):
-            color = chess.COLORS[match % 2]
-            points.append(play_random(evaluator, player, self._seed("match", match), color, self._plan.max_plies))
-            tell("match")
+        player, plies = replace(self._plan.player, exploring=0), self._plan.max_plies
+        matches = [
+            partial(
+                play_random,
+                settings=player,
+                seed=self._seed("match", match),
+                color=chess.COLORS[match % 2],
+                max_plies=plies,
+            )
+            for match in range(self._plan.matches)
+        ]
+        points = list(self._pool.play(matches, self._trainer.network, partial(tell, "match")))
         return mean(points) if points else None
 
     def _seed(self, what: str, number: int) -> str:
