@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.bots.recon_zero.learning import needs_ray, needs_torch
+from tests.bots.recon_zero.test_pipeline import SMALL, train
 
 if TYPE_CHECKING:
     from gm_bots.recon_zero.pipeline import Plan, Training
@@ -178,32 +181,34 @@ def test_a_cluster_that_is_not_there() -> None:
 
 
 def test_ctrl_c_ends_it_and_the_same_command_goes_on(tmp_path: Path, ray_directory: Path) -> None:
-    """With two workers, and then with none."""
-    whole = start(tmp_path / "whole", "--iterations", "3", "--workers", "1")
-    broken = start(tmp_path / "broken", "--iterations", "1000", "--workers", "2")
+    """Begun by two workers, it goes on with none."""
+    torch_in_one_thread()
+    broken = start(tmp_path / "broken", "--iterations", "1000", *SMALL, "--workers", "2")
     assert broken.stdout is not None
     first = broken.stdout.readline()
     assert first.startswith("Iteration 1: "), broken.communicate()
     os.killpg(broken.pid, signal.SIGINT)  # as a terminal does: to all of them
     out, errors = broken.communicate()
-    done = [first, *out.splitlines()]
-    line = f"Interrupted. The same command goes on from iteration {len(done)}, the last that is done."
+    done = 1 + len(out.splitlines())
+    line = f"Interrupted. The same command goes on from iteration {done}, the last that is done."
     assert (broken.returncode, errors.split()) == (130, line.split())
     assert still_running(ray_directory) == []
-    rest = start(tmp_path / "broken", "--iterations", "3", "--workers", "1")
-    rest.communicate()
-    whole.communicate()
+    assert train(tmp_path / "broken", done + 1).exit_code == 0
+    assert train(tmp_path / "whole", done + 1).exit_code == 0
     assert_same(tmp_path / "broken", tmp_path / "whole")
+
+
+def torch_in_one_thread() -> None:
+    """As the process that is interrupted; with another number, sums may be added in another order."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def start(out: Path, *options: str) -> subprocess.Popen[str]:
     """The command, in a group of its own."""
-    arguments = [
-        *("--games", "4", "--steps", "4", "--batch", "8", "--matches", "2", "--simulations", "4"),
-        *("--determinisations", "2", "--max-plies", "12", "--channels", "4", "--layers", "1", "--seed", "3"),
-    ]
     return subprocess.Popen(
-        [sys.executable, "-m", "gmd", "train", "recon-zero", "--out", str(out), *arguments, *options],
+        [sys.executable, "-m", "gmd", "train", "recon-zero", "--out", str(out), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
