@@ -151,14 +151,19 @@ def test_workers_on_this_machine(ray_directory: Path, monkeypatch: pytest.Monkey
     settings = Settings(determinisations=2, simulations=8)
     games = [partial(play_random, settings=settings, seed=f"{n}", color=n % 2 == 0, max_plies=6) for n in range(3)]
     told: list[None] = []
+    monkeypatch.delenv("RAY_USAGE_STATS_ENABLED")
     with Workers(2) as workers:
+        environments = [(process / "environ").read_bytes() for process in rays(ray_directory)]
+        assert len(environments) > 2
+        assert all(b"RAY_USAGE_STATS_ENABLED=0\0" in environment for environment in environments)
         for network in (None, Network(NetworkSettings(channels=4, layers=1)), None):
             points = list(workers.play(games, network, lambda: told.append(None)))
             assert points == list(InProcess().play(games, network, lambda: None))
         assert len(told) == 9
-        # A game that fails is no reason to play it again, and no other is held up.
-        with pytest.raises(TypeError):
-            list(workers.play([int], None, lambda: None))  # type: ignore[list-item]
+        # A game that fails is no reason to play it again, nor to play no more.
+        for _ in range(3):
+            with pytest.raises(TypeError):
+                list(workers.play([int], None, lambda: None))  # type: ignore[list-item]
         assert list(workers.play([callable], None, lambda: None)) == [True]
         assert workers.deaths == 0
         # One that kills whoever plays it is not played for ever.
@@ -192,7 +197,7 @@ def test_ctrl_c_ends_it_and_the_same_command_goes_on(tmp_path: Path, ray_directo
     done = 1 + len(out.splitlines())
     line = f"Interrupted. The same command goes on from iteration {done}, the last that is done."
     assert (broken.returncode, errors.split()) == (130, line.split())
-    assert still_running(ray_directory) == []
+    assert rays(ray_directory) == []
     assert train(tmp_path / "broken", done + 1).exit_code == 0
     assert train(tmp_path / "whole", done + 1).exit_code == 0
     assert_same(tmp_path / "broken", tmp_path / "whole")
@@ -217,10 +222,11 @@ def start(out: Path, *options: str) -> subprocess.Popen[str]:
     )
 
 
-def still_running(directory: Path) -> list[bytes]:
-    """The command lines of processes that name a directory, as Ray's own do."""
+def rays(directory: Path) -> list[Path]:
+    """Of Ray's processes, which all name its directory, those of Linux's directories that tell of them."""
     found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended meanwhile
-            found.append(process.read_bytes())
-    return [line for line in found if bytes(directory) in line]
+            if bytes(directory) in (process / "cmdline").read_bytes():
+                found.append(process)
+    return found

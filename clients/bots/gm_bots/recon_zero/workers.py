@@ -16,9 +16,6 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
 
-# Read when Ray is imported: what is started here tells Ray's makers nothing, unless the user wants it to.
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-
 import numpy as np
 import ray
 import torch
@@ -208,19 +205,20 @@ class Workers:
         try:
             result = ray.get(ready[0])
         except RayTaskError:  # the game itself has failed, as it would anywhere
+            self._idle.append(worker)
             raise
         except RayError as error:  # all others say, in many ways, that worker, machine or result is gone
-            self._replace(worker, error)
             if current is not None:
                 current.waiting.appendleft(number)
+            self._replace(worker, error)
             return
         self._idle.append(worker)
         if current is None:
             worker.place = result
-            return
-        self._futile = 0
-        current.results[number] = result
-        current.done()
+        else:
+            self._futile = 0
+            current.results[number] = result
+            current.done()
 
     def _check_patience(self) -> None:
         """:raises NoWorkers: no worker has a game, and none has started for long."""
@@ -242,7 +240,9 @@ class Workers:
             raise NoWorkers(
                 f"{self._futile} workers have died, and no game was over meanwhile. Of the last one Ray says: {error}"
             )
-        if worker.place is not None:
+        if worker.place is None:
+            self._notice(f"A worker has not started: {str(error).strip().splitlines()[-1]}")
+        else:
             self._notice(f"A worker is lost ({worker.place}). Its game is played by another.")
         ray.kill(worker.actor)  # it may live, and only be out of reach
         self._start()
@@ -251,6 +251,8 @@ class Workers:
 def _connect(count: int, address: str | None) -> None:
     """Start Ray with processors for so many workers, or join the cluster."""
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
+    # What is started here tells Ray's makers nothing, unless the user has said that it shall.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     _hush()
     if address is None:
         ray.init("local", num_cpus=count, include_dashboard=False, object_store_memory=SHARED_MEMORY, **quiet)
