@@ -66,9 +66,9 @@ def tiny() -> Plan:
         batch=8,
         matches=1,
         capacity=1000,
-        max_plies=10,
+        max_plies=6,
         network=NetworkSettings(channels=4, layers=1),
-        player=Settings(determinisations=2, simulations=2, exploring=10),
+        player=Settings(determinisations=2, simulations=2, exploring=6),
     )
 
 
@@ -97,7 +97,9 @@ def assert_same(ours: Path, theirs: Path) -> None:
     assert extra == expected
 
 
-def test_no_game_is_lost_with_who_plays_it(tmp_path: Path, ray_directory: Path) -> None:
+def test_no_game_is_lost_with_who_plays_it(
+    tmp_path: Path, ray_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """In a first iteration a worker is killed, in a second one its machine, in a third one all that are left."""
     from gm_bots.recon_zero.pipeline import Training
     from gm_bots.recon_zero.workers import Workers
@@ -114,6 +116,7 @@ def test_no_game_is_lost_with_who_plays_it(tmp_path: Path, ray_directory: Path) 
         training.iterate(at_first(kill[0]))
         assert workers.deaths == 2
         lose_all(training, workers, kill[1])
+    assert capsys.readouterr().out == ""  # of each death Ray by itself prints pages
     assert training.log == unbroken.log[:2]
     Training(tmp_path / "broken", tiny()).iterate()
     assert_same(tmp_path / "broken", tmp_path / "unbroken")

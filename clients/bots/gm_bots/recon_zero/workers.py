@@ -253,6 +253,8 @@ def _connect(count: int, address: str | None) -> None:
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
     # What is started here tells Ray's makers nothing, unless the user has said that it shall.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # By itself Ray gives workers a niceness of 15: on a busy machine two would play less than this process alone.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     _hush()
     if address is None:
         ray.init("local", num_cpus=count, include_dashboard=False, object_store_memory=SHARED_MEMORY, **quiet)
