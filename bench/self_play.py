@@ -1,8 +1,8 @@
 """How much recon-zero plays and learns: games against itself with one worker and with two, and steps of training.
 
 One worker is the process itself, two are Ray's actors, as with ``gmd train recon-zero --workers``. In each round both
-play the same games, by a network as large as a training's if nothing else is said. On a machine that does other work two
-workers may be given no more of it than one; their ratio then says nothing.
+play the same games, by a network as large as a training's if nothing else is said. On a machine that does other work,
+two workers may be given no more of it than one; their ratio then says nothing.
 """
 
 from __future__ import annotations
