@@ -14,6 +14,7 @@ from . import (
     minimax,
     ratings,
     recon,
+    self_play,
     start,
     strength,
     throughput,
@@ -38,6 +39,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "ratings": lambda options: ratings.measure(ladders=24),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
     "minimax": lambda options: minimax.measure(),
+    "self-play": lambda options: self_play.measure(options.rounds),
 }
 
 #: What takes long and is run only when it is named.

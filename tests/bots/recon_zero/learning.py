@@ -1,4 +1,4 @@
-"""PyTorch, which the tests of the network need, and small things to learn from."""
+"""PyTorch and Ray, which some tests need, and small things to learn from."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ import pytest
 from gm_bots.recon_zero.belief import certain
 from gm_bots.recon_zero.encoder import Planes, encode
 
-#: CI sets GMD_REQUIRE_ALL, and installs it: there its lack is an error, not a reason to skip.
-needs_torch = pytest.mark.skipif(
-    find_spec("torch") is None and os.environ.get("GMD_REQUIRE_ALL") != "1",
-    reason="torch is not installed: pip install -e '.[train]'",
-)
+
+def _needs(library: str) -> pytest.MarkDecorator:
+    """CI sets GMD_REQUIRE_ALL, and installs it: there its lack is an error, not a reason to skip."""
+    return pytest.mark.skipif(
+        find_spec(library) is None and os.environ.get("GMD_REQUIRE_ALL") != "1",
+        reason=f"{library} is not installed: pip install -e '.[train]'",
+    )
+
+
+needs_torch, needs_ray = _needs("torch"), _needs("ray")
 
 
 def planes(seed: int) -> Planes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,9 @@ def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:
     assert refused.exit_code == 1
     assert "batch: " in refused.output
     assert "is of a training with 8, not 9" in refused.output
+
+
+def test_one_worker_needs_no_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)  # to import it fails
+    done = train(tmp_path, 1, "--workers", "1")
+    assert done.exit_code == 0, done.output

@@ -56,16 +56,18 @@ def save_network(path: Path, network: Network) -> None:
     torch.save({"version": VERSION, "network": asdict(network.settings), "weights": network.state_dict()}, path)
 
 
-def load(path: Path) -> tuple[Trainer, dict[str, Any]]:
+def load(path: Path, device: str = "cpu") -> tuple[Trainer, dict[str, Any]]:
     """The training as it was, and what else was kept.
 
+    :param device: PyTorch's name of what it goes on on, wherever it was.
     :raises BadCheckpoint: it is none of this version.
     :raises OSError: it cannot be read.
     """
     content = _read(path)
     if "optimiser" not in content:
         raise BadCheckpoint(f"{path} is a network alone, by which a bot plays: no training goes on from it")
-    trainer = Trainer(Network(NetworkSettings(**content["network"])), TrainingSettings(**content["training"]))
+    network = Network(NetworkSettings(**content["network"])).to(device)
+    trainer = Trainer(network, TrainingSettings(**content["training"]))
     trainer.network.load_state_dict(content["weights"])
     trainer.optimiser.load_state_dict(content["optimiser"])
     trainer.step = content["step"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from .pipeline import Plan
+    from .pipeline import Plan, Training
+    from .workers import Workers
 
 
 @click.group()
@@ -66,31 +68,82 @@ def train() -> None:
     help="Of the value's error, beside the moves'.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same makes the same training.")
-def recon_zero(out: Path, iterations: int, **settings: Any) -> None:
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Games at a time. From 2 on, by Ray, on a processor each.",
+)
+@click.option(
+    "--ray-address",
+    metavar="HOST:PORT",
+    help="The workers are in this Ray cluster, which this machine is one of; auto: the one that runs here.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="Makes the steps. auto: a GPU, where there is one.",
+)
+def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None, device: str, **settings: Any) -> None:
     """Train the network of recon-zero: games against itself, steps, games against a random mover, a checkpoint.
 
     DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays by it. Killed, and
     started again with the same options, it goes on from there. DIR/log.jsonl has a line for each iteration, and
     DIR/loss.png and DIR/win-rate.png are drawn from it, where matplotlib is installed.
     """
-    for library in ("numpy", "torch"):
-        if find_spec(library) is None:
-            raise click.ClickException(f"{library} is not installed: pip install 'grandmasterd[train]'")
+    in_ray = workers > 1 or ray_address is not None
+    _need("numpy", "torch", *(["ray"] if in_ray else []))
     from .checkpoint import BadCheckpoint
+    from .devices import NoDevice, device_of
     from .pipeline import BadTraining, Training
 
-    plan = _plan(settings)
+    plan, pool = _plan(settings), _workers(workers, ray_address) if in_ray else None
     try:
-        training = Training(out, plan)
-    except (BadCheckpoint, BadTraining, OSError) as error:
+        training = Training(out, plan, pool, device_of(device))
+    except (BadCheckpoint, BadTraining, NoDevice, OSError) as error:
         raise click.ClickException(str(error)) from None
+    _run(training, iterations, pool)
+
+
+def _need(*libraries: str) -> None:
+    for library in libraries:
+        if find_spec(library) is None:
+            raise click.ClickException(f"{library} is not installed: pip install 'grandmasterd[train]'")
+
+
+def _run(training: Training, iterations: int, pool: Workers | None) -> None:
+    from .pool import NoWorkers
+
+    try:
+        with ExitStack() as stack:
+            if pool is not None:
+                with _status("Starting Ray"):
+                    stack.enter_context(pool)
+            _iterate(training, iterations)
+    except KeyboardInterrupt:
+        click.echo(f"Interrupted. {_how_to_go_on(training)}", err=True)
+        sys.exit(130)
+    except NoWorkers as error:
+        raise click.ClickException(f"{error}. {_how_to_go_on(training)}") from None
+
+
+def _workers(count: int, address: str | None) -> Workers:
+    from .workers import Workers
+
+    return Workers(count, address, notice=lambda line: click.echo(line, err=True))
+
+
+def _iterate(training: Training, iterations: int) -> None:
     draws = _can_draw()
     while training.iteration < iterations:
-        with _progress(plan, f"Iteration {training.iteration + 1} of {iterations}") as tell:
+        with _progress(training.plan, f"Iteration {training.iteration + 1} of {iterations}") as tell:
             done = training.iterate(tell)
         click.echo(_line(done))
         if draws:
-            _draw_if_it_can_be(out)
+            _draw_if_it_can_be(training.directory)
 
 
 @train.command("plot")
@@ -142,6 +195,12 @@ def _draw_if_it_can_be(directory: Path) -> None:
         click.echo(f"no pictures: {error}", err=True)
 
 
+def _how_to_go_on(training: Training) -> str:
+    if not training.iteration:
+        return "No iteration is done: the same command begins anew."
+    return f"The same command goes on from iteration {training.iteration}, the last that is done."
+
+
 def _plan(settings: dict[str, Any]) -> Plan:
     from .network import NetworkSettings
     from .pipeline import Plan
@@ -160,6 +219,15 @@ def _line(done: dict[str, Any]) -> str:
         against += f", {done['points_against_older']:.0%} against iteration {done['older_iteration']}"
     losses = f"loss {done['policy_loss']:.3f} + {done['value_loss']:.3f}"
     return f"Iteration {done['iteration']}: {done['samples']} samples, {losses}{against}"
+
+
+@contextmanager
+def _status(text: str) -> Iterator[None]:
+    """What takes seconds, on the terminal, if there is one."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -19,10 +20,10 @@ import numpy as np
 import torch
 
 from .checkpoint import load, load_network, save
-from .evaluation import Evaluator, count_material
 from .network import Network, NetworkEvaluator, NetworkSettings
 from .older import checkpoint_of, older_than
 from .player import Settings
+from .pool import InProcess, Pool
 from .replay import Replay
 from .self_play import play_itself, play_other, play_random
 from .training import Trainer, TrainingSettings
@@ -70,110 +71,128 @@ class Plan:
 class Training:
     """A training in a directory: ``latest.pt``, ``iteration-0001.pt`` and so on, ``log.jsonl``, and samples.
 
+    :ivar directory: it.
+    :ivar plan: what it does.
     :ivar iteration: how many are done.
     :ivar log: what came of each.
     """
 
-    def __init__(self, directory: Path, plan: Plan) -> None:
+    def __init__(self, directory: Path, plan: Plan, pool: Pool | None = None, device: str = "cpu") -> None:
         """Begin one, or take up the one that is there.
 
+        :param pool: where games are played; in this process, unless something else is said.
+        :param device: PyTorch's name of what the steps are made on.
         :raises BadTraining: there is one, of another plan.
         :raises BadCheckpoint: its checkpoint cannot be used.
         """
         directory.mkdir(parents=True, exist_ok=True)
-        self._directory, self._plan = directory, plan
+        self.directory, self.plan, self._pool = directory, plan, pool or InProcess()
         self.iteration, added = 0, 0
         self.log: list[dict[str, Any]] = []
         if self._latest.exists():
-            self._trainer, extra = load(self._latest)
+            self._trainer, extra = load(self._latest, device)
             self._check(extra["plan"])
             self.iteration, self.log, added = extra["iteration"], extra["log"], extra["added"]
         else:
             torch.manual_seed(plan.seed)
-            self._trainer = Trainer(Network(plan.network), plan.training)
+            self._trainer = Trainer(Network(plan.network).to(device), plan.training)
         self._replay = Replay(directory / "samples", plan.capacity, added)
 
     @property
     def _latest(self) -> Path:
-        return self._directory / "latest.pt"
+        return self.directory / "latest.pt"
 
     def _check(self, before: dict[str, Any]) -> None:
-        for name, value in asdict(self._plan).items():
+        for name, value in asdict(self.plan).items():
             if before.get(name, value) != value:  # what the other did not know yet, it may have from now on
                 was = f"{name}: {self._latest} is of a training with {before.get(name)}"
                 raise BadTraining(f"{was}, not {value}: give the same settings, or another directory")
 
     def iterate(self, tell: Tell = lambda what: None) -> dict[str, Any]:
         """One iteration; what came of it, as the log has it."""
-        taught = self.iteration < self._plan.taught
-        samples = self._play(count_material if taught else NetworkEvaluator(self._trainer.network), tell)
+        samples = self._play(tell)
         losses = self._learn(tell)
-        evaluator = NetworkEvaluator(self._trainer.network)
-        points, older = self._match(evaluator, tell), self._match_older(evaluator, tell)
+        points, older = self._match(tell), self._match_older(tell)
         self.iteration += 1
         done = {"iteration": self.iteration, "samples": samples, "kept": len(self._replay), "step": self._trainer.step}
-        matches = {"points_against_random": points, "matches": self._plan.matches, **older}
+        matches = {"points_against_random": points, "matches": self.plan.matches, **older}
         self.log.append({**done, **losses, **matches})
         self._keep()
         return self.log[-1]
 
-    def _play(self, evaluator: Evaluator, tell: Tell) -> int:
+    def _play(self, tell: Tell) -> int:
         """Games against itself; the samples that came of them."""
-        before = self._replay.added
-        for game in range(self._plan.games):
-            for sample in play_itself(evaluator, self._plan.player, self._seed("game", game), self._plan.max_plies):
+        before, plan = self._replay.added, self.plan
+        player = None if self.iteration < plan.taught else self._trainer.network
+        games = [
+            partial(play_itself, settings=plan.player, seed=self._seed("game", game), max_plies=plan.max_plies)
+            for game in range(plan.games)
+        ]
+        for samples in self._pool.play(games, player, partial(tell, "game")):
+            for sample in samples:
                 self._replay.add(sample)
-            tell("game")
         return self._replay.added - before
 
     def _learn(self, tell: Tell) -> dict[str, float]:
         """Steps; the mean losses."""
-        rng = np.random.default_rng([self._plan.seed, self.iteration])
+        rng = np.random.default_rng([self.plan.seed, self.iteration])
         losses = []
-        for _ in range(self._plan.steps):
-            losses.append(self._trainer.learn(self._replay.draw(self._plan.batch, rng)))
+        for _ in range(self.plan.steps):
+            losses.append(self._trainer.learn(self._replay.draw(self.plan.batch, rng)))
             tell("step")
         return {
             "policy_loss": mean(each.policy for each in losses),
             "value_loss": mean(each.value for each in losses),
         }
 
-    def _match(self, evaluator: NetworkEvaluator, tell: Tell) -> float | None:
+    def _match(self, tell: Tell) -> float | None:
         """The share of the points against a random mover; None where there are no games. Its own moves are its best."""
-        player, points = replace(self._plan.player, exploring=0), []
-        for match in range(self._plan.matches):
-            color = chess.COLORS[match % 2]
-            points.append(play_random(evaluator, player, self._seed("match", match), color, self._plan.max_plies))
-            tell("match")
+        player, plies = replace(self.plan.player, exploring=0), self.plan.max_plies
+        matches = [
+            partial(
+                play_random,
+                settings=player,
+                seed=self._seed("match", match),
+                color=chess.COLORS[match % 2],
+                max_plies=plies,
+            )
+            for match in range(self.plan.matches)
+        ]
+        points = list(self._pool.play(matches, self._trainer.network, partial(tell, "match")))
         return mean(points) if points else None
 
-    def _match_older(self, evaluator: NetworkEvaluator, tell: Tell) -> dict[str, Any]:
+    def _match_older(self, tell: Tell) -> dict[str, Any]:
         """The share of the points against an older network, which one that was, and in how many games."""
-        older = older_than(self._directory, self.iteration + 1)
-        if older is None or not self._plan.matches_older:
+        older, plan = older_than(self.directory, self.iteration + 1), self.plan
+        if older is None or not plan.matches_older:
             return {"points_against_older": None, "older_iteration": None, "matches_older": 0}
         iteration, path = older
-        device = next(self._trainer.network.parameters()).device
-        other, points = NetworkEvaluator(load_network(path).to(device)), []
-        player = replace(self._plan.player, exploring=0)
-        for match in range(self._plan.matches_older):
-            seed, color = self._seed("older", match), chess.COLORS[match % 2]
-            points.append(play_other(evaluator, other, player, seed, color, self._plan.max_plies))
-            tell("match")
+        matches = [
+            partial(
+                play_other,
+                theirs=NetworkEvaluator(load_network(path)),
+                settings=replace(plan.player, exploring=0),
+                seed=self._seed("older", match),
+                color=chess.COLORS[match % 2],
+                max_plies=plan.max_plies,
+            )
+            for match in range(plan.matches_older)
+        ]
+        points = list(self._pool.play(matches, self._trainer.network, partial(tell, "match")))
         return {"points_against_older": mean(points), "older_iteration": iteration, "matches_older": len(points)}
 
     def _seed(self, what: str, number: int) -> str:
-        return f"{self._plan.seed} {what} {self.iteration} {number}"
+        return f"{self.plan.seed} {what} {self.iteration} {number}"
 
     def _keep(self) -> None:
         self._replay.flush()
         extra = {
-            "plan": asdict(self._plan),
+            "plan": asdict(self.plan),
             "iteration": self.iteration,
             "log": self.log,
             "added": self._replay.added,
         }
-        save(checkpoint_of(self._directory, self.iteration), self._trainer, extra)
+        save(checkpoint_of(self.directory, self.iteration), self._trainer, extra)
         save(self._latest, self._trainer, extra)
         lines = "".join(json.dumps(each) + "\n" for each in self.log)
-        (self._directory / "log.jsonl").write_text(lines)
+        (self.directory / "log.jsonl").write_text(lines)

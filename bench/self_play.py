@@ -1,0 +1,108 @@
+"""How much recon-zero plays and learns: games against itself with one worker and with two, and steps of training.
+
+One worker is the process itself, two are Ray's actors, as with ``gmd train recon-zero --workers``. In each round both
+play the same games, by a network as large as a training's if nothing else is said. On a machine that does other work,
+two workers may be given no more of it than one; their ratio then says nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from bench.progress import steps
+
+if TYPE_CHECKING:
+    from gm_bots.recon_zero.network import Network
+    from gm_bots.recon_zero.pool import Pool
+    from gm_bots.recon_zero.replay import Replay, Sample
+
+#: Games of a round: two workers have the same number each.
+GAMES = 4
+#: Less than in a training: whole games would take an hour, and how much more two workers play does not depend on it.
+PLIES, DETERMINISATIONS, SIMULATIONS = 20, 2, 10
+#: Sizes of a step's batch, and positions learnt from in a round.
+BATCHES, POSITIONS = (64, 256), 512
+
+
+def measure(rounds: int) -> None:
+    """Print games and positions a second, or what is missing for it."""
+    if missing := [library for library in ("torch", "ray") if find_spec(library) is None]:
+        print(f"self-play: not installed: {', '.join(missing)}; pip install -e '.[train]'")
+        return
+    from gm_bots.recon_zero.network import Network, NetworkSettings
+
+    network = Network(NetworkSettings())
+    samples = _measure_games(network, rounds)
+    _measure_steps(network, samples, rounds)
+
+
+def _measure_games(network: Network, rounds: int) -> Sequence[Sample]:
+    """The samples of some of the games."""
+    from gm_bots.recon_zero.pool import InProcess
+    from gm_bots.recon_zero.workers import Workers
+
+    one, two = [], []
+    with Workers(2) as workers:
+        workers.wait()
+        _play(workers, network, "before")  # what is done but once is done
+        samples = _play(InProcess(), network, "before")
+        for number in steps(range(rounds), "self-play"):
+            one.append(_seconds_to_play(InProcess(), network, number))
+            two.append(_seconds_to_play(workers, network, number))
+    ratio = median(alone / both for alone, both in zip(one, two, strict=True))
+    print(f"self-play, games of {PLIES} plies a second, medians of {rounds}:", end=" ")
+    print(f"1 worker {GAMES / median(one):.2f}, 2 workers {GAMES / median(two):.2f};", end=" ")
+    print(f"ratio {ratio:.2f} on {os.cpu_count()} processors")
+    return samples
+
+
+def _seconds_to_play(pool: Pool, network: Network, number: int) -> float:
+    begun = perf_counter()
+    _play(pool, network, str(number))
+    return perf_counter() - begun
+
+
+def _play(pool: Pool, network: Network, seed: str) -> Sequence[Sample]:
+    from gm_bots.recon_zero.player import Settings
+    from gm_bots.recon_zero.self_play import play_itself
+
+    settings = Settings(determinisations=DETERMINISATIONS, simulations=SIMULATIONS, exploring=PLIES)
+    games = [partial(play_itself, settings=settings, seed=f"{seed} {game}", max_plies=PLIES) for game in range(GAMES)]
+    return [sample for samples in pool.play(games, network, lambda: None) for sample in samples]
+
+
+def _measure_steps(network: Network, samples: Sequence[Sample], rounds: int) -> None:
+    from gm_bots.recon_zero.devices import device_of
+    from gm_bots.recon_zero.replay import Replay
+
+    device = device_of("auto")
+    with TemporaryDirectory() as directory:
+        replay = Replay(Path(directory), capacity=len(samples))
+        for sample in samples:
+            replay.add(sample)
+        for batch in BATCHES:
+            seconds = _seconds_to_learn(network.to(device), replay, batch, rounds)
+            print(f"training on {device}, batches of {batch}: {POSITIONS / median(seconds):.0f} positions a second")
+
+
+def _seconds_to_learn(network: Network, replay: Replay, batch: int, rounds: int) -> list[float]:
+    import numpy as np
+
+    from gm_bots.recon_zero.training import Trainer, TrainingSettings
+
+    trainer, rng, seconds = Trainer(network, TrainingSettings()), np.random.default_rng(1), []
+    trainer.learn(replay.draw(batch, rng))
+    for _ in steps(range(rounds), f"training, batches of {batch}"):
+        begun = perf_counter()
+        for _ in range(POSITIONS // batch):
+            trainer.learn(replay.draw(batch, rng))
+        seconds.append(perf_counter() - begun)
+    return seconds
