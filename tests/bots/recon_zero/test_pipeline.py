@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -13,29 +15,17 @@ from tests.bots.recon_zero.learning import needs_torch
 
 pytestmark = needs_torch
 
-SMALL = [
-    *("--games", "2", "--steps", "4", "--batch", "8", "--matches", "2", "--matches-older", "2"),
-    *(
-        "--simulations",
-        "4",
-        "--determinisations",
-        "2",
-        "--max-plies",
-        "12",
-        "--channels",
-        "4",
-        "--layers",
-        "1",
-        "--seed",
-        "3",
-    ),
-]
+SMALL: dict[str, Any] = {
+    **{"games": 2, "taught": 0, "steps": 4, "batch": 8, "matches": 2, "matches_older": 2, "simulations": 4},
+    **{"determinisations": 2, "max_plies": 12, "channels": 4, "layers": 1, "seed": 3},
+}
 
 
 def train(directory: Path, iterations: int, *options: str) -> Result:
     from gm_bots.recon_zero.command import train as command
 
-    arguments = ["recon-zero", "--out", str(directory), "--iterations", str(iterations), *SMALL, *options]
+    small = [word for name, value in SMALL.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    arguments = ["recon-zero", "--out", str(directory), "--iterations", str(iterations), *small, *options]
     return CliRunner().invoke(command, arguments)
 
 
@@ -77,9 +67,7 @@ def interrupt(directory: Path) -> None:
     from gm_bots.recon_zero.command import _plan
     from gm_bots.recon_zero.pipeline import Training
 
-    options = [name.removeprefix("--").replace("-", "_") for name in SMALL[::2]]
-    settings: dict[str, object] = {name: int(value) for name, value in zip(options, SMALL[1::2], strict=True)}
-    training = Training(directory, _plan({**settings, "learning_rate": 1e-3, "value": "outcome", "value_weight": 1.0}))
+    training = Training(directory, _plan({**SMALL, "learning_rate": 1e-3, "value": "search", "value_weight": 10.0}))
     told: list[str] = []
 
     def stop(what: str) -> None:
@@ -90,6 +78,31 @@ def interrupt(directory: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         training.iterate(stop)
     assert told.count("game") == 2
+
+
+def test_the_first_games_may_be_played_without_the_network(tmp_path: Path) -> None:
+    """What another network would play, this one plays alike while it is taught, and no longer."""
+    played = []
+    for channels in (4, 5):
+        directory = tmp_path / str(channels)
+        assert train(directory, 2, "--taught", "1", "--channels", str(channels)).exit_code == 0
+        log = [json.loads(line) for line in (directory / "log.jsonl").read_text().splitlines()]
+        planes = np.load(directory / "samples" / "planes.npy", mmap_mode="r")
+        first, both = log[0]["samples"], log[0]["samples"] + log[1]["samples"]
+        played.append((np.array(planes[:first]), np.array(planes[first:both])))
+    (taught, alone), (taught_too, alone_too) = played
+    assert np.array_equal(taught, taught_too)
+    assert not np.array_equal(alone, alone_too)
+
+
+def test_what_nobody_sets_is_the_plan_s(tmp_path: Path) -> None:
+    """The command has its defaults where its help shows them, and the plan has them, too."""
+    from gm_bots.recon_zero.command import _plan, recon_zero
+    from gm_bots.recon_zero.pipeline import Plan
+
+    defaults = {parameter.name: parameter.default for parameter in recon_zero.params}
+    others = ("out", "iterations", "workers", "ray_address", "device")
+    assert _plan({name: default for name, default in defaults.items() if name not in others}) == Plan()
 
 
 def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ def trainer(head: str = "planes", channels: int = 16, **settings: object) -> Tra
     torch.manual_seed(1)
     torch.set_num_threads(1)
     network = Network(NetworkSettings(channels=channels, layers=2, head=head))  # type: ignore[arg-type]
-    return Trainer(network, TrainingSettings(**settings))  # type: ignore[arg-type]
+    plain = {"value": "outcome", "value_weight": 1.0}
+    return Trainer(network, TrainingSettings(**{**plain, **settings}))  # type: ignore[arg-type]
 
 
 def batch(directory: Path, size: int = 8) -> Batch:

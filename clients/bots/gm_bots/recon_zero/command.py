@@ -30,40 +30,40 @@ def train() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     help="For all that comes of it. Goes on with what is there.",
 )
-@click.option("--iterations", type=click.IntRange(1), default=10, show_default=True, help="Altogether.")
+@click.option("--iterations", type=click.IntRange(1), default=8, show_default=True, help="Altogether.")
 @click.option(
-    "--games", type=click.IntRange(1), default=6, show_default=True, help="Against itself, in each iteration."
+    "--games", type=click.IntRange(1), default=40, show_default=True, help="Against itself, in each iteration."
 )
 @click.option(
     "--taught",
     type=click.IntRange(0),
-    default=0,
+    default=6,
     show_default=True,
     help="Iterations from the first whose games are played by the worth of pieces, not by the network.",
 )
-@click.option("--steps", type=click.IntRange(1), default=300, show_default=True, help="In each iteration.")
+@click.option("--steps", type=click.IntRange(1), default=250, show_default=True, help="In each iteration.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples of a step.")
 @click.option("--matches", type=click.IntRange(0), default=6, show_default=True, help="Against a random mover.")
 @click.option(
-    "--matches-older", type=click.IntRange(0), default=2, show_default=True, help="Against itself, 5 iterations before."
+    "--matches-older", type=click.IntRange(0), default=4, show_default=True, help="Against itself, 5 iterations before."
 )
-@click.option("--simulations", type=click.IntRange(1), default=40, show_default=True, help="In each position.")
+@click.option("--simulations", type=click.IntRange(1), default=60, show_default=True, help="In each position.")
 @click.option("--determinisations", type=click.IntRange(1), default=4, show_default=True, help="Positions searched.")
 @click.option("--max-plies", type=click.IntRange(1), default=200, show_default=True, help="Then a game is drawn.")
-@click.option("--channels", type=click.IntRange(1), default=64, show_default=True, help="Of the network.")
-@click.option("--layers", type=click.IntRange(1), default=6, show_default=True, help="Of the network.")
+@click.option("--channels", type=click.IntRange(1), default=48, show_default=True, help="Of the network.")
+@click.option("--layers", type=click.IntRange(1), default=5, show_default=True, help="Of the network.")
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=1e-3, show_default=True)
 @click.option(
     "--value",
     type=click.Choice(["outcome", "search", "both"]),
-    default="outcome",
+    default="search",
     show_default=True,
-    help="What is learnt.",
+    help="What the value foretells: how games end, what searches say, or half of each.",
 )
 @click.option(
     "--value-weight",
     type=click.FloatRange(0),
-    default=1.0,
+    default=10.0,
     show_default=True,
     help="Of the value's error, beside the moves'.",
 )

@@ -2,11 +2,11 @@
 
 The head for the moves is one of two. ``dense`` is the notebook's: one matrix from 32 planes to all moves, 42 million
 numbers. ``planes`` has, for each square that a move starts from, one number for each square it goes to and each
-promotion, by the same weights on every square: with 64 channels 20 thousand numbers, so that a checkpoint takes a
+promotion, by the same weights on every square: with 48 channels 15 thousand numbers, so that a checkpoint takes a
 megabyte and less has to be learnt.
 
-The value begins as what the pieces are worth on their squares to the engine ``minimax``, if it is to; what is learnt is
-what they do not say. Games are few that can be learnt from, and most are decided by who has lost a piece.
+The value begins as what the pieces are worth on their squares to the engine ``minimax``, if it is to, so that this need
+not be learnt; what is learnt is what they do not say.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class NetworkSettings:
         is at most this far from where it starts, with the head ``planes``.
     """
 
-    channels: int = 64
-    layers: int = 6
+    channels: int = 48
+    layers: int = 5
     head: Literal["planes", "dense"] = "planes"
     material: bool = True
 

@@ -33,7 +33,7 @@ Tell = Callable[[str], None]
 
 #: How a player plays whose games are learnt from. Each position is searched by itself: what the best move is in one is
 #: what the network is asked of it.
-LEARNER = Settings(determinisations=4, together=False, simulations=40, exploring=20)
+LEARNER = Settings(determinisations=4, together=False, simulations=60, exploring=20)
 
 
 class BadTraining(ValueError):
@@ -54,12 +54,12 @@ class Plan:
     :ivar max_plies: half-moves after which a game is drawn.
     """
 
-    games: int = 6
-    taught: int = 0
-    steps: int = 300
+    games: int = 40
+    taught: int = 6
+    steps: int = 250
     batch: int = 64
     matches: int = 6
-    matches_older: int = 2
+    matches_older: int = 4
     capacity: int = 200_000
     max_plies: int = 200
     seed: int = 0

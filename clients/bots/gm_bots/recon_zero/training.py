@@ -29,8 +29,8 @@ class TrainingSettings:
 
     learning_rate: float = 1e-3
     weight_decay: float = 1e-4
-    value: Literal["outcome", "search", "both"] = "outcome"
-    value_weight: float = 1.0
+    value: Literal["outcome", "search", "both"] = "search"
+    value_weight: float = 10.0
 
 
 @dataclass(frozen=True)

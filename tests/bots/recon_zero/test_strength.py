@@ -1,0 +1,36 @@
+"""How strong the bot is as it comes: by the network that ships with it, against reconchess's own bots."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gm_bots.recon_zero.shipped import shipped
+from tests.arena.matches import environment, games, summary
+from tests.bots.recon_zero.learning import needs_torch
+from tests.helpers_proof import proof_size
+from tests.tools import require_tool
+
+pytestmark = [needs_torch, pytest.mark.proof]
+
+#: The least share of the points.
+LEAST = {"RandomBot": 0.98, "AttackerBot": 0.90, "TroutBot": 0.60}
+
+
+def test_it_is_as_strong_as_it_is_said_to_be(tmp_path: Path) -> None:
+    """Within reconchess's clocks, with nothing said but how many games. Fewer than all of them prove that it plays."""
+    require_tool("stockfish")
+    assert shipped() is not None
+    path, count = tmp_path / "games.jsonl", proof_size(1, 200, share=8)
+    command = [sys.executable, "-m", "gmd", "evaluate", "--games", str(count), "--concurrency", "2"]
+    short = ["--max-moves", "4"] if count == 1 else []
+    subprocess.run([*command, *short, "--json-out", str(path)], env=environment(), check=True)
+    assert len(games(path)) == 3 * count
+    assert [game["faults"] for game in games(path)] == [{}] * len(games(path)), "nobody was late, and nobody failed"
+    scores = {meeting["bots"][1]: meeting["score"]["share"] for meeting in summary(path)["meetings"]}
+    assert scores.keys() == LEAST.keys()
+    if count == proof_size(0, 200, share=0):
+        assert [name for name, least in LEAST.items() if scores[name] < least] == []
