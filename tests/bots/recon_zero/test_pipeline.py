@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,17 +14,28 @@ from tests.bots.recon_zero.learning import needs_torch
 
 pytestmark = needs_torch
 
-SMALL: dict[str, Any] = {
-    **{"games": 2, "taught": 0, "steps": 4, "batch": 8, "matches": 2, "matches_older": 2, "simulations": 4},
-    **{"determinisations": 2, "max_plies": 12, "channels": 4, "layers": 1, "seed": 3},
+SMALL = {
+    "games": 2,
+    "taught": 0,
+    "steps": 4,
+    "batch": 8,
+    "matches": 2,
+    "matches_older": 2,
+    "simulations": 4,
+    "determinisations": 2,
+    "max_plies": 12,
+    "channels": 4,
+    "layers": 1,
+    "seed": 3,
 }
+#: The same on a command line.
+OPTIONS = [word for name, value in SMALL.items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
 
 def train(directory: Path, iterations: int, *options: str) -> Result:
     from gm_bots.recon_zero.command import train as command
 
-    small = [word for name, value in SMALL.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    arguments = ["recon-zero", "--out", str(directory), "--iterations", str(iterations), *small, *options]
+    arguments = ["recon-zero", "--out", str(directory), "--iterations", str(iterations), *OPTIONS, *options]
     return CliRunner().invoke(command, arguments)
 
 

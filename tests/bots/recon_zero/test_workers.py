@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.bots.recon_zero.learning import needs_ray, needs_torch
-from tests.bots.recon_zero.test_pipeline import SMALL, train
+from tests.bots.recon_zero.test_pipeline import OPTIONS, train
 
 if TYPE_CHECKING:
     from gm_bots.recon_zero.pipeline import Plan, Training
@@ -191,7 +191,7 @@ def test_a_cluster_that_is_not_there() -> None:
 def test_ctrl_c_ends_it_and_the_same_command_goes_on(tmp_path: Path, ray_directory: Path) -> None:
     """Begun by two workers, it goes on with none."""
     torch_in_one_thread()
-    broken = start(tmp_path / "broken", "--iterations", "1000", *SMALL, "--workers", "2")
+    broken = start(tmp_path / "broken", "--iterations", "1000", *OPTIONS, "--workers", "2")
     assert broken.stdout is not None
     first = broken.stdout.readline()
     assert first.startswith("Iteration 1: "), broken.communicate()
