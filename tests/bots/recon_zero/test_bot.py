@@ -17,9 +17,11 @@ from gm_arena.bot import Bots, BotUnusable
 from gm_arena.bridge import Bridge, Server
 from gm_arena.specs import bots_of
 from gm_bots.random_bot import RandomBots
-from gm_bots.recon_zero.bot import seconds_for
+from gm_bots.recon_zero import entry
+from gm_bots.recon_zero.bot import ReconZeroBots, seconds_for
 from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.player import Decision, Player, Settings
+from gm_bots.recon_zero.shipped import shipped
 from gmd.games.recon import ReconGame
 from tests.arena.playing import PATIENCE, Witness, new_games
 from tests.bots.recon_zero.learning import needs_torch
@@ -66,6 +68,28 @@ async def games(port: int, bots: Bots, **options: object) -> list[str]:
 async def test_it_beats_random_with_either_colour(daemon_process: Served, switches: str) -> None:
     ends = await games(daemon_process.port, named(f"recon-zero:{PLAIN}{switches}"), clock={"initial": 900})
     assert ends == ["black victory_black", "white victory_white"]
+
+
+@needs_torch
+async def test_it_plays_by_the_network_that_comes_with_it(daemon_process: Served) -> None:
+    bots = named(f"recon-zero:{QUICK}")
+    assert isinstance(bots, ReconZeroBots)
+    assert bots.checkpoint == shipped()
+    ends = await games(daemon_process.port, bots, clock={"initial": 900})
+    assert ends == ["black victory_black", "white victory_white"]
+
+
+def test_where_it_cannot_be_read_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else library)
+    with pytest.raises(BotUnusable) as refused:
+        named("recon-zero")
+    assert str(refused.value) == (
+        "recon-zero reads checkpoints with torch, which is not installed: pip install 'grandmasterd[train]', "
+        "or play without one: recon-zero:checkpoint=none"
+    )
+    without = named("recon-zero:checkpoint=none")
+    assert isinstance(without, ReconZeroBots)
+    assert without.checkpoint is None
 
 
 @needs_torch

@@ -30,7 +30,7 @@ def train() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     help="For all that comes of it. Goes on with what is there.",
 )
-@click.option("--iterations", type=click.IntRange(1), default=8, show_default=True, help="Altogether.")
+@click.option("--iterations", type=click.IntRange(1), default=7, show_default=True, help="Altogether.")
 @click.option(
     "--games", type=click.IntRange(1), default=40, show_default=True, help="Against itself, in each iteration."
 )
