@@ -163,6 +163,8 @@ def turns_of_a_game(
 
 def check(tracker: Tracker, game: ReconGame) -> None:
     assert game.board.as_chess() in tracker or not tracker.complete
+    board = next(iter(tracker), None)
+    assert board is None or (board.turn, board.fullmove_number) == (game.board.turn, game.board.fullmoves)
 
 
 # The cap.

@@ -193,6 +193,7 @@ class Tracker:
             own.remove_piece_at(capture)
             own.castling_rights &= ~BB_SQUARES[capture]
         own.ep_square = None
+        own.fullmove_number += self.color  # Black has moved; after the player's own moves python-chess counts
         self._before = None if are_all else (successors, self._positions)
         self._positions = positions
         self._turn, self._ply = self.color, self._ply + 1

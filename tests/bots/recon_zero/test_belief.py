@@ -34,6 +34,7 @@ def test_the_truth_is_never_excluded(positions: bool) -> None:
     for seed in range(proof_size(2 if positions else 4, 500, share=25)):
         for knowledge, game in knowing(seed, 40, positions=positions, cap=100):
             check(knowledge.belief(), game, knowledge.color)
+            assert knowledge.own.fullmove_number == game.board.fullmoves
             assert knowledge.own.occupied == game.board.occupied_by(knowledge.color)
             assert knowledge.remaining == chess.popcount(game.board.occupied_by(not knowledge.color))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gm_bots.recon_zero.replay import MOVES, Replay, Sample
+from gm_bots.recon_zero.replay import MOVES, BadSamples, Replay, Sample
 from tests.bots.recon_zero.learning import planes
 
 
@@ -51,6 +51,16 @@ def test_it_is_there_again(tmp_path: Path) -> None:
     assert set(np.round(again.draw(50, np.random.default_rng(1)).searched * 100).astype(int)) == {0, 1}
     with pytest.raises(ValueError, match=r"planes.npy is of shape \(4, 15, 8, 8\), not \(5, 15, 8, 8\)"):
         Replay(tmp_path, 5)
+
+
+def test_what_is_lost_is_not_taken_for_samples(tmp_path: Path) -> None:
+    Replay(tmp_path, 4).add(sample(1))
+    (tmp_path / "outcome.npy").write_bytes(b"")
+    with pytest.raises(BadSamples, match=r"outcome\.npy cannot be read: .*: restore it, or begin elsewhere"):
+        Replay(tmp_path, 4, added=1)
+    (tmp_path / "outcome.npy").unlink()
+    with pytest.raises(BadSamples, match=r"outcome\.npy is missing, of a training with 1 samples: restore it, or"):
+        Replay(tmp_path, 4, added=1)
 
 
 def test_of_too_many_moves_those_looked_at_most_are_kept(tmp_path: Path) -> None:

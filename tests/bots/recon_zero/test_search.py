@@ -65,6 +65,19 @@ def test_a_king_is_not_left_to_an_attack_that_is_seen(fen: str, together: bool) 
     assert all(found.values[move] > -1 for move in board.legal_moves), "one that leaves the king to nobody is not lost"
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_no_look_is_wasted_on_what_comes_to_nothing(together: bool) -> None:
+    """A pawn's captures where nothing stands are a pass; in one position of two something stands on d3."""
+    fens = [chess.STARTING_FEN, "rnbqkb1r/pppppppp/8/8/8/3n4/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]
+    search = searched(*fens, simulations=120, together=together)
+    found, alone = search.found(), search.found_in(0)
+    asked_for = {move.uci() for move in found.visits if move is not None and found.visits[move]}
+    pawns = {uci for uci in asked_for if uci[0] != uci[2] and uci[1] == "2" and uci[3] == "3"} - {"b1a3"}
+    assert pawns == {"c2d3", "e2d3"}
+    assert (alone.visits[Move.from_uci("e2d3")] > 0) == together, "where nothing stands, it is the others' look alone"
+    assert Move.from_uci("a2b3") in found.visits
+
+
 @pytest.mark.parametrize("fen", ["6k1/8/8/8/8/8/5PPP/r5K1 w - - 0 1", "7k/8/8/8/8/6q1/8/5r1K w - - 0 1"])
 def test_a_mate_is_lost_whatever_is_done(fen: str) -> None:
     assert Board(fen).is_checkmate()

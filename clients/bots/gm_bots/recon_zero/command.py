@@ -43,9 +43,9 @@ def train() -> None:
 )
 @click.option("--steps", type=click.IntRange(1), default=250, show_default=True, help="In each iteration.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples of a step.")
-@click.option("--matches", type=click.IntRange(0), default=6, show_default=True, help="Against a random mover.")
+@click.option("--matches", type=click.IntRange(0), default=10, show_default=True, help="Against a random mover.")
 @click.option(
-    "--matches-older", type=click.IntRange(0), default=4, show_default=True, help="Against itself, 5 iterations before."
+    "--matches-older", type=click.IntRange(0), default=10, show_default=True, help="Against itself, 5 iterations before."
 )
 @click.option("--simulations", type=click.IntRange(1), default=60, show_default=True, help="In each position.")
 @click.option("--determinisations", type=click.IntRange(1), default=4, show_default=True, help="Positions searched.")
@@ -99,11 +99,12 @@ def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None
     from .checkpoint import BadCheckpoint
     from .devices import NoDevice, device_of
     from .pipeline import BadTraining, Training
+    from .replay import BadSamples
 
     plan, pool = _plan(settings), _workers(workers, ray_address) if in_ray else None
     try:
         training = Training(out, plan, pool, device_of(device))
-    except (BadCheckpoint, BadTraining, NoDevice, OSError) as error:
+    except (BadCheckpoint, BadSamples, BadTraining, NoDevice, OSError) as error:
         raise click.ClickException(str(error)) from None
     _run(training, iterations, pool)
 

@@ -76,6 +76,7 @@ class Knowledge:
             self.own.remove_piece_at(capture)
             self.own.castling_rights &= ~chess.BB_SQUARES[capture]
         self.own.ep_square = None
+        self.own.fullmove_number += self.color  # Black has moved; after the player's own moves python-chess counts
         self.own.turn = self.color
 
     def saw(self, cells: Iterable[Cell]) -> None:

@@ -5,8 +5,8 @@ numbers. ``planes`` has, for each square that a move starts from, one number for
 promotion, by the same weights on every square: with 48 channels 15 thousand numbers, so that a checkpoint takes a
 megabyte and less has to be learnt.
 
-The value begins as what the pieces are worth on their squares to the engine ``minimax``, if it is to, so that this need
-not be learnt; what is learnt is what they do not say.
+The value is what the pieces are worth on their squares to the engine ``minimax``, if it is to be, and what is learnt
+beside it: what they do not say.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class NetworkSettings:
     """How large the network is.
 
     :ivar channels: of the trunk.
-    :ivar material: whether the value begins as what the pieces are worth, a switch. What the network says beside it is
-        added before the sum is brought between -1 and 1.
+    :ivar material: whether the value has what the pieces are worth in it, a switch. What the network says is added
+        before the sum is brought between -1 and 1.
     :ivar layers: of the trunk, each a convolution of 3 x 3; the notebook has 2. A move's probability depends on what
         is at most this far from where it starts, with the head ``planes``.
     """
@@ -54,6 +54,8 @@ class NetworkSettings:
 class Network(nn.Module):
     """Takes planes of shape (n, 15, 8, 8); gives logits of shape (n, 20480), and values of shape (n,) from -1 to 1."""
 
+    worth: Tensor | None
+
     def __init__(self, settings: NetworkSettings) -> None:
         super().__init__()
         self.settings = settings
@@ -66,10 +68,9 @@ class Network(nn.Module):
         self.value = nn.Conv2d(channels, 16, 1)
         self.value_hidden = nn.Linear(16 * 64, 64)
         self.value_out = nn.Linear(64, 1)
-        self.worth = nn.Linear(PLANES * 64, 1, bias=False) if settings.material else None
-        if self.worth is not None:
-            with torch.no_grad():
-                self.worth.weight.copy_(_worth())
+        # It is not learnt: squares on which a piece seldom stands would be worth whatever chance says.
+        self.register_buffer("worth", _worth() if settings.material else None)
+        if settings.material:
             nn.init.zeros_(self.value_out.weight)
             nn.init.zeros_(self.value_out.bias)
 
@@ -80,7 +81,7 @@ class Network(nn.Module):
         hidden = functional.relu(self.value_hidden(functional.relu(self.value(trunk)).flatten(1)))
         value = self.value_out(hidden).squeeze(-1)
         if self.worth is not None:
-            value = value + self.worth(planes.flatten(1)).squeeze(-1)
+            value = value + functional.linear(planes.flatten(1), self.worth).squeeze(-1)
         return self._logits(trunk), torch.tanh(value)
 
     def _logits(self, trunk: Tensor) -> Tensor:

@@ -58,8 +58,8 @@ class Plan:
     taught: int = 6
     steps: int = 250
     batch: int = 64
-    matches: int = 6
-    matches_older: int = 4
+    matches: int = 10
+    matches_older: int = 10
     capacity: int = 200_000
     max_plies: int = 200
     seed: int = 0
@@ -147,7 +147,7 @@ class Training:
 
     def _match(self, tell: Tell) -> float | None:
         """The share of the points against a random mover; None where there are no games. Its own moves are its best."""
-        player, plies = replace(self.plan.player, exploring=0), self.plan.max_plies
+        player, plies = self._at_its_best(), self.plan.max_plies
         matches = [
             partial(
                 play_random,
@@ -171,7 +171,7 @@ class Training:
             partial(
                 play_other,
                 theirs=NetworkEvaluator(load_network(path)),
-                settings=replace(plan.player, exploring=0),
+                settings=self._at_its_best(),
                 seed=self._seed("older", match),
                 color=chess.COLORS[match % 2],
                 max_plies=plan.max_plies,
@@ -180,6 +180,10 @@ class Training:
         ]
         points = list(self._pool.play(matches, self._trainer.network, partial(tell, "match")))
         return {"points_against_older": mean(points), "older_iteration": iteration, "matches_older": len(points)}
+
+    def _at_its_best(self) -> Settings:
+        """How it plays where nothing is to be learnt from it."""
+        return replace(self.plan.player, exploring=0, together=True)
 
     def _seed(self, what: str, number: int) -> str:
         return f"{self.plan.seed} {what} {self.iteration} {number}"

@@ -33,6 +33,10 @@ ARRAYS: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
 }
 
 
+class BadSamples(ValueError):
+    """Files are missing, cannot be read, or are of another training."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """One decision of a game.
@@ -69,12 +73,13 @@ class Replay:
         """Open it, or make it where there is none.
 
         :param added: as it was when the checkpoint was made.
-        :raises ValueError: there is one, of another capacity.
+        :raises BadSamples: there is one, of another capacity; or there is none, or a part of one, and there should be.
         """
         directory.mkdir(parents=True, exist_ok=True)
         self.capacity, self.added = capacity, added
         self._arrays = {
-            name: _open(directory / f"{name}.npy", (capacity, *shape), kind) for name, (shape, kind) in ARRAYS.items()
+            name: _open(directory / f"{name}.npy", (capacity, *shape), kind, added)
+            for name, (shape, kind) in ARRAYS.items()
         }
 
     def __len__(self) -> int:
@@ -110,12 +115,17 @@ class Replay:
             array.flush()
 
 
-def _open(path: Path, shape: tuple[int, ...], kind: type[np.generic]) -> np.memmap[Any, Any]:
+def _open(path: Path, shape: tuple[int, ...], kind: type[np.generic], added: int) -> np.memmap[Any, Any]:
     if not path.exists():
+        if added:
+            raise BadSamples(f"{path} is missing, of a training with {added} samples: restore it, or begin elsewhere")
         return open_memmap(path, mode="w+", dtype=kind, shape=shape)
-    array = open_memmap(path, mode="r+")
+    try:
+        array = open_memmap(path, mode="r+")
+    except ValueError as error:
+        raise BadSamples(f"{path} cannot be read: {error}: restore it, or begin elsewhere") from None
     if array.shape != shape or array.dtype != kind:
-        raise ValueError(f"{path} is of shape {array.shape}, not {shape}: it is of a training with other settings")
+        raise BadSamples(f"{path} is of shape {array.shape}, not {shape}: it is of a training with other settings")
     return array
 
 

@@ -99,7 +99,10 @@ class Search:
         """
         self._evaluator, self._c_puct, self._moves, self._unseen = evaluator, c_puct, moves, unseen
         self._roots = [Node(position) for position in positions]
-        self._expand([(root, moves) for root in self._roots])
+        tried = _that_come_to_something(positions, moves)
+        self._expand(
+            [(root, tried if together else _that_come_to_something([root.board], moves)) for root in self._roots]
+        )
         for root in self._roots:
             taking = king_captures(root.board, moves)
             for edge in root.edges:
@@ -184,7 +187,8 @@ class _FirstMoves:
         if self._taking:
             return self._taking.pop()
         together = [_together(edges) for edges in self._everywhere]
-        return together.index(select(together, self._c_puct))
+        best = select(together, self._c_puct)
+        return next(which for which, edge in enumerate(together) if edge is best)
 
 
 def _together(edges: Sequence[Edge]) -> Edge:
@@ -232,6 +236,11 @@ def _is_attacked(board: ReconBoard) -> bool:
     seen = board.as_chess()
     king = seen.king(board.turn)
     return king is not None and seen.is_attacked_by(not board.turn, king)
+
+
+def _that_come_to_something(positions: Sequence[ReconBoard], moves: Sequence[Move | None]) -> list[Move | None]:
+    """Without the moves that are a pass in all of the positions, such as a pawn's captures where nothing stands."""
+    return [move for move in moves if move is None or any(board.revise(move)[0] is not None for board in positions)]
 
 
 def king_captures(board: ReconBoard, moves: Sequence[Move | None]) -> list[Move]:
