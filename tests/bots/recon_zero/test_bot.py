@@ -87,6 +87,8 @@ def test_where_it_cannot_be_read_it_says_what_to_do(monkeypatch: pytest.MonkeyPa
         "recon-zero reads checkpoints with torch, which is not installed: pip install 'grandmasterd[train]', "
         "or play without one: recon-zero:checkpoint=none"
     )
+    with pytest.raises(BotUnusable, match="belief=none is not one of"):
+        named("recon-zero:belief=none")
     without = named("recon-zero:checkpoint=none")
     assert isinstance(without, ReconZeroBots)
     assert without.checkpoint is None

@@ -6,6 +6,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,9 @@ def test_checkpoints_are_known_by_what_is_in_them(tmp_path: Path) -> None:
     ]
     digest = hashlib.sha256((tmp_path / "latest.pt").read_bytes()).hexdigest()
     assert gauntlet.texts[0] == f"recon-zero=recon-zero:checkpoint=sha256:{digest},simulations=2"
+    plain = Gauntlet(replace(asked, checkpoint=None, options={"checkpoint": "none"}, older=0), defaults(), Processes(0))
+    assert plain.texts[0] == "recon-zero=recon-zero:checkpoint=none"
+    assert plain.texts[1] == gauntlet.texts[1].removesuffix(",simulations=2")
     assert gauntlet.texts[3] == "RandomBot=reconchess:reconchess.bots.random_bot"
 
 
@@ -140,6 +144,7 @@ def test_a_switch_that_is_turned_already_is_not_turned() -> None:
         (["--option", "depth=2"], "recon-zero: depth is no option of it"),
         (["--option", "depth"], "--option: 'depth' is not NAME=VALUE"),
         (["--option", "checkpoint=latest.pt"], "the checkpoint is the command's argument"),
+        ([__file__, "--option", "checkpoint=none"], "the checkpoint is the command's argument"),
         (["--against", "nowhere.pt"], "recon-zero: checkpoint=nowhere.pt: there is no such file"),
         (["--against", "fritz"], "'fritz' is no bot"),
         (

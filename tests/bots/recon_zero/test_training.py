@@ -113,6 +113,10 @@ def test_a_network_can_be_kept_alone(tmp_path: Path) -> None:
     refused = CliRunner().invoke(train, ["network", str(tmp_path / "samples" / "moves.npy"), str(alone)])
     assert refused.exit_code == 1
     assert "is no checkpoint" in refused.output
+    refused = CliRunner().invoke(train, ["network", str(whole), str(whole)])
+    assert refused.exit_code == 2
+    assert "is the CHECKPOINT" in refused.output
+    load(whole)
 
 
 def test_a_network_judges_a_position_by_its_moves_alone(tmp_path: Path) -> None:
@@ -137,13 +141,16 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
 
     from gm_bots.recon_zero.checkpoint import BadCheckpoint, load, load_evaluator
 
-    wrong, other = tmp_path / "wrong.pt", tmp_path / "other.pt"
+    wrong, other, bare = tmp_path / "wrong.pt", tmp_path / "other.pt", tmp_path / "bare.pt"
     wrong.write_text("not a checkpoint")
     torch.save({"version": 99}, other)
+    torch.save({"version": 1, "network": {}, "weights": {}}, bare)
     with pytest.raises(BadCheckpoint, match=r"wrong\.pt is no checkpoint"):
         load(wrong)
     with pytest.raises(BadCheckpoint, match="no checkpoint of version 1: its version is 99"):
         load(other)
+    with pytest.raises(BotFailed, match=r"bare\.pt is no checkpoint: .*\n.*Missing key"):
+        load_evaluator(bare)
     with pytest.raises(BotFailed, match="no checkpoint of version 1"):
         load_evaluator(other)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import torch
 
 from gm_arena.bot import BotFailed
+from gmd.version import VERSION as GMD_VERSION
 
 from .evaluation import Evaluator
 from .network import Network, NetworkEvaluator, NetworkSettings
@@ -36,6 +39,7 @@ def save(path: Path, trainer: Trainer, extra: dict[str, Any] | None = None) -> N
     network, optimiser = trainer.network, trainer.optimiser
     content = {
         "version": VERSION,
+        "gmd": GMD_VERSION,
         "network": asdict(network.settings),
         "training": asdict(trainer.settings),
         "weights": network.state_dict(),
@@ -43,17 +47,28 @@ def save(path: Path, trainer: Trainer, extra: dict[str, Any] | None = None) -> N
         "step": trainer.step,
         "extra": extra or {},
     }
+    _write(path, content)
+
+
+def keep_network(checkpoint: Path, path: Path) -> None:
+    """Write of a checkpoint what a bot plays by, and what that came of. No training goes on from it.
+
+    :raises BadCheckpoint: it is none of this version.
+    :raises OSError: it cannot be read, or the other not written.
+    """
+    load_network(checkpoint)
+    content = _read(checkpoint)
+    extra = {name: content["extra"][name] for name in ("plan", "iteration") if name in content["extra"]}
+    _write(path, {**{name: content[name] for name in content if name != "optimiser"}, "extra": extra})
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
     partial = path.with_name(path.name + ".partial")
     with partial.open("wb") as file:
         torch.save(content, file)
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
-
-
-def save_network(path: Path, network: Network) -> None:
-    """Write what a bot plays by, and nothing that a training goes on from: a third of the file."""
-    torch.save({"version": VERSION, "network": asdict(network.settings), "weights": network.state_dict()}, path)
 
 
 def load(path: Path, device: str = "cpu") -> tuple[Trainer, dict[str, Any]]:
@@ -66,12 +81,13 @@ def load(path: Path, device: str = "cpu") -> tuple[Trainer, dict[str, Any]]:
     content = _read(path)
     if "optimiser" not in content:
         raise BadCheckpoint(f"{path} is a network alone, by which a bot plays: no training goes on from it")
-    network = Network(NetworkSettings(**content["network"])).to(device)
-    trainer = Trainer(network, TrainingSettings(**content["training"]))
-    trainer.network.load_state_dict(content["weights"])
-    trainer.optimiser.load_state_dict(content["optimiser"])
-    trainer.step = content["step"]
-    return trainer, content["extra"]
+    with _of_this_shape(path):
+        network = Network(NetworkSettings(**content["network"])).to(device)
+        trainer = Trainer(network, TrainingSettings(**content["training"]))
+        trainer.network.load_state_dict(content["weights"])
+        trainer.optimiser.load_state_dict(content["optimiser"])
+        trainer.step = content["step"]
+        return trainer, content["extra"]
 
 
 def load_network(path: Path) -> Network:
@@ -81,9 +97,10 @@ def load_network(path: Path) -> Network:
     :raises OSError: it cannot be read.
     """
     content = _read(path)
-    network = Network(NetworkSettings(**content["network"]))
-    network.load_state_dict(content["weights"])
-    return network
+    with _of_this_shape(path):
+        network = Network(NetworkSettings(**content["network"]))
+        network.load_state_dict(content["weights"])
+        return network
 
 
 def load_evaluator(path: Path) -> Evaluator:
@@ -101,12 +118,21 @@ def load_evaluator(path: Path) -> Evaluator:
         raise BotFailed(str(error)) from None
 
 
+@contextmanager
+def _of_this_shape(path: Path) -> Iterator[None]:
+    """:raises BadCheckpoint: what is needed is not in it, or not as long as it should be."""
+    try:
+        yield
+    except (KeyError, TypeError, RuntimeError, ValueError) as error:
+        raise BadCheckpoint(f"{path} is no checkpoint: {error}") from None
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
         raise BadCheckpoint(f"{path} is no checkpoint: {error}") from None
-    version = content.get("version") if isinstance(content, dict) else None
-    if version != VERSION:
-        raise BadCheckpoint(f"{path} is no checkpoint of version {VERSION}: its version is {version}")
+    found = content.get("version") if isinstance(content, dict) else None
+    if found != VERSION:
+        raise BadCheckpoint(f"{path} is no checkpoint of version {VERSION}: its version is {found}")
     return dict(content)

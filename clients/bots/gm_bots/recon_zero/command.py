@@ -45,7 +45,11 @@ def train() -> None:
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples of a step.")
 @click.option("--matches", type=click.IntRange(0), default=10, show_default=True, help="Against a random mover.")
 @click.option(
-    "--matches-older", type=click.IntRange(0), default=10, show_default=True, help="Against itself, 5 iterations before."
+    "--matches-older",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Against it 5 iterations before.",
 )
 @click.option("--simulations", type=click.IntRange(1), default=60, show_default=True, help="In each position.")
 @click.option("--determinisations", type=click.IntRange(1), default=4, show_default=True, help="Positions searched.")
@@ -140,7 +144,7 @@ def _workers(count: int, address: str | None) -> Workers:
 def _iterate(training: Training, iterations: int) -> None:
     draws = _can_draw()
     while training.iteration < iterations:
-        with _progress(training.plan, f"Iteration {training.iteration + 1} of {iterations}") as tell:
+        with _progress(training, f"Iteration {training.iteration + 1} of {iterations}") as tell:
             done = training.iterate(tell)
         click.echo(_line(done))
         if draws:
@@ -170,10 +174,13 @@ def network(checkpoint: Path, file: Path) -> None:
 
     No training goes on from it.
     """
-    from .checkpoint import BadCheckpoint, load_network, save_network
+    _need("numpy", "torch")
+    if file.exists() and file.samefile(checkpoint):
+        raise click.UsageError(f"FILE: {file} is the CHECKPOINT, from which a training could not go on any more")
+    from .checkpoint import BadCheckpoint, keep_network
 
     try:
-        save_network(file, load_network(checkpoint))
+        keep_network(checkpoint, file)
     except (BadCheckpoint, OSError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -232,7 +239,7 @@ def _status(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def _progress(plan: Plan, text: str) -> Iterator[Callable[[str], None]]:
+def _progress(training: Training, text: str) -> Iterator[Callable[[str], None]]:
     """A bar on the terminal, if there is one, that every game, step and match moves on."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -240,7 +247,8 @@ def _progress(plan: Plan, text: str) -> Iterator[Callable[[str], None]]:
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"), TimeElapsedColumn()
     # A game takes some fifty times as long as a step: so the bar is even.
     worth = {"game": 50, "match": 50, "step": 1}
-    games = plan.games + plan.matches + plan.matches_older
+    plan = training.plan
+    games = plan.games + plan.matches + (plan.matches_older if training.iteration else 0)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(text, total=50 * games + plan.steps, doing="game")
         yield lambda what: bar.update(task, advance=worth[what], doing=what)

@@ -42,15 +42,17 @@ def make(**options: str) -> ReconZeroBots:
     """
     only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
     _need("numpy", "plays with")
-    checkpoint = _checkpoint(options)
+    settings, seed = _settings(options), whole(NAME, options, "seed", 0, 2**63)
+    seconds = number(NAME, options, "movetime", 0.001, MAX_SECONDS)
+    checkpoint = _checkpoint(options)  # behind all that can be said without PyTorch
     from .bot import ReconZeroBots
 
     described = ",".join(f"{name}={value}" for name, value in options.items())
     return ReconZeroBots(
         f"{NAME}:{described}" if described else NAME,
-        _settings(options),
-        seed=whole(NAME, options, "seed", 0, 2**63),
-        seconds=number(NAME, options, "movetime", 0.001, MAX_SECONDS),
+        settings,
+        seed=seed,
+        seconds=seconds,
         checkpoint=checkpoint,
     )
 

@@ -93,6 +93,7 @@ class Training:
             self._trainer, extra = load(self._latest, device)
             self._check(extra["plan"])
             self.iteration, self.log, added = extra["iteration"], extra["log"], extra["added"]
+            self._write_log()
         else:
             torch.manual_seed(plan.seed)
             self._trainer = Trainer(Network(plan.network).to(device), plan.training)
@@ -103,9 +104,10 @@ class Training:
         return self.directory / "latest.pt"
 
     def _check(self, before: dict[str, Any]) -> None:
-        for name, value in asdict(self.plan).items():
-            if before.get(name, value) != value:  # what the other did not know yet, it may have from now on
-                was = f"{name}: {self._latest} is of a training with {before.get(name)}"
+        known = _leaves(before)
+        for name, value in _leaves(asdict(self.plan)).items():
+            if known.get(name, value) != value:  # what the other did not know yet, it may have from now on
+                was = f"{name}: {self._latest} is of a training with {known[name]}"
                 raise BadTraining(f"{was}, not {value}: give the same settings, or another directory")
 
     def iterate(self, tell: Tell = lambda what: None) -> dict[str, Any]:
@@ -198,5 +200,19 @@ class Training:
         }
         save(checkpoint_of(self.directory, self.iteration), self._trainer, extra)
         save(self._latest, self._trainer, extra)
-        lines = "".join(json.dumps(each) + "\n" for each in self.log)
-        (self.directory / "log.jsonl").write_text(lines)
+        self._write_log()
+
+    def _write_log(self) -> None:
+        """All of it: the file is never less than the checkpoint has."""
+        path = self.directory / "log.jsonl"
+        partial_path = path.with_suffix(".partial")
+        partial_path.write_text("".join(json.dumps(each) + "\n" for each in self.log))
+        partial_path.replace(path)
+
+
+def _leaves(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings without those that are groups of settings, in place of which are theirs."""
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        found |= _leaves(value) if isinstance(value, dict) else {name: value}
+    return found

@@ -70,7 +70,7 @@ def evaluate(checkpoint: Path | None, **given: Any) -> None:
 def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     if given["resume"] and given["json_out"] is None:
         raise click.UsageError("--resume needs --json-out, the record to go on with")
-    options = _options(given)
+    options = _options(given, checkpoint)
     entry.make(**options)  # says what is missing; all that follows imports it
     from ..processes import Processes
     from .opponents import VARIANT, Asked, Gauntlet
@@ -91,10 +91,10 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
         processes.end()
 
 
-def _options(given: dict[str, Any]) -> dict[str, str]:
+def _options(given: dict[str, Any], checkpoint: Path | None) -> dict[str, str]:
     """Those of recon-zero."""
     options = read_options(given["options"])
-    if options.get("checkpoint", entry.WITHOUT) != entry.WITHOUT:
+    if "checkpoint" in options and (checkpoint or options["checkpoint"] != entry.WITHOUT):
         raise click.UsageError(
             "--option checkpoint: the checkpoint is the command's argument, and --against takes others"
         )

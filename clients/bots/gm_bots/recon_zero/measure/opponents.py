@@ -114,10 +114,11 @@ class Gauntlet:
         return entrant
 
     def _add_own(self, name: str, checkpoint: Path | None, options: Mapping[str, str]) -> None:
-        given = {"checkpoint": str(checkpoint)} if checkpoint is not None else {}
-        bots = entry.make(**given, **options).in_processes(self._processes)
+        given = {} if checkpoint is None else {"checkpoint": str(checkpoint)}
+        others = {name: value for name, value in options.items() if name not in given}
+        bots = entry.make(**given, **others).in_processes(self._processes)
         digest = {"checkpoint": digest_of(bots.checkpoint)} if bots.checkpoint is not None else {}
-        self._keep(Entrant(own_label(name, self.entrants), described({**digest, **options}), bots))
+        self._keep(Entrant(own_label(name, self.entrants), described({**digest, **others}), bots))
 
     def _keep(self, entrant: Entrant) -> None:
         self.entrants.append(entrant)
