@@ -126,15 +126,16 @@ def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path
     assert lines(path)[0]["arguments"]["bots"] == [
         f"recon-zero={bot}",
         *(f"{switch}={bot},{switch}" for switch in turned),
-        f"determinisations=1={bot.replace('determinisations=2', 'determinisations=1')}",
+        "determinisations=1=recon-zero:simulations=4,determinisations=1,checkpoint=none",
     ]
 
 
 def test_a_switch_that_is_turned_already_is_not_turned() -> None:
     assert switches({"belief": "squares", "determinisations": "1", "unseen": "0"}) == [
-        ("sensing", "entropy"),
-        ("search", "apart"),
+        ("sensing", {"sensing": "entropy"}),
+        ("search", {"search": "apart"}),
     ]
+    assert switches({})[-1] == ("determinisations", {"determinisations": "1", "simulations": "800"})
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,17 @@ def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:
     assert refused.exit_code == 1
     assert "batch: " in refused.output
     assert "is of a training with 8, not 9" in refused.output
+    refused = train(tmp_path, 2, "--simulations", "5")
+    assert f"Error: simulations: {tmp_path / 'latest.pt'} is of a training with 4, not 5" in refused.output
+
+
+def test_a_log_that_is_lost_is_written_again(tmp_path: Path) -> None:
+    assert train(tmp_path, 1).exit_code == 0
+    written = (tmp_path / "log.jsonl").read_text()
+    (tmp_path / "log.jsonl").unlink()
+    again = train(tmp_path, 1)
+    assert (again.exit_code, again.stdout) == (0, "")
+    assert (tmp_path / "log.jsonl").read_text() == written
 
 
 def test_one_worker_needs_no_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,14 +188,18 @@ def test_a_cluster_that_is_not_there() -> None:
         pass
 
 
-def test_ctrl_c_ends_it_and_the_same_command_goes_on(tmp_path: Path, ray_directory: Path) -> None:
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_it_and_the_same_command_goes_on(end: signal.Signals, tmp_path: Path, ray_directory: Path) -> None:
     """Begun by two workers, it goes on with none."""
     torch_in_one_thread()
     broken = start(tmp_path / "broken", "--iterations", "1000", *OPTIONS, "--workers", "2")
     assert broken.stdout is not None
     first = broken.stdout.readline()
     assert first.startswith("Iteration 1: "), broken.communicate()
-    os.killpg(broken.pid, signal.SIGINT)  # as a terminal does: to all of them
+    if end == signal.SIGINT:
+        os.killpg(broken.pid, end)  # as a terminal does: to all of them
+    else:
+        broken.send_signal(end)
     out, errors = broken.communicate()
     done = 1 + len(out.splitlines())
     line = f"Interrupted. The same command goes on from iteration {done}, the last that is done."

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -127,12 +129,18 @@ def _run(training: Training, iterations: int, pool: Workers | None) -> None:
             if pool is not None:
                 with _status("Starting Ray"):
                     stack.enter_context(pool)
+            # As service managers and clusters end what they run. Ray has a handler of its own, that dumps its stack.
+            stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, _interrupt))
             _iterate(training, iterations)
     except KeyboardInterrupt:
         click.echo(f"Interrupted. {_how_to_go_on(training)}", err=True)
         sys.exit(130)
     except NoWorkers as error:
         raise click.ClickException(f"{error}. {_how_to_go_on(training)}") from None
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _workers(count: int, address: str | None) -> Workers:

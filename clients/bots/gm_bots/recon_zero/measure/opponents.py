@@ -16,6 +16,7 @@ from gm_arena.stockfish import stockfish
 
 from .. import entry
 from ..bot import ReconZeroBots
+from ..player import Settings
 from ..processes import Processes
 
 #: What is measured, where a file or an option says nothing else.
@@ -79,8 +80,8 @@ class Gauntlet:
         for path in older(asked.checkpoint, asked.older):
             self._add_own(path.stem, path, asked.options)
         if asked.ablation:
-            for name, value in switches(asked.options):
-                self._add_own(f"{name}={value}", asked.checkpoint, {**asked.options, name: value})
+            for name, turned in switches(asked.options):
+                self._add_own(f"{name}={turned[name]}", asked.checkpoint, {**asked.options, **turned})
         if len(self.entrants) < 2:
             raise BotUnusable("; ".join(["nobody is left to play against", *self.remarks]))
 
@@ -143,10 +144,18 @@ def digest_of(path: Path) -> str:
         raise BotUnusable(f"{path} cannot be read: {error.strerror}") from None
 
 
-def switches(options: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Each option that is a switch, turned from what it is to the notebook's way."""
-    turned = {name: words[-1] for name, words in entry.WORDS.items()} | {"unseen": "0", "determinisations": "1"}
-    return [(name, value) for name, value in turned.items() if options.get(name) != value]
+def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
+    """Each option that is a switch, and what turns it from what it is to the notebook's way.
+
+    One position is searched as long as all were: what several are worth is asked, not what it is worth to look longer.
+    """
+    plain = Settings()
+    positions = int(options.get("determinisations", plain.determinisations))
+    looks = positions * int(options.get("simulations", plain.simulations))
+    turned = {name: {name: words[-1]} for name, words in entry.WORDS.items()}
+    turned["unseen"] = {"unseen": "0"}
+    turned["determinisations"] = {"determinisations": "1", "simulations": str(looks)}
+    return [(name, others) for name, others in turned.items() if options.get(name) != others[name]]
 
 
 def older(checkpoint: Path | None, number: int) -> list[Path]:
