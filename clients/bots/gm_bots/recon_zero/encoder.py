@@ -5,7 +5,7 @@
 | 0 to 5 | the player's own pawns, knights, bishops, rooks, queens and king: 1 where one stands |
 | 6 to 12 | the belief: the opponent's the same, and where it has nothing |
 | 13 | 1 if the player is to move |
-| 14 | half-moves played, of 200; 1 beyond |
+| 14 | twice the number of the move, of 200; 1 beyond |
 
 For Black the board is mirrored, as the moves are in :mod:`.actions`.
 """

@@ -14,7 +14,7 @@ probability ``unseen``, and goes on with the rest of it. To attack a king is wor
 answered, and so is to leave none where it may be attacked unseen.
 
 A position in which a king can be taken is won by whoever is to move there, whatever an evaluator says. So a move that
-leaves the king to be taken is refuted when it is first looked at, and is looked at no more.
+leaves the king to be taken is refuted there when it is first looked at; if it is everywhere, it is looked at no more.
 """
 
 from __future__ import annotations
