@@ -17,7 +17,7 @@ SEED = 8
 EACH = 100
 
 #: Lines of three plies at most: in endings, and elsewhere, where captures at their ends go on for longer.
-ENDING_LINES, OTHER_LINES = 2_000, 5_000
+ENDING_LINES, OTHER_LINES = 1_500, 4_000
 
 #: Pieces of an ending, at most.
 ENDING_PIECES = 10
@@ -42,13 +42,14 @@ def _has_at_most(board: chess.Board, lines: int, plies: int = 3) -> bool:
 
 
 def _lines(board: chess.Board, plies: int, enough: int) -> int:
-    """Lines of so many plies; counting ends when there are more than enough."""
-    if plies == 1:
-        return board.legal_moves.count()
+    """Lines of so many plies, and one more for each check in them; counting ends when there are more than enough."""
+    plies += board.is_check()
+    if plies == 0:
+        return 1
     count = 0
     for move in board.legal_moves:
         board.push(move)
-        count += _lines(board, plies - 1, enough)
+        count += _lines(board, plies - 1, enough - count)
         board.pop()
         if count > enough:
             break

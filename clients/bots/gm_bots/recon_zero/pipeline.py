@@ -33,7 +33,7 @@ Tell = Callable[[str], None]
 
 #: How a player plays whose games are learnt from. Each position is searched by itself: what the best move is in one is
 #: what the network is asked of it.
-LEARNER = Settings(determinisations=4, together=False, simulations=60, exploring=20)
+LEARNER = Settings(determinisations=4, danger=1, together=False, simulations=60, exploring=20)
 
 
 class BadTraining(ValueError):

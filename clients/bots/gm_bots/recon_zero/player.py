@@ -47,7 +47,7 @@ class Settings:
 
     positions: bool = True
     sensing: Literal["information", "entropy"] = "information"
-    danger: float = 1.0
+    danger: float = 10.0
     determinisations: int = 8
     together: bool = True
     unseen: float = 0.3
