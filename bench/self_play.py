@@ -1,8 +1,8 @@
 """How much recon-zero plays and learns: games against itself with one worker and with two, and steps of training.
 
 One worker is the process itself, two are Ray's actors, as with ``gmd train recon-zero --workers``. In each round both
-play the same games, by a network as large as a training's if nothing else is said. On a machine that does other work,
-two workers may be given no more of it than one; their ratio then says nothing.
+play the same games, whole ones, with a training's settings and by the network that ships with it. On a machine that
+does other work, two workers may be given no more of it than one; their ratio then says nothing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Games of a round: two workers have the same number each.
 GAMES = 4
-#: Less than in a training: whole games would take an hour, and how much more two workers play does not depend on it.
-PLIES, DETERMINISATIONS, SIMULATIONS = 20, 2, 10
 #: Sizes of a step's batch, and positions learnt from in a round.
 BATCHES, POSITIONS = (64, 256), 512
 
@@ -37,9 +35,10 @@ def measure(rounds: int) -> None:
     if missing := [library for library in ("torch", "ray") if find_spec(library) is None]:
         print(f"self-play: not installed: {', '.join(missing)}; pip install -e '.[train]'")
         return
-    from gm_bots.recon_zero.network import Network, NetworkSettings
+    from gm_bots.recon_zero.checkpoint import load_network
+    from gm_bots.recon_zero.shipped import FILE
 
-    network = Network(NetworkSettings())
+    network = load_network(FILE)
     samples = _measure_games(network, rounds)
     _measure_steps(network, samples, rounds)
 
@@ -58,8 +57,9 @@ def _measure_games(network: Network, rounds: int) -> Sequence[Sample]:
             one.append(_seconds_to_play(InProcess(), network, number))
             two.append(_seconds_to_play(workers, network, number))
     ratio = median(alone / both for alone, both in zip(one, two, strict=True))
-    print(f"self-play, games of {PLIES} plies a second, medians of {rounds}:", end=" ")
-    print(f"1 worker {GAMES / median(one):.2f}, 2 workers {GAMES / median(two):.2f};", end=" ")
+    plies = len(samples) / GAMES
+    print(f"self-play, whole games a second (of some {plies:.0f} plies), medians of {rounds}:", end=" ")
+    print(f"1 worker {GAMES / median(one):.3f}, 2 workers {GAMES / median(two):.3f};", end=" ")
     print(f"ratio {ratio:.2f} on {os.cpu_count()} processors")
     return samples
 
@@ -71,11 +71,12 @@ def _seconds_to_play(pool: Pool, network: Network, number: int) -> float:
 
 
 def _play(pool: Pool, network: Network, seed: str) -> Sequence[Sample]:
-    from gm_bots.recon_zero.player import Settings
+    from gm_bots.recon_zero.pipeline import Plan
     from gm_bots.recon_zero.self_play import play_itself
 
-    settings = Settings(determinisations=DETERMINISATIONS, simulations=SIMULATIONS, exploring=PLIES)
-    games = [partial(play_itself, settings=settings, seed=f"{seed} {game}", max_plies=PLIES) for game in range(GAMES)]
+    plan = Plan()
+    game = partial(play_itself, settings=plan.player, max_plies=plan.max_plies)
+    games = [partial(game, seed=f"{seed} {number}") for number in range(GAMES)]
     return [sample for samples in pool.play(games, network, lambda: None) for sample in samples]
 
 
