@@ -19,13 +19,20 @@ Digest = Callable[[str], bytes]
 
 
 def new_key() -> str:
-    """A key as its owner is shown it: 43 characters of A-Z, a-z, 0-9, - and _."""
-    return _text(secrets.token_bytes(SIZE))
+    """A key as its owner is shown it: 43 characters of A-Z, a-z, 0-9, - and _, the first of them no -.
+
+    One that began so would be taken for an option where it is typed behind one: ``gmcat --key -x...``.
+    """
+    while (key := _text(secrets.token_bytes(SIZE))).startswith("-"):
+        pass
+    return key
 
 
-def new_nonce() -> bytes:
-    """What a key is derived from."""
-    return secrets.token_bytes(SIZE)
+def new_nonce(token: str) -> bytes:
+    """What a key is derived from that is to belong to a client's token; the key does not begin with -, either."""
+    while derived_key(nonce := secrets.token_bytes(SIZE), token).startswith("-"):
+        pass
+    return nonce
 
 
 def derived_key(nonce: bytes, token: str) -> str:

@@ -252,5 +252,5 @@ def _make_key(token: str | None) -> tuple[bytes | None, str]:
     """A new key; with a token, also what it can be made from again."""
     if token is None:
         return None, keys.new_key()
-    nonce = keys.new_nonce()
+    nonce = keys.new_nonce(token)
     return nonce, keys.derived_key(nonce, token)
