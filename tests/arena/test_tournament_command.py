@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from tests.arena.tournaments import NAMES, PATIENCE, Hall, all_games, hall, regi
 from tests.cli.commands import gmd, gmd_process
 from tests.http.test_rc_connect import rc_connect, rc_register
 from tests.serving import environment, served
+from tests.terminal import plain, rest_of
 
 #: The command, as the entry point runs it.
 COMMAND = (sys.executable, "-m", "gmd", "tournament")
@@ -154,12 +155,7 @@ async def test_on_a_terminal_the_table_is_kept_current(tmp_path: Path) -> None:
         env = {**environment(), "TERM": "xterm", "COLUMNS": "120"}
         await trio.run_process(command, env=env, stderr=theirs, capture_stdout=True)
     os.close(theirs)
-    shown = b""
-    with suppress(OSError):  # the other end is closed
-        while chunk := os.read(ours, 1 << 16):
-            shown += chunk
-    os.close(ours)
-    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
+    text = plain(rest_of(ours))
     assert "\r\n1 of 1 games over, 0 on" in text
     assert "┃ # ┃ Player ┃ Points ┃" in text
 

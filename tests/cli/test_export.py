@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import pty
 import re
 import subprocess
 import sys
@@ -16,6 +14,7 @@ import pytest
 
 from tests.cli.commands import change, client_of, gmd, gmd_process, lines_of
 from tests.serving import environment
+from tests.terminal import shown
 
 
 def exported(data: Path, *arguments: object) -> list[int]:
@@ -162,32 +161,14 @@ def test_nobody_reads_to_the_end(played_data: Path) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def on_terminal(*arguments: object, output: int | None = None) -> str:
-    """What a command writes to a terminal that is its standard error, and its output unless that is a file."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "gmd", *map(str, arguments)]
-    process = subprocess.Popen(
-        command, env={**environment(), "TERM": "xterm"}, stdout=theirs if output is None else output, stderr=theirs
-    )
-    os.close(theirs)
-    said = b""
-    try:
-        while some := os.read(ours, 4096):
-            said += some
-    except OSError:  # how a terminal says that nobody writes to it any more
-        pass
-    os.close(ours)
-    assert process.wait(60) == 0
-    return said.decode()
-
-
 def test_progress_is_shown_on_a_terminal_and_not_in_the_midst_of_games(played_data: Path, tmp_path: Path) -> None:
+    export, check = ([sys.executable, "-m", "gmd", name, "--data", str(played_data)] for name in ("export", "check"))
     with (tmp_path / "games.pgn").open("wb") as file:
-        said = on_terminal("export", "--data", played_data, output=file.fileno())
+        said = shown(export, output=file.fileno())
     assert "Writing games" in said
     assert "100%" in said
     assert (tmp_path / "games.pgn").read_text() == gmd("export", "--data", played_data).out
-    assert "Writing games" not in on_terminal("export", "--data", played_data)
-    said = on_terminal("check", "--data", played_data)
+    assert "Writing games" not in shown(export)
+    said = shown(check)
     assert "Replaying games" in said
     assert "5 games with 16 events: nothing is damaged." in said
