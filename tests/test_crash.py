@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import cycle, islice
 from math import inf
@@ -54,10 +54,15 @@ class Killer:
         if self._left <= 0:
             self._due.set()
 
-    async def kill(self, daemon: Served, signal: int) -> int:
-        """Let the clients at a daemon, and signal it at a moment nobody knows; its exit status."""
+    async def kill(self, daemon: Served, signal: int, after: Iterable[trio.Event] = ()) -> int:
+        """Let the clients at a daemon, and signal it at a moment nobody knows; its exit status.
+
+        :param after: what must have happened before that moment.
+        """
         self._port, self._left, self._due = daemon.port, self._rng.randint(1, MOST_BETWEEN), trio.Event()
         self._up.set()
+        for event in after:
+            await event.wait()
         await self._due.wait()
         self._up = trio.Event()
         daemon.process.send_signal(signal)
@@ -68,11 +73,13 @@ class Player:
     """Plays both sides of one game, for ever, with nothing but the protocol's safe retry behind it.
 
     :ivar acknowledged: how many of its moves it knows to have been made.
+    :ivar moved: set once it knows of one.
     """
 
     def __init__(self, number: int, killer: Killer) -> None:
         self.game_id: int | None = None
         self.acknowledged = 0
+        self.moved = trio.Event()
         self.sent = 0
         self._number = number
         self._killer = killer
@@ -115,6 +122,7 @@ class Player:
             assert reply["error"] is None, reply
             assert (reply["state"]["ply_index"], reply["state"]["last_move"]) == (ply + 1, SHUFFLE[ply % 4])
             self.acknowledged = ply + 1
+            self.moved.set()
             self._killer.acknowledged()
 
     def _request(self, ply: int) -> Json:
@@ -175,11 +183,12 @@ async def crash(directory: Path, signal: int, status: int, kills: int) -> None:
         async with trio.open_nursery() as nursery:
             for player in players:
                 nursery.start_soon(player.play)
-            for _ in range(kills):
+            for kill in range(kills):
                 serving = served("--data", str(directory))
                 daemon = await trio.to_thread.run_sync(serving.__enter__)
-                assert await killer.kill(daemon, signal) == status
+                # However early the others come, the last comes when everyone has played.
+                after = [player.moved for player in players] if kill == kills - 1 else []
+                assert await killer.kill(daemon, signal, after) == status
                 await trio.to_thread.run_sync(serving.__exit__, None, None, None)
                 check_log(directory, players)
             nursery.cancel_scope.cancel()
-    assert all(player.acknowledged for player in players)
