@@ -19,6 +19,9 @@ from gmd.games.recon import ReconGame
 from tests.bots.recon_zero.games import knowing
 from tests.helpers_proof import proof_size
 
+#: Half-moves; players at random seldom need more until a king is captured.
+LONG = 400
+
 
 def check(belief: beliefs.Belief, game: ReconGame, color: chess.Color) -> None:
     assert belief.shape == (7, 8, 8)
@@ -32,7 +35,7 @@ def check(belief: beliefs.Belief, game: ReconGame, color: chess.Color) -> None:
 def test_the_truth_is_never_excluded(positions: bool) -> None:
     """The cap is small enough to drop the true position at times: what is believed holds it possible all the same."""
     for seed in range(proof_size(2 if positions else 4, 500, share=25)):
-        for knowledge, game in knowing(seed, 40, positions=positions, cap=100):
+        for knowledge, game in knowing(seed, LONG, positions=positions, cap=100):
             check(knowledge.belief(), game, knowledge.color)
             assert knowledge.own.fullmove_number == game.board.fullmoves
             assert knowledge.own.occupied == game.board.occupied_by(knowledge.color)

@@ -21,6 +21,7 @@ from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.bot import ReconZeroBots, seconds_for
 from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.player import Decision, Player, Settings
+from gm_bots.recon_zero.self_play import play_itself
 from gm_bots.recon_zero.shipped import shipped
 from gmd.games.recon import ReconGame
 from tests.arena.playing import PATIENCE, Witness, new_games
@@ -122,23 +123,33 @@ def test_without_a_limit_the_same_seed_makes_the_same_game() -> None:
     assert first != played(8)[0]
 
 
-@pytest.mark.parametrize(("learnt", "looks"), [("belief", {8, 16}), ("positions", {8})])
-def test_what_is_learnt_from_is_all_that_was_looked_at_or_one_position(
-    learnt: Literal["belief", "positions"], looks: set[int]
-) -> None:
-    """Eight in each of the positions, of which there may be one alone."""
-    asked, decisions = played(7, learnt)
+def test_what_is_kept_of_a_decision_is_what_was_known_and_all_that_was_looked_at() -> None:
+    """Eight looks in each of the positions, of which there may be one alone."""
+    asked, decisions = played(7)
     assert len(asked) == len(decisions)
-    assert {sum(each.found.visits.values()) for each in decisions} == looks
-    beliefs = np.stack([each.planes[6:13] for each in decisions])
+    assert {sum(each.found.visits.values()) for each in decisions} == {8, 16}
+    beliefs = np.stack([each.believed[6:13] for each in decisions])
     assert np.allclose(beliefs.sum(axis=1), 1)
-    assert np.isin(beliefs, (0, 1)).all() == (learnt == "positions"), "a position has no doubts"
+    assert not np.isin(beliefs, (0, 1)).all()
 
 
-def played(seed: int, learnt: Literal["belief", "positions"] = "positions") -> tuple[list[str], list[Decision]]:
+@pytest.mark.parametrize("learnt", ["belief", "position"])
+def test_what_is_learnt_from_is_the_true_position_or_the_belief(learnt: Literal["belief", "position"]) -> None:
+    settings = Settings(simulations=8, determinisations=2, exploring=6, learnt=learnt)
+    samples = play_itself(count_material, settings, "7", 14)
+    beliefs = np.stack([each.planes[6:13] for each in samples])
+    assert np.isin(beliefs, (0, 1)).all() == (learnt == "position"), "a position has no doubts"
+    theirs = beliefs[:, :6].sum(axis=(1, 2, 3))
+    assert np.all(theirs <= 16.001)
+    if learnt == "position":
+        first = samples[0].planes
+        assert np.array_equal(first[:6], first[6:12, ::-1]), "the start, seen by White"
+
+
+def played(seed: int) -> tuple[list[str], list[Decision]]:
     """The moves that two players ask for, who draw their first ones, and what is to be learnt from."""
     game = ReconGame()
-    settings = Settings(simulations=8, determinisations=2, exploring=6, learnt=learnt)
+    settings = Settings(simulations=8, determinisations=2, exploring=6)
     players = {
         color: Player(color, count_material, settings, random.Random(f"{seed} {color}"), keep=True)
         for color in chess.COLORS

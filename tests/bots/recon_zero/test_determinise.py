@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from chess import Board, Color
 
+from gm_bots.minimax.evaluation import WORTH
 from gm_bots.recon_zero import belief as beliefs
 from gm_bots.recon_zero.belief import EMPTY, Belief, at
 from gm_bots.recon_zero.determinise import determinise, from_belief
 from gm_bots.recon_zero.knowledge import Knowledge
-from gm_bots.recon_zero.positions import weights_of
+from gm_bots.recon_zero.weights import weights_of
 from tests.bots.recon_zero.games import knowing
 
 
@@ -55,7 +56,7 @@ def test_a_position_in_which_the_king_is_attacked_is_drawn_more_often() -> None:
         move = chess.Move.from_uci(uci)
         knowledge.player_moved(move, move, None)
         knowledge.opponent_moved(None)
-    weights = weights_of(knowledge.positions(), chess.WHITE, 50)
+    weights = weights_of(knowledge.positions(), knowledge.channels(), chess.WHITE, danger=50, plausible=1)
     attacked = [board.is_check() for board in knowledge.positions()]
     assert [weight == 50 for weight in weights] == attacked
     assert 0 < sum(attacked) < len(attacked) / 20
@@ -63,6 +64,33 @@ def test_a_position_in_which_the_king_is_attacked_is_drawn_more_often() -> None:
     share = weights[weights > 1].sum() / weights.sum()
     assert abs(sum(board.is_check() for board in drawn) / 50 - share) < 0.2
     assert len({board.fen() for board in determinise(knowledge, 100, rng, weights)}) == 100
+
+
+def test_a_position_counts_more_the_better_the_opponents_pieces_stand_there() -> None:
+    """Behind one move of Black's: a knight on c6 stands better than one on a6, by half a pawn and a tenth."""
+    knowledge = Knowledge(chess.WHITE)
+    move = chess.Move.from_uci("e2e4")
+    knowledge.player_moved(move, move, None)
+    knowledge.opponent_moved(None)
+    weights = weights_of(knowledge.positions(), knowledge.channels(), chess.WHITE, danger=1, plausible=4)
+    of = {board.board_fen(): weight for board, weight in zip(knowledge.positions(), weights, strict=True)}
+    there = {"c6": "r1bqkbnr/pppppppp/2n5/8/4P3/8/PPPP1PPP/RNBQKBNR"}
+    there["a6"] = "r1bqkbnr/pppppppp/n7/8/4P3/8/PPPP1PPP/RNBQKBNR"
+    worth = {square: WORTH[chess.KNIGHT, chess.BLACK][chess.parse_square(square)] for square in there}
+    by = (worth["a6"] - worth["c6"]) / 100  # of Black's the worth is counted below zero
+    assert by > 0
+    assert of[there["c6"]] / of[there["a6"]] == pytest.approx(4**by)
+    assert weights.max() == 1
+
+
+def test_however_little_a_position_counts_it_is_drawn_last_and_not_lost() -> None:
+    knowledge, rng = Knowledge(chess.WHITE), random.Random(1)
+    move = chess.Move.from_uci("e2e4")
+    knowledge.player_moved(move, move, None)
+    knowledge.opponent_moved(None)
+    boards = knowledge.positions()
+    weights = np.array([1e-12**place for place in range(len(boards))])
+    assert determinise(knowledge, len(boards), rng, weights) == boards
 
 
 def test_it_is_drawn_by_probability() -> None:

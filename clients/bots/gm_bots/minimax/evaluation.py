@@ -125,11 +125,11 @@ def _has_end_game(board: chess.Board, color: chess.Color) -> bool:
 
 def evaluate(board: chess.Board) -> int:
     """What a board is worth to White, counted afresh. The search keeps the same number as it goes."""
-    end_game = is_end_game(board)
+    kings = KING_WORTH[is_end_game(board)]
     total = 0
-    for square, piece in board.piece_map().items():
-        if piece.piece_type == KING:
-            total += KING_WORTH[end_game][piece.color][square]
-        else:
-            total += WORTH[piece.piece_type, piece.color][square]
+    for color in chess.COLORS:
+        for piece_type in chess.PIECE_TYPES:
+            worth = kings[color] if piece_type == KING else WORTH[piece_type, color]
+            for square in chess.scan_forward(board.pieces_mask(piece_type, color)):
+                total += worth[square]
     return total

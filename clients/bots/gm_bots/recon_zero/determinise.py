@@ -7,6 +7,7 @@ what cannot be there, the player's own pieces, one king, and as many pieces as t
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -33,8 +34,8 @@ def determinise(knowledge: Knowledge, count: int, rng: random.Random, weights: W
     known = knowledge.positions()
     if known:
         shares = weights if weights is not None else np.ones(len(known))
-        # The greatest of such powers is each in proportion to its weight (Efraimidis and Spirakis).
-        keys = [rng.random() ** (1 / share) for share in shares]
+        # The greatest of such keys is each in proportion to its weight (Efraimidis and Spirakis, in logarithms).
+        keys = [math.log(1 - rng.random()) / share for share in shares]
         return [known[each] for each in sorted(range(len(known)), key=keys.__getitem__, reverse=True)[:count]]
     belief = knowledge.belief()
     seeds = [None, *(np.random.default_rng(rng.getrandbits(64)) for _ in range(count - 1))]

@@ -24,11 +24,11 @@ MAX_SECONDS = 3600.0
 #: More positions or simulations than this take minutes a move.
 MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 
-#: With more, no position counts but those in which the king is attacked.
-MAX_DANGER = 1_000
+#: With more, no position counts but those in which the king is attacked, or the opponent's pieces stand best.
+MAX_WEIGHT = 1_000
 
 #: Options that are numbers.
-NUMBERS = ("simulations", "determinisations", "movetime", "seed", "danger", "unseen")
+NUMBERS = ("simulations", "determinisations", "movetime", "seed", "danger", "plausible", "unseen")
 #: Options that are one of two words, the first if nothing else is said.
 WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy"), "search": ("together", "apart")}
 
@@ -37,8 +37,8 @@ def make(**options: str) -> ReconZeroBots:
     """The entry point.
 
     :param options: ``checkpoint``, a file, or ``none`` for what pieces are worth, else the one that comes with the
-        package; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``, ``danger``, ``unseen``,
-        ``belief``, ``sensing`` and ``search`` as in :class:`~gm_bots.recon_zero.player.Settings`.
+        package; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``, ``danger``, ``plausible``,
+        ``unseen``, ``belief``, ``sensing`` and ``search`` as in :class:`~gm_bots.recon_zero.player.Settings`.
     """
     only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
     _need("numpy", "plays with")
@@ -64,7 +64,8 @@ def _settings(options: Mapping[str, str]) -> Settings:
     return Settings(
         positions=_word(options, "belief") == "positions",
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
-        danger=number(NAME, options, "danger", 1, MAX_DANGER) or plain.danger,
+        danger=number(NAME, options, "danger", 1, MAX_WEIGHT) or plain.danger,
+        plausible=number(NAME, options, "plausible", 1, MAX_WEIGHT) or plain.plausible,
         unseen=plain.unseen if unseen is None else unseen,
         together=_word(options, "search") == "together",
         determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,

@@ -31,9 +31,8 @@ from .training import Trainer, TrainingSettings
 #: Told of what was just done: "game", "step" or "match".
 Tell = Callable[[str], None]
 
-#: How a player plays whose games are learnt from. Each position is searched by itself: what the best move is in one is
-#: what the network is asked of it.
-LEARNER = Settings(determinisations=4, danger=1, together=False, simulations=60, exploring=20)
+#: How a player plays whose games are learnt from: quicker, and not always its best.
+LEARNER = Settings(determinisations=4, simulations=60, exploring=20)
 
 
 class BadTraining(ValueError):

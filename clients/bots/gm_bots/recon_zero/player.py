@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 import chess
-from chess import Board, Color, Move, Square
+from chess import Color, Move, Square
 
 from gmd.games.recon import Cell, ReconBoard
 
-from .belief import certain
 from .determinise import determinise
 from .encoder import Planes, encode
 from .evaluation import Evaluator
 from .knowledge import Knowledge
-from .positions import Weights, weights_of
+from .positions import Weights
 from .search import C_PUCT, Found, Search
 from .sensing import entropy_sense, information_sense
+from .weights import weights_of
 
 #: Simulations between two looks at the time: with a network that is one in each position, some ten milliseconds.
 STEP = 4
@@ -34,13 +34,15 @@ class Settings:
     :ivar sensing: by what it is expected to tell of those positions, or by the squares' entropies.
     :ivar danger: how many times as much a position counts, for the sense and in drawing those to be searched, if the
         opponent attacks the player's king there; with 1, no more than any other.
+    :ivar plausible: how many times as much a position counts, for the same, for each pawn's worth by which the
+        opponent's pieces stand better there; with 1, no more than any other.
     :ivar determinisations: how many positions are searched; with 1, the notebook's.
     :ivar together: whether one move is looked at in all of them at once, or each is searched by itself.
     :ivar unseen: how likely an attack on a king is taken to be not seen by whose king it is.
     :ivar simulations: in each of them, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
-    :ivar learnt: what of a decision is to be learnt from: one of the positions that were searched, with what was looked
-        at in that, which is what the network is asked of; or the belief, with what was looked at in all.
+    :ivar learnt: what a decision is to be learnt of: the true position, which the player did not know, as it is
+        positions that the network is asked of; or the belief, the notebook's.
     :ivar exploring: half-moves from the game's beginning in which moves are drawn by how often they were looked at,
         instead of the first of them being taken; for games that are to be learnt from.
     """
@@ -48,21 +50,24 @@ class Settings:
     positions: bool = True
     sensing: Literal["information", "entropy"] = "information"
     danger: float = 10.0
+    plausible: float = 1.0
     determinisations: int = 8
     together: bool = True
     unseen: float = 0.3
     simulations: int = 100
     c_puct: float = C_PUCT
-    learnt: Literal["positions", "belief"] = "positions"
+    learnt: Literal["position", "belief"] = "position"
     exploring: int = 0
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a move was chosen by: what the network is to learn from."""
+    """What a move was chosen by: what the network is to learn from.
 
-    planes: Planes
-    color: Color
+    :ivar believed: what the player knew.
+    """
+
+    believed: Planes
     found: Found
 
 
@@ -127,18 +132,13 @@ class Player:
             done += STEP
         found = search.found()
         if self._keep:
-            self.decisions.append(self._decision(boards[0], search))
+            self.decisions.append(Decision(encode(knowledge.own, knowledge.color, knowledge.belief()), found))
         return self._pick(found)
 
-    def _decision(self, board: Board, search: Search) -> Decision:
-        """What is learnt from: the first position is as likely as any other."""
-        own, color = self.knowledge.own, self.knowledge.color
-        if self._settings.learnt == "belief":
-            return Decision(encode(own, color, self.knowledge.belief()), color, search.found())
-        return Decision(encode(board, color, certain(board, color)), color, search.found_in(0))
-
     def _weights(self) -> Weights:
-        return weights_of(self.knowledge.positions(), self.knowledge.color, self._settings.danger)
+        knowledge, settings = self.knowledge, self._settings
+        boards, channels = knowledge.positions(), knowledge.channels()
+        return weights_of(boards, channels, knowledge.color, settings.danger, settings.plausible)
 
     def _pick(self, found: Found) -> Move | None:
         self._moves += 1

@@ -38,18 +38,6 @@ def belief_of(channels: Channels, weights: Weights | None = None) -> Belief:
     return belief.reshape(CHANNELS, 8, 8)
 
 
-def weights_of(boards: Sequence[Board], color: Color, danger: float) -> Weights:
-    """How much each position counts: ``danger`` if the opponent attacks the player's king there, else 1."""
-    if danger == 1:
-        return np.ones(len(boards))
-    return np.array([danger if _is_in_danger(board, color) else 1.0 for board in boards])
-
-
-def _is_in_danger(board: Board, color: Color) -> bool:
-    king = board.king(color)
-    return king is not None and board.is_attacked_by(not color, king)
-
-
 def windows(channels: Channels) -> dict[chess.Square, NDArray[np.int64]]:
     """What a sense of each square that shows a whole window would show, as a number for each position."""
     grid = channels.reshape(-1, 8, 8).astype(np.int64)

@@ -117,16 +117,9 @@ class Search:
 
     def found(self) -> Found:
         """What was found so far. A root in which a king can be taken says so with all its looks."""
-        return self._found(self._roots)
-
-    def found_in(self, which: int) -> Found:
-        """What was found in one of the positions alone."""
-        return self._found([self._roots[which]])
-
-    def _found(self, roots: Sequence[Node]) -> Found:
         visits: dict[Move | None, int] = dict.fromkeys(self._moves, 0)
         totals: dict[Move | None, float] = dict.fromkeys(self._moves, 0.0)
-        for edge in (edge for root in roots for edge in root.edges):
+        for edge in (edge for root in self._roots for edge in root.edges):
             visits[edge.move] += edge.visits
             totals[edge.move] += edge.total
         values = {move: totals[move] / visits[move] if visits[move] else -1.0 for move in visits}
@@ -181,14 +174,19 @@ class _FirstMoves:
         self._everywhere = [list(edges) for edges in zip(*(root.edges for root in roots), strict=True)]
         # What takes a king in one of them is looked at before all else: priors say nothing of it.
         self._taking = [which for which, edges in enumerate(self._everywhere) if any(edge.child for edge in edges)]
+        self._together = [_together(edges) for edges in self._everywhere]
+        self._last: int | None = None
 
     def choose(self) -> int:
-        """The move to look at, by its place in the list of moves."""
-        if self._taking:
-            return self._taking.pop()
-        together = [_together(edges) for edges in self._everywhere]
-        best = select(together, self._c_puct)
-        return next(which for which, edge in enumerate(together) if edge is best)
+        """The move to look at, by its place in the list of moves. It is then looked at, before the next is asked for."""
+        if self._last is not None:
+            self._together[self._last] = _together(self._everywhere[self._last])
+        self._last = self._taking.pop() if self._taking else self._best()
+        return self._last
+
+    def _best(self) -> int:
+        best = select(self._together, self._c_puct)
+        return next(which for which, edge in enumerate(self._together) if edge is best)
 
 
 def _together(edges: Sequence[Edge]) -> Edge:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import chess
 from chess import Color, Move, Square
@@ -11,6 +13,8 @@ from chess import Color, Move, Square
 from gmd.games.recon import Cell, ReconGame
 
 from .actions import index_of
+from .belief import certain
+from .encoder import Planes, encode
 from .evaluation import Evaluator
 from .player import Decision, Player, Settings
 from .replay import Sample
@@ -24,8 +28,13 @@ def play_itself(evaluator: Evaluator, settings: Settings, seed: str, max_plies: 
     players = {
         color: Player(color, evaluator, settings, random.Random(f"{seed} {color}"), keep=True) for color in chess.COLORS
     }
-    winner = _play(players, max_plies)
-    return [_sample(decision, winner) for player in players.values() for decision in player.decisions]
+    truth: dict[Color, list[Planes]] = {color: [] for color in chess.COLORS}
+    winner = _play(players, max_plies, lambda game: truth[game.turn].append(_shown(game)))
+    return [
+        _sample(decision, position if settings.learnt == "position" else decision.believed, color, winner)
+        for color, player in players.items()
+        for decision, position in zip(player.decisions, truth[color], strict=True)
+    ]
 
 
 def play_random(evaluator: Evaluator, settings: Settings, seed: str, color: Color, max_plies: int) -> float:
@@ -71,22 +80,52 @@ class RandomMover:
         """Nothing follows."""
 
 
-def _play(players: Mapping[Color, Player | RandomMover], max_plies: int) -> Color | None:
-    """The winner, if any."""
+def _play(
+    players: Mapping[Color, Player | RandomMover],
+    max_plies: int,
+    watch: Callable[[ReconGame], None] = lambda game: None,
+) -> Color | None:
+    """The winner, if any.
+
+    :param watch: told of the game before each move.
+    """
     game = ReconGame()
-    while not game.is_over() and game.ply < max_plies:
-        player = players[game.turn]
-        if game.ply:
-            player.opponent_moved(game.opponent_capture)
-        player.saw(game.sense(player.choose_sense(game.sense_actions())))
-        outcome = game.move(player.choose_move(game.move_actions()))
-        if not game.is_over():
-            player.moved(*outcome)
+    with _no_collector():
+        while not game.is_over() and game.ply < max_plies:
+            _take_turn(players[game.turn], game, watch)
     return game.winner
 
 
-def _sample(decision: Decision, winner: Color | None) -> Sample:
-    color, found = decision.color, decision.found
+def _take_turn(player: Player | RandomMover, game: ReconGame, watch: Callable[[ReconGame], None]) -> None:
+    if game.ply:
+        player.opponent_moved(game.opponent_capture)
+    player.saw(game.sense(player.choose_sense(game.sense_actions())))
+    watch(game)
+    outcome = game.move(player.choose_move(game.move_actions()))
+    if not game.is_over():
+        player.moved(*outcome)
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Without Python's collector of cycles: trees have none, and it takes a fifth of the time to look at them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _shown(game: ReconGame) -> Planes:
+    """The true position, as the side to move sees it."""
+    board = game.board.as_chess()
+    return encode(board, board.turn, certain(board, board.turn))
+
+
+def _sample(decision: Decision, planes: Planes, color: Color, winner: Color | None) -> Sample:
+    found = decision.found
     visits = {index_of(move, color): count for move, count in found.visits.items()}
     outcome = 0.0 if winner is None else 1.0 if winner == color else -1.0
-    return Sample(decision.planes, visits, outcome, found.value)
+    return Sample(planes, visits, outcome, found.value)
