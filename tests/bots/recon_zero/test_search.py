@@ -124,12 +124,22 @@ def test_an_attack_that_may_not_be_seen_is_worth_something() -> None:
     assert max(values[1][move] for move in quiet) < 0.5
 
 
+def test_an_attack_by_a_capture_is_seen() -> None:
+    """The bishop takes a pawn beside the king and is taken: three pawns are lost, however little is seen."""
+    fen, attack = "4k3/3p4/8/8/8/7B/8/6K1 w - - 0 1", Move.from_uci("h3d7")
+    seen, unseen = (searched(fen, simulations=400, unseen=unseen).found() for unseen in (0.0, 0.5))
+    assert abs(unseen.values[attack] - seen.values[attack]) < 0.1
+    assert unseen.best() != attack
+
+
 def test_the_own_king_is_not_left_where_it_may_be_attacked_unseen() -> None:
-    """Black's rook threatens to attack from any file but one: White's king is safest where it cannot be attacked."""
-    fen = "1r5k/8/8/8/8/8/PPP5/K7 w - - 0 1"
+    """Black's rook can attack from a8, unless White's king goes behind its pawn: there it can but take that."""
+    fen, behind = "1r5k/8/8/8/8/8/1PP5/K7 w - - 0 1", Move.from_uci("a1b1")
     for unseen in (0.0, 0.5):
-        found = searched(fen, simulations=200, unseen=unseen).found()
-        assert (found.value < 0) == (unseen > 0)
+        found = searched(fen, simulations=600, unseen=unseen).found()
+        others = max(value for move, value in found.values.items() if move != behind)
+        assert (found.values[behind] - others > 0.1) == (unseen > 0)
+        assert found.best() == behind
 
 
 def test_it_looks_at_what_it_reaches() -> None:

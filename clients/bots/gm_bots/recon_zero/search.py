@@ -11,7 +11,8 @@ king in one position has all the voices of that, however badly it does in all ot
 
 Nobody is told of an attack. So whoever is attacked in a tree, though it sees all there, loses its king with the
 probability ``unseen``, and goes on with the rest of it. To attack a king is worth something then, wherever it can be
-answered, and so is to leave none where it may be attacked unseen.
+answered, and so is to leave none where it may be attacked unseen. A capture is told, with its square: who attacks by
+one is seen.
 
 A position in which a king can be taken is won by whoever is to move there, whatever an evaluator says. So a move that
 leaves the king to be taken is refuted there when it is first looked at; if it is everywhere, it is looked at no more.
@@ -51,7 +52,7 @@ class Edge:
 class Node:
     """A position. Without edges it was not looked at yet.
 
-    :ivar attacked: whether the king of the side to move is.
+    :ivar attacked: whether the king of the side to move is, and nobody has told it.
     :ivar won: whether the side to move wins for certain: True, False, or None if that is not known.
     """
 
@@ -178,7 +179,7 @@ class _FirstMoves:
         self._last: int | None = None
 
     def choose(self) -> int:
-        """The move to look at, by its place in the list of moves. It is then looked at, before the next is asked for."""
+        """The move to look at next, by its place in the list of moves."""
         if self._last is not None:
             self._together[self._last] = _together(self._everywhere[self._last])
         self._last = self._taking.pop() if self._taking else self._best()
@@ -227,7 +228,7 @@ def after(board: ReconBoard, move: Move | None) -> Node:
         return Node(successor, won=False)
     if king_captures(successor, successor.move_actions()):
         return Node(successor, won=True)
-    return Node(successor, attacked=_is_attacked(successor))
+    return Node(successor, attacked=capture is None and _is_attacked(successor))
 
 
 def _is_attacked(board: ReconBoard) -> bool:
