@@ -11,7 +11,7 @@ import pytest
 from chess import Board, Move
 
 from gm_bots.recon_zero.evaluation import Judgement, count_material
-from gm_bots.recon_zero.search import Search, different_moves, king_captures
+from gm_bots.recon_zero.search import Search, different_moves, king_captures, lawful_moves
 from gmd.games.recon import ReconBoard, ReconGame
 
 
@@ -140,6 +140,18 @@ def test_the_own_king_is_not_left_where_it_may_be_attacked_unseen() -> None:
         others = max(value for move, value in found.values.items() if move != behind)
         assert (found.values[behind] - others > 0.1) == (unseen > 0)
         assert found.best() == behind
+
+
+def test_by_the_rules_of_chess_no_king_is_left_to_be_taken() -> None:
+    """A pinned bishop moves in blind chess, and not in chess; who is mated has lost there, and looks no further."""
+    pinned = ReconBoard.of(Board("4k3/4b3/8/8/8/8/8/4R2K b - - 0 1"))
+    assert Move.from_uci("e7d6") in different_moves(pinned)
+    assert set(lawful_moves(pinned)) == set(pinned.as_chess().legal_moves)
+    assert lawful_moves(ReconBoard.of(Board("7k/5Q2/8/8/8/8/8/7K b - - 0 1"))) == [None], "a stalemate"
+    fen, mate = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", Move.from_uci("a1a8")
+    assert searched(fen, simulations=60, check=True).found().values[mate] == 1
+    found = searched("3k4/8/8/8/8/8/8/3Q3K w - - 0 1", simulations=50, check=True).found()
+    assert found.best() == Move.from_uci("d1d8"), "a king that can be taken is"
 
 
 def test_it_looks_at_what_it_reaches() -> None:

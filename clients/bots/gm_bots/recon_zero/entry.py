@@ -30,7 +30,12 @@ MAX_WEIGHT = 1_000
 #: Options that are numbers.
 NUMBERS = ("simulations", "determinisations", "movetime", "seed", "danger", "plausible", "unseen")
 #: Options that are one of two words, the first if nothing else is said.
-WORDS = {"belief": ("positions", "squares"), "sensing": ("information", "entropy"), "search": ("together", "apart")}
+WORDS = {
+    "belief": ("positions", "squares"),
+    "sensing": ("information", "entropy"),
+    "search": ("together", "apart"),
+    "rules": ("blind", "chess"),
+}
 
 
 def make(**options: str) -> ReconZeroBots:
@@ -38,7 +43,7 @@ def make(**options: str) -> ReconZeroBots:
 
     :param options: ``checkpoint``, a file, or ``none`` for what pieces are worth, else the one that comes with the
         package; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``, ``danger``, ``plausible``,
-        ``unseen``, ``belief``, ``sensing`` and ``search`` as in :class:`~gm_bots.recon_zero.player.Settings`.
+        ``unseen``, ``belief``, ``sensing``, ``search`` and ``rules``: see :class:`~gm_bots.recon_zero.player.Settings`.
     """
     only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
     _need("numpy", "plays with")
@@ -68,6 +73,7 @@ def _settings(options: Mapping[str, str]) -> Settings:
         plausible=number(NAME, options, "plausible", 1, MAX_WEIGHT) or plain.plausible,
         unseen=plain.unseen if unseen is None else unseen,
         together=_word(options, "search") == "together",
+        check=_word(options, "rules") == "chess",
         determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,
         simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
     )

@@ -38,6 +38,7 @@ class Settings:
         opponent's pieces stand better there; with 1, no more than any other.
     :ivar determinisations: how many positions are searched; with 1, the notebook's.
     :ivar together: whether one move is looked at in all of them at once, or each is searched by itself.
+    :ivar check: whether the search takes both to keep the rules of chess, and not those of blind chess.
     :ivar unseen: how likely an attack on a king is taken to be not seen by whose king it is.
     :ivar simulations: in each of them, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
@@ -53,6 +54,7 @@ class Settings:
     plausible: float = 1.0
     determinisations: int = 8
     together: bool = True
+    check: bool = False
     unseen: float = 0.3
     simulations: int = 100
     c_puct: float = C_PUCT
@@ -125,6 +127,7 @@ class Player:
             settings.c_puct,
             together=settings.together,
             unseen=settings.unseen,
+            check=settings.check,
         )
         done = 0
         while done < settings.simulations and (seconds is None or not done or time.monotonic() - began < seconds):

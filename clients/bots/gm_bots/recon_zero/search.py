@@ -92,13 +92,16 @@ class Search:
         *,
         together: bool = True,
         unseen: float = 0.0,
+        check: bool = False,
     ) -> None:
         """:param positions: one at least; the player to move in each.
         :param moves: what may be asked for, by what the player knows; None to pass.
         :param together: whether one move is looked at in all positions at once.
         :param unseen: how likely it is that an attack on a king is not seen by whose king it is.
+        :param check: whether both keep the rules of chess from the first move on, and so their kings.
         """
         self._evaluator, self._c_puct, self._moves, self._unseen = evaluator, c_puct, moves, unseen
+        self._after, self._moves_in = (after_in_chess, lawful_moves) if check else (after, different_moves)
         self._roots = [Node(position) for position in positions]
         tried = _that_come_to_something(positions, moves)
         self._expand(
@@ -108,7 +111,7 @@ class Search:
             taking = king_captures(root.board, moves)
             for edge in root.edges:
                 if edge.move in taking:
-                    edge.child = after(root.board, edge.move)
+                    edge.child = self._after(root.board, edge.move)
         self._first = _FirstMoves(self._roots, c_puct) if together else None
 
     def deepen(self, simulations: int) -> None:
@@ -131,7 +134,7 @@ class Search:
         first = None if self._first is None else self._first.choose()
         paths = [self._descend(root, first) for root in self._roots]
         leaves = [leaf for _, leaf in paths if leaf.won is None]
-        values = iter(self._expand([(leaf, different_moves(leaf.board)) for leaf in leaves]))
+        values = iter(self._expand([(leaf, self._moves_in(leaf.board)) for leaf in leaves]))
         for path, leaf in paths:
             self._back_up(path, next(values) if leaf.won is None else 1.0 if leaf.won else -1.0)
 
@@ -162,7 +165,7 @@ class Search:
             first = None
             path.append(edge)
             if edge.child is None:
-                edge.child = after(node.board, edge.move)
+                edge.child = self._after(node.board, edge.move)
             node = edge.child
         return path, node
 
@@ -220,15 +223,30 @@ def after(board: ReconBoard, move: Move | None) -> Node:
 
     It is won by the side to move if that can take a king, and lost if its own was taken.
     """
-    taken, capture = (None, None) if move is None else board.revise(move)
-    took_king = capture is not None and board.has_king(capture)
-    successor = board.copy()
-    successor.push(taken, capture)
+    successor, capture, took_king = _moved(board, move)
     if took_king:
         return Node(successor, won=False)
     if king_captures(successor, successor.move_actions()):
         return Node(successor, won=True)
     return Node(successor, attacked=capture is None and _is_attacked(successor))
+
+
+def after_in_chess(board: ReconBoard, move: Move | None) -> Node:
+    """The same where nobody may leave a king to be taken: it is lost by mate."""
+    successor, capture, took_king = _moved(board, move)
+    seen = successor.as_chess()
+    if took_king or seen.is_checkmate():
+        return Node(successor, won=False)
+    return Node(successor, attacked=capture is None and seen.is_check())
+
+
+def _moved(board: ReconBoard, move: Move | None) -> tuple[ReconBoard, chess.Square | None, bool]:
+    """The position that comes of a move asked for, where it captured, and whether that was a king."""
+    taken, capture = (None, None) if move is None else board.revise(move)
+    took_king = capture is not None and board.has_king(capture)
+    successor = board.copy()
+    successor.push(taken, capture)
+    return successor, capture, took_king
 
 
 def _is_attacked(board: ReconBoard) -> bool:
@@ -258,3 +276,8 @@ def different_moves(board: ReconBoard) -> list[Move | None]:
         if taken is not None:
             moves[taken] = None
     return list(moves) or [None]
+
+
+def lawful_moves(board: ReconBoard) -> list[Move | None]:
+    """What the side to move can do by the rules of chess; a pass where that is nothing."""
+    return list(board.as_chess().legal_moves) or [None]
