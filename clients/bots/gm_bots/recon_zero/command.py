@@ -32,18 +32,18 @@ def train() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     help="For all that comes of it. Goes on with what is there.",
 )
-@click.option("--iterations", type=click.IntRange(1), default=7, show_default=True, help="Altogether.")
+@click.option("--iterations", type=click.IntRange(1), default=12, show_default=True, help="Altogether.")
 @click.option(
-    "--games", type=click.IntRange(1), default=40, show_default=True, help="Against itself, in each iteration."
+    "--games", type=click.IntRange(1), default=100, show_default=True, help="Against itself, in each iteration."
 )
 @click.option(
     "--taught",
     type=click.IntRange(0),
-    default=6,
+    default=10,
     show_default=True,
     help="Iterations from the first whose games are played by the worth of pieces, not by the network.",
 )
-@click.option("--steps", type=click.IntRange(1), default=250, show_default=True, help="In each iteration.")
+@click.option("--steps", type=click.IntRange(1), default=500, show_default=True, help="In each iteration.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples of a step.")
 @click.option("--matches", type=click.IntRange(0), default=10, show_default=True, help="Against a random mover.")
 @click.option(

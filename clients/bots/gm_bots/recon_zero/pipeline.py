@@ -32,7 +32,7 @@ from .training import Trainer, TrainingSettings
 Tell = Callable[[str], None]
 
 #: How a player plays whose games are learnt from: quicker, and not always its best.
-LEARNER = Settings(determinisations=4, simulations=60, exploring=20)
+LEARNER = Settings(determinisations=4, simulations=60, exploring=10)
 
 
 class BadTraining(ValueError):
@@ -53,9 +53,9 @@ class Plan:
     :ivar max_plies: half-moves after which a game is drawn.
     """
 
-    games: int = 40
-    taught: int = 6
-    steps: int = 250
+    games: int = 100
+    taught: int = 10
+    steps: int = 500
     batch: int = 64
     matches: int = 10
     matches_older: int = 10

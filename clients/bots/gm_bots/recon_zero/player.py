@@ -17,10 +17,10 @@ from .determinise import determinise
 from .encoder import Planes, encode
 from .evaluation import Evaluator
 from .knowledge import Knowledge
-from .positions import Weights
+from .positions import Attacked, Weights
 from .search import C_PUCT, Found, Search
 from .sensing import entropy_sense, information_sense
-from .weights import weights_of
+from .weights import attacked_in, weights_of
 
 #: Simulations between two looks at the time: with a network that is one in each position, some ten milliseconds.
 STEP = 4
@@ -51,7 +51,8 @@ class Settings:
     positions: bool = True
     sensing: Literal["information", "entropy"] = "information"
     danger: float = 10.0
-    plausible: float = 1.0
+    alarm: float = 8.0
+    plausible: float = 3.0
     determinisations: int = 8
     together: bool = True
     check: bool = False
@@ -102,7 +103,8 @@ class Player:
         """Where to sense, of the squares that may be."""
         allowed = list(squares)
         if self._settings.sensing == "information":
-            best = information_sense(self.knowledge.channels(), allowed, self._weights())
+            weights, attacked = self._weights()
+            best = information_sense(self.knowledge.channels(), allowed, weights, attacked, self._settings.alarm)
             if best is not None:
                 return best
         return entropy_sense(self.knowledge.belief(), allowed)
@@ -118,7 +120,7 @@ class Player:
         """
         began = time.monotonic()
         knowledge, settings = self.knowledge, self._settings
-        boards = determinise(knowledge, settings.determinisations, self._rng, self._weights())
+        boards = determinise(knowledge, settings.determinisations, self._rng, self._weights()[0])
         positions = [ReconBoard.of(board) for board in boards]
         search = Search(
             positions,
@@ -138,10 +140,12 @@ class Player:
             self.decisions.append(Decision(encode(knowledge.own, knowledge.color, knowledge.belief()), found))
         return self._pick(found)
 
-    def _weights(self) -> Weights:
+    def _weights(self) -> tuple[Weights, Attacked]:
+        """How much each position counts, and in which the king is attacked."""
         knowledge, settings = self.knowledge, self._settings
-        boards, channels = knowledge.positions(), knowledge.channels()
-        return weights_of(boards, channels, knowledge.color, settings.danger, settings.plausible)
+        channels, color = knowledge.channels(), knowledge.color
+        attacked = attacked_in(knowledge.positions(), color)
+        return weights_of(channels, attacked, color, settings.danger, settings.plausible), attacked
 
     def _pick(self, found: Found) -> Move | None:
         self._moves += 1

@@ -13,6 +13,8 @@ from .belief import CHANNELS, EMPTY, Belief
 
 #: For each position and square a channel of the belief.
 Channels = NDArray[np.uint8]
+#: For each position whether the player's king is attacked.
+Attacked = NDArray[np.bool_]
 #: One number for each position. They need not sum to 1.
 Weights = NDArray[np.float64]
 

@@ -16,27 +16,32 @@ from numpy.typing import NDArray
 from gm_bots.minimax.evaluation import KING_WORTH, WORTH
 
 from .belief import CHANNELS
-from .positions import Channels, Weights
+from .positions import Attacked, Channels, Weights
 
 
-def weights_of(boards: Sequence[Board], channels: Channels, color: Color, danger: float, plausible: float) -> Weights:
+def attacked_in(boards: Sequence[Board], color: Color) -> Attacked:
+    """In which positions the opponent attacks the player's king."""
+    return np.array([_is_attacked(board, color) for board in boards], bool)
+
+
+def weights_of(channels: Channels, attacked: Attacked, color: Color, danger: float, plausible: float) -> Weights:
     """How much each position counts to a player.
 
-    :param channels: the same positions, shape (positions, 64).
+    :param channels: the positions, shape (positions, 64).
+    :param attacked: in which of them the player's king is.
     :param danger: how many times as much if the opponent attacks the player's king there.
     :param plausible: how many times as much for each pawn's worth by which the opponent's pieces stand better, by the
         squares' worth to the engine ``minimax``. It is what comes of an opponent that prefers such moves each time.
     """
-    weights = np.ones(len(boards))
-    if plausible != 1 and len(boards):
+    weights = np.ones(len(channels))
+    if plausible != 1 and len(channels):
         placed = _WORTH[color][channels, np.arange(64)].sum(axis=1)
         weights *= plausible ** ((placed - placed.max()) / 100)
-    if danger != 1:
-        weights[[_is_in_danger(board, color) for board in boards]] *= danger
+    weights[attacked] *= danger
     return weights
 
 
-def _is_in_danger(board: Board, color: Color) -> bool:
+def _is_attacked(board: Board, color: Color) -> bool:
     king = board.king(color)
     return king is not None and board.is_attacked_by(not color, king)
 
