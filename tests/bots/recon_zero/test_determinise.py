@@ -14,7 +14,7 @@ from gm_bots.recon_zero import belief as beliefs
 from gm_bots.recon_zero.belief import EMPTY, Belief, at
 from gm_bots.recon_zero.determinise import determinise, from_belief
 from gm_bots.recon_zero.knowledge import Knowledge
-from gm_bots.recon_zero.weights import weights_of
+from gm_bots.recon_zero.weights import attacked_in, weights_of
 from tests.bots.recon_zero.games import knowing
 
 
@@ -56,7 +56,9 @@ def test_a_position_in_which_the_king_is_attacked_is_drawn_more_often() -> None:
         move = chess.Move.from_uci(uci)
         knowledge.player_moved(move, move, None)
         knowledge.opponent_moved(None)
-    weights = weights_of(knowledge.positions(), knowledge.channels(), chess.WHITE, danger=50, plausible=1)
+    weights = weights_of(
+        knowledge.channels(), attacked_in(knowledge.positions(), chess.WHITE), chess.WHITE, 50, plausible=1
+    )
     attacked = [board.is_check() for board in knowledge.positions()]
     assert [weight == 50 for weight in weights] == attacked
     assert 0 < sum(attacked) < len(attacked) / 20
@@ -72,7 +74,9 @@ def test_a_position_counts_more_the_better_the_opponents_pieces_stand_there() ->
     move = chess.Move.from_uci("e2e4")
     knowledge.player_moved(move, move, None)
     knowledge.opponent_moved(None)
-    weights = weights_of(knowledge.positions(), knowledge.channels(), chess.WHITE, danger=1, plausible=4)
+    weights = weights_of(
+        knowledge.channels(), attacked_in(knowledge.positions(), chess.WHITE), chess.WHITE, 1, plausible=4
+    )
     of = {board.board_fen(): weight for board, weight in zip(knowledge.positions(), weights, strict=True)}
     there = {"c6": "r1bqkbnr/pppppppp/2n5/8/4P3/8/PPPP1PPP/RNBQKBNR"}
     there["a6"] = "r1bqkbnr/pppppppp/n7/8/4P3/8/PPPP1PPP/RNBQKBNR"

@@ -121,7 +121,8 @@ def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path
     assert (status, complaints) == (0, "")
     bot = "recon-zero:simulations=2,determinisations=2,checkpoint=none"
     assert bot in [line.strip() for line in said.splitlines()]
-    turned = ["belief=squares", "sensing=entropy", "search=apart", "rules=chess", "unseen=0", "danger=1"]
+    turned = ["belief=squares", "sensing=entropy", "search=apart", "rules=chess"]
+    turned += ["unseen=0", "danger=1", "plausible=1", "alarm=0"]
     assert list(rows(said)) == [*turned, "determinisations=1"]
     assert lines(path)[0]["arguments"]["bots"] == [
         f"recon-zero={bot}",
@@ -131,10 +132,11 @@ def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path
 
 
 def test_a_switch_that_is_turned_already_is_not_turned() -> None:
-    assert switches({"belief": "squares", "determinisations": "1", "unseen": "0", "danger": "1"}) == [
+    assert switches({"belief": "squares", "determinisations": "1", "unseen": "0", "danger": "1", "alarm": "0"}) == [
         ("sensing", {"sensing": "entropy"}),
         ("search", {"search": "apart"}),
         ("rules", {"rules": "chess"}),
+        ("plausible", {"plausible": "1"}),
     ]
     assert switches({})[-1] == ("determinisations", {"determinisations": "1", "simulations": "800"})
 

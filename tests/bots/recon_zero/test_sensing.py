@@ -11,7 +11,8 @@ import pytest
 
 from gm_bots.recon_zero.belief import at, certain
 from gm_bots.recon_zero.positions import channels_of
-from gm_bots.recon_zero.sensing import entropy_sense, information, information_sense
+from gm_bots.recon_zero.sensing import entropy_sense, information, information_of, information_sense
+from gm_bots.recon_zero.weights import attacked_in
 from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from tests.bots.recon_zero.games import knowing
 
@@ -54,6 +55,39 @@ def test_what_is_likely_is_weighed_for_more() -> None:
     assert information(channels, np.array([1.0, 1, 0]))[chess.E6] == pytest.approx(1)
     assert information_sense(channels, [chess.E6, chess.B6]) == chess.B6
     assert information_sense(channels, [chess.E6, chess.B6], np.array([1.0, 1, 0])) == chess.E6
+
+
+def test_what_a_sense_tells_of_one_thing_is_what_it_takes_from_not_knowing_it() -> None:
+    """Of three positions the knight attacks in one. A sense of it tells all of that; one of the pawn, a part."""
+    quiet, other = "r1bqkbnr/pppppppp/2n5/8/8/8/8/4K3 w - - 0 1", "r1bqkbnr/pppppp1p/2n3p1/8/8/8/8/4K3 w - - 0 1"
+    attack = "r1bqkbnr/pppppppp/8/8/8/3n4/8/4K3 w - - 0 1"
+    boards = [chess.Board(fen) for fen in (quiet, other, attack)]
+    channels, attacked = channels_of(boards, chess.WHITE), attacked_in(boards, chess.WHITE)
+    assert attacked.tolist() == [False, False, True]
+    told = information_of(attacked, channels)
+    uncertain = math.log2(3) - 2 / 3
+    assert told[chess.D3] == told[chess.C6] == pytest.approx(uncertain)
+    assert told[chess.G6] == pytest.approx(uncertain - 2 / 3)
+    assert told[chess.B2] == pytest.approx(0)
+    assert all(0 <= told[square] + 1e-12 <= information(channels)[square] + 2e-12 for square in told)
+
+
+def test_an_attack_is_looked_for_where_that_is_worth_it() -> None:
+    """Eight places for a pawn, far off, tell three bits; whether a knight attacks is one, and has to count for more."""
+    board = chess.Board("r1bqkbnr/8/2n5/8/8/8/8/4K3 w - - 0 1")
+    boards = []
+    for square in range(chess.A7, chess.H7 + 1):
+        for knight in (chess.C6, chess.D3):
+            position = board.copy()
+            position.remove_piece_at(chess.C6)
+            position.set_piece_at(knight, chess.Piece(chess.KNIGHT, chess.BLACK))
+            position.set_piece_at(square, chess.Piece(chess.PAWN, chess.BLACK))
+            boards.append(position)
+    channels, attacked = channels_of(boards, chess.WHITE), attacked_in(boards, chess.WHITE)
+    squares = [chess.F7, chess.D3]
+    assert information_sense(channels, squares, None, attacked) == chess.F7
+    assert information_sense(channels, squares, None, attacked, alarm=0.2) == chess.F7
+    assert information_sense(channels, squares, None, attacked, alarm=3) == chess.D3
 
 
 def test_without_positions_or_squares_there_is_nothing_to_choose() -> None:

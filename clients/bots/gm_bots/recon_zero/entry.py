@@ -24,11 +24,13 @@ MAX_SECONDS = 3600.0
 #: More positions or simulations than this take minutes a move.
 MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 
-#: With more, no position counts but those in which the king is attacked, or the opponent's pieces stand best.
+#: With more, nothing counts but where the king is attacked, or where the opponent's pieces stand best.
 MAX_WEIGHT = 1_000
 
 #: Options that are numbers.
-NUMBERS = ("simulations", "determinisations", "movetime", "seed", "danger", "plausible", "unseen")
+NUMBERS = ("simulations", "determinisations", "movetime", "seed", "danger", "plausible", "alarm", "unseen")
+#: Those of them that are switches as well, and what turns each off.
+OFF = {"unseen": "0", "danger": "1", "plausible": "1", "alarm": "0"}
 #: Options that are one of two words, the first if nothing else is said.
 WORDS = {
     "belief": ("positions", "squares"),
@@ -42,8 +44,8 @@ def make(**options: str) -> ReconZeroBots:
     """The entry point.
 
     :param options: ``checkpoint``, a file, or ``none`` for what pieces are worth, else the one that comes with the
-        package; ``movetime`` (seconds) and ``seed``; ``simulations``, ``determinisations``, ``danger``, ``plausible``,
-        ``unseen``, ``belief``, ``sensing``, ``search`` and ``rules``: see :class:`~gm_bots.recon_zero.player.Settings`.
+        package; ``movetime`` (seconds) and ``seed``; the other numbers, and the words, as in
+        :class:`~gm_bots.recon_zero.player.Settings`.
     """
     only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
     _need("numpy", "plays with")
@@ -66,11 +68,13 @@ def _settings(options: Mapping[str, str]) -> Settings:
     from .player import Settings
 
     plain, unseen = Settings(), number(NAME, options, "unseen", 0, 1)
+    alarm = number(NAME, options, "alarm", 0, MAX_WEIGHT)
     return Settings(
         positions=_word(options, "belief") == "positions",
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
         danger=number(NAME, options, "danger", 1, MAX_WEIGHT) or plain.danger,
         plausible=number(NAME, options, "plausible", 1, MAX_WEIGHT) or plain.plausible,
+        alarm=plain.alarm if alarm is None else alarm,
         unseen=plain.unseen if unseen is None else unseen,
         together=_word(options, "search") == "together",
         check=_word(options, "rules") == "chess",

@@ -36,6 +36,8 @@ class Settings:
         opponent attacks the player's king there; with 1, no more than any other.
     :ivar plausible: how many times as much a position counts, for the same, for each pawn's worth by which the
         opponent's pieces stand better there; with 1, no more than any other.
+    :ivar alarm: how many bits a sense may tell less for one bit of whether the king is attacked (:mod:`.sensing`); with
+        0, none.
     :ivar determinisations: how many positions are searched; with 1, the notebook's.
     :ivar together: whether one move is looked at in all of them at once, or each is searched by itself.
     :ivar check: whether the search takes both to keep the rules of chess, and not those of blind chess.

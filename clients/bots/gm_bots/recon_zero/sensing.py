@@ -1,4 +1,9 @@
-"""Where to sense: where the belief is least certain, or where most is learned of which position is the true one."""
+"""Where to sense: where the belief is least certain, or where most is learned of which position is the true one.
+
+Of all that is to be learned, whether the own king is attacked matters most: who does not know it loses the game. But it
+is one bit at most, and seldom uncertain, so that there is always more to learn of some corner where it matters to
+nobody. So what a sense tells of that is counted again, ``alarm`` times.
+"""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
     positions = int(options.get("determinisations", plain.determinisations))
     looks = positions * int(options.get("simulations", plain.simulations))
     turned = {name: {name: words[-1]} for name, words in entry.WORDS.items()}
-    turned |= {"unseen": {"unseen": "0"}, "danger": {"danger": "1"}}
+    turned |= {name: {name: off} for name, off in entry.OFF.items()}
     turned["determinisations"] = {"determinisations": "1", "simulations": str(looks)}
     return [(name, others) for name, others in turned.items() if options.get(name) != others[name]]
 
