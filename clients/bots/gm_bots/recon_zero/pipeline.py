@@ -54,11 +54,11 @@ class Plan:
     """
 
     games: int = 100
-    taught: int = 10
+    taught: int = 8
     steps: int = 500
     batch: int = 64
     matches: int = 10
-    matches_older: int = 10
+    matches_older: int = 4
     capacity: int = 200_000
     max_plies: int = 200
     seed: int = 0
