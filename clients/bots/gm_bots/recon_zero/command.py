@@ -32,14 +32,14 @@ def train() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     help="For all that comes of it. Goes on with what is there.",
 )
-@click.option("--iterations", type=click.IntRange(1), default=9, show_default=True, help="Altogether.")
+@click.option("--iterations", type=click.IntRange(1), default=8, show_default=True, help="Altogether.")
 @click.option(
     "--games", type=click.IntRange(1), default=100, show_default=True, help="Against itself, in each iteration."
 )
 @click.option(
     "--taught",
     type=click.IntRange(0),
-    default=8,
+    default=7,
     show_default=True,
     help="Iterations from the first whose games are played by the worth of pieces, not by the network.",
 )

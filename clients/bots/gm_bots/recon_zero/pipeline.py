@@ -54,7 +54,7 @@ class Plan:
     """
 
     games: int = 100
-    taught: int = 8
+    taught: int = 7
     steps: int = 500
     batch: int = 64
     matches: int = 10

@@ -1,7 +1,8 @@
 """PUCT over several positions at once, any of which may be the true one.
 
-Each position has a tree of its own, in which everything is seen by both. The rules are those of blind chess: there is
-no check, a move may leave the own king where it is taken, and to take the other is to win. The trees are deepened in
+Each position has a tree of its own, in which everything is seen by both. The rules are those of blind chess, unless
+those of chess are asked for: there is no check, a move may leave the own king where it is taken, and to take the other
+is to win. The trees are deepened in
 step, so that the network is asked of a position of each at once.
 
 The player does not know which position is the true one, so it cannot choose another move in each. With ``together`` it
@@ -11,8 +12,8 @@ king in one position has all the voices of that, however badly it does in all ot
 
 Nobody is told of an attack. So whoever is attacked in a tree, though it sees all there, loses its king with the
 probability ``unseen``, and goes on with the rest of it. To attack a king is worth something then, wherever it can be
-answered, and so is to leave none where it may be attacked unseen. A capture is told, with its square: who attacks by
-one is seen.
+answered, and so is to leave none where it may be attacked unseen. A capture is told, with its square: who attacks from
+there is seen.
 
 A position in which a king can be taken is won by whoever is to move there, whatever an evaluator says. So a move that
 leaves the king to be taken is refuted there when it is first looked at; if it is everywhere, it is looked at no more.
@@ -98,7 +99,8 @@ class Search:
         :param moves: what may be asked for, by what the player knows; None to pass.
         :param together: whether one move is looked at in all positions at once.
         :param unseen: how likely it is that an attack on a king is not seen by whose king it is.
-        :param check: whether both keep the rules of chess from the first move on, and so their kings.
+        :param check: whether both play by the rules of chess behind the first move, and no more leave their kings to be
+            taken.
         """
         self._evaluator, self._c_puct, self._moves, self._unseen = evaluator, c_puct, moves, unseen
         self._after, self._moves_in = (after_in_chess, lawful_moves) if check else (after, different_moves)
@@ -228,16 +230,13 @@ def after(board: ReconBoard, move: Move | None) -> Node:
         return Node(successor, won=False)
     if king_captures(successor, successor.move_actions()):
         return Node(successor, won=True)
-    return Node(successor, attacked=capture is None and _is_attacked(successor))
+    return Node(successor, attacked=_is_attacked_unseen(successor.as_chess(), capture))
 
 
 def after_in_chess(board: ReconBoard, move: Move | None) -> Node:
-    """The same where nobody may leave a king to be taken: it is lost by mate."""
-    successor, capture, took_king = _moved(board, move)
-    seen = successor.as_chess()
-    if took_king or seen.is_checkmate():
-        return Node(successor, won=False)
-    return Node(successor, attacked=capture is None and seen.is_check())
+    """The same by the rules of chess: it is lost by mate, too."""
+    node = after(board, move)
+    return Node(node.board, won=False) if node.won is None and node.board.as_chess().is_checkmate() else node
 
 
 def _moved(board: ReconBoard, move: Move | None) -> tuple[ReconBoard, chess.Square | None, bool]:
@@ -249,10 +248,13 @@ def _moved(board: ReconBoard, move: Move | None) -> tuple[ReconBoard, chess.Squa
     return successor, capture, took_king
 
 
-def _is_attacked(board: ReconBoard) -> bool:
-    seen = board.as_chess()
-    king = seen.king(board.turn)
-    return king is not None and seen.is_attacked_by(not board.turn, king)
+def _is_attacked_unseen(board: chess.Board, capture: chess.Square | None) -> bool:
+    """Whether the king of the side to move is attacked from elsewhere than where the opponent has just captured."""
+    king = board.king(board.turn)
+    if king is None:
+        return False
+    attackers = board.attackers_mask(not board.turn, king)
+    return bool(attackers if capture is None else attackers & ~chess.BB_SQUARES[capture])
 
 
 def _that_come_to_something(positions: Sequence[ReconBoard], moves: Sequence[Move | None]) -> list[Move | None]:
