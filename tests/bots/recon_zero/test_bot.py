@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
-from typing import Literal
 
 import chess
 import numpy as np
@@ -21,7 +21,7 @@ from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.bot import ReconZeroBots, seconds_for
 from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.player import Decision, Player, Settings
-from gm_bots.recon_zero.self_play import play_itself
+from gm_bots.recon_zero.self_play import Learnt, play_itself
 from gm_bots.recon_zero.shipped import shipped
 from gmd.games.recon import ReconGame
 from tests.arena.playing import PATIENCE, Witness, new_games
@@ -134,16 +134,42 @@ def test_what_is_kept_of_a_decision_is_what_was_known_and_all_that_was_looked_at
 
 
 @pytest.mark.parametrize("learnt", ["belief", "position"])
-def test_what_is_learnt_from_is_the_true_position_or_the_belief(learnt: Literal["belief", "position"]) -> None:
-    settings = Settings(simulations=8, determinisations=2, exploring=6, learnt=learnt)
-    samples = play_itself(count_material, settings, "7", 14)
+def test_what_is_learnt_from_is_the_true_position_or_the_belief(learnt: Learnt) -> None:
+    """White's pieces as Black's samples show them are those of White's own; only one of Black's moves is between."""
+    samples = play_itself(count_material, Settings(simulations=8, determinisations=2, exploring=6), "7", 14, learnt)
+    white, black = samples[: (len(samples) + 1) // 2], samples[(len(samples) + 1) // 2 :]
     beliefs = np.stack([each.planes[6:13] for each in samples])
     assert np.isin(beliefs, (0, 1)).all() == (learnt == "position"), "a position has no doubts"
-    theirs = beliefs[:, :6].sum(axis=(1, 2, 3))
-    assert np.all(theirs <= 16.001)
+    told = [
+        np.array_equal(theirs.planes[6:12, ::-1], own.planes[:6]) for theirs, own in zip(black, white[1:], strict=False)
+    ]
+    captured = [before.planes[:6].sum() > then.planes[:6].sum() for before, then in pairwise(white)]
     if learnt == "position":
-        first = samples[0].planes
-        assert np.array_equal(first[:6], first[6:12, ::-1]), "the start, seen by White"
+        assert all(same != lost for same, lost in zip(told, captured, strict=True))
+        assert sum(told) >= 4
+    else:
+        assert not all(told)
+
+
+def test_every_option_comes_to_its_setting() -> None:
+    options = "belief=squares,sensing=entropy,search=apart,rules=chess,danger=2,plausible=4,alarm=5,unseen=0.25"
+    made = named(f"recon-zero:checkpoint=none,determinisations=6,simulations=7,{options}")
+    assert isinstance(made, ReconZeroBots)
+    assert made.settings == Settings(
+        positions=False,
+        sensing="entropy",
+        danger=2,
+        plausible=4,
+        alarm=5,
+        determinisations=6,
+        together=False,
+        check=True,
+        unseen=0.25,
+        simulations=7,
+    )
+    plain = named("recon-zero:checkpoint=none")
+    assert isinstance(plain, ReconZeroBots)
+    assert plain.settings == Settings()
 
 
 def played(seed: int) -> tuple[list[str], list[Decision]]:

@@ -14,6 +14,7 @@ from gm_bots.recon_zero import belief as beliefs
 from gm_bots.recon_zero.belief import EMPTY, Belief, at
 from gm_bots.recon_zero.determinise import determinise, from_belief
 from gm_bots.recon_zero.knowledge import Knowledge
+from gm_bots.recon_zero.positions import channels_of
 from gm_bots.recon_zero.weights import attacked_in, weights_of
 from tests.bots.recon_zero.games import knowing
 
@@ -85,6 +86,14 @@ def test_a_position_counts_more_the_better_the_opponents_pieces_stand_there() ->
     assert by > 0
     assert of[there["c6"]] / of[there["a6"]] == pytest.approx(4**by)
     assert weights.max() == 1
+
+
+def test_what_a_piece_is_worth_on_any_square_makes_no_position_more_likely() -> None:
+    """One of Black's two pieces was taken, unseen: that it was the queen is as likely as where the other stands."""
+    fen = "4k3/8/3p4/q7/4P3/8/8/4K3 w - - 0 1"
+    boards = [Board(fen.replace("3p4", "8")), Board(fen.replace("q7", "8"))]
+    weights = weights_of(channels_of(boards, chess.WHITE), np.zeros(2, bool), chess.WHITE, danger=1, plausible=4)
+    assert 0.3 < weights[0] / weights[1] < 3
 
 
 def test_however_little_a_position_counts_it_is_drawn_last_and_not_lost() -> None:

@@ -131,13 +131,16 @@ def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path
     ]
 
 
-def test_a_switch_that_is_turned_already_is_not_turned() -> None:
-    assert switches({"belief": "squares", "determinisations": "1", "unseen": "0", "danger": "1", "alarm": "0"}) == [
+def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing() -> None:
+    assert switches({"danger": "1", "determinisations": "1", "unseen": "0", "alarm": "0"}) == [
+        ("belief", {"belief": "squares"}),
         ("sensing", {"sensing": "entropy"}),
         ("search", {"search": "apart"}),
         ("rules", {"rules": "chess"}),
         ("plausible", {"plausible": "1"}),
     ]
+    assert [name for name, _ in switches({"belief": "squares"})] == ["search", "rules", "unseen", "determinisations"]
+    assert "alarm" not in dict(switches({"sensing": "entropy"}))
     assert switches({})[-1] == ("determinisations", {"determinisations": "1", "simulations": "800"})
 
 

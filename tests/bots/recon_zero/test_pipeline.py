@@ -77,7 +77,8 @@ def interrupt(directory: Path) -> None:
     from gm_bots.recon_zero.command import _plan
     from gm_bots.recon_zero.pipeline import Training
 
-    training = Training(directory, _plan({**SMALL, "learning_rate": 1e-3, "value": "search", "value_weight": 10.0}))
+    others = {"learning_rate": 1e-3, "value": "search", "value_weight": 10.0, "head": "planes", "material": True}
+    training = Training(directory, _plan({**SMALL, **others}))
     told: list[str] = []
 
     def stop(what: str) -> None:
@@ -113,6 +114,18 @@ def test_what_nobody_sets_is_the_plan_s(tmp_path: Path) -> None:
     defaults = {parameter.name: parameter.default for parameter in recon_zero.params}
     others = ("out", "iterations", "workers", "ray_address", "device")
     assert _plan({name: default for name, default in defaults.items() if name not in others}) == Plan()
+
+
+def test_the_notebooks_ways_can_be_had(tmp_path: Path) -> None:
+    from gm_bots.recon_zero.checkpoint import load
+
+    assert train(tmp_path, 1, "--no-material", "--learnt", "belief", "--value", "outcome").exit_code == 0
+    trainer, extra = load(tmp_path / "latest.pt")
+    assert (trainer.network.settings.material, trainer.settings.value, extra["plan"]["learnt"]) == (
+        False,
+        "outcome",
+        "belief",
+    )
 
 
 def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:

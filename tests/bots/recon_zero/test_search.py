@@ -11,7 +11,7 @@ import pytest
 from chess import Board, Move
 
 from gm_bots.recon_zero.evaluation import Judgement, count_material
-from gm_bots.recon_zero.search import Search, different_moves, king_captures, lawful_moves
+from gm_bots.recon_zero.search import Search, after, different_moves, king_captures, lawful_moves
 from gmd.games.recon import ReconBoard, ReconGame
 
 
@@ -74,8 +74,8 @@ def test_no_look_is_wasted_on_what_comes_to_nothing(together: bool) -> None:
     asked_for = {move.uci() for move in found.visits if move is not None and found.visits[move]}
     pawns = {uci for uci in asked_for if uci[0] != uci[2] and uci[1] == "2" and uci[3] == "3"} - {"b1a3"}
     assert pawns == {"c2d3", "e2d3"}
-    in_both = found.visits[Move.from_uci("e2d3")] % 2 == 0
-    assert in_both or not together, "one that comes to something in one of them is looked at in both"
+    asked_of = [edge.move for edge in search._roots[0].edges]
+    assert (Move.from_uci("e2d3") in asked_of) == together, "where nothing stands, it is the others' look alone"
     assert Move.from_uci("a2b3") in found.visits
 
 
@@ -150,8 +150,19 @@ def test_by_the_rules_of_chess_no_king_is_left_to_be_taken() -> None:
     assert lawful_moves(ReconBoard.of(Board("7k/5Q2/8/8/8/8/8/7K b - - 0 1"))) == [None], "a stalemate"
     fen, mate = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", Move.from_uci("a1a8")
     assert searched(fen, simulations=60, check=True).found().values[mate] == 1
-    found = searched("3k4/8/8/8/8/8/8/3Q3K w - - 0 1", simulations=50, check=True).found()
-    assert found.best() == Move.from_uci("d1d8"), "a king that can be taken is"
+    for check in (False, True):
+        left = searched("7k/6pp/8/8/8/6n1/8/R6K w - - 0 1", simulations=100, check=check).found()
+        assert left.values[mate] == -1, "a mate that leaves the own king to be taken"
+        found = searched("3k4/8/8/8/8/8/8/3Q3K w - - 0 1", simulations=50, check=check).found()
+        assert found.best() == Move.from_uci("d1d8"), "a king that can be taken is"
+
+
+def test_an_attack_that_a_capture_uncovers_may_not_be_seen() -> None:
+    """The knight takes a pawn on c4, or nothing there: the rook behind it attacks either way."""
+    for rank in ("8", "2p5"):
+        board = ReconBoard.of(Board(f"4k3/8/8/8/{rank}/4N3/8/4R2K w - - 0 1"))
+        assert after(board, Move.from_uci("e3c4")).attacked
+    assert not after(ReconBoard.of(Board("4k3/4p3/8/8/8/8/8/4R2K w - - 0 1")), Move.from_uci("e1e7")).attacked
 
 
 def test_it_looks_at_what_it_reaches() -> None:

@@ -58,6 +58,26 @@ def train() -> None:
 @click.option("--max-plies", type=click.IntRange(1), default=200, show_default=True, help="Then a game is drawn.")
 @click.option("--channels", type=click.IntRange(1), default=48, show_default=True, help="Of the network.")
 @click.option("--layers", type=click.IntRange(1), default=5, show_default=True, help="Of the network.")
+@click.option(
+    "--head",
+    type=click.Choice(["planes", "dense"]),
+    default="planes",
+    show_default=True,
+    help="Of the network, for moves.",
+)
+@click.option(
+    "--material/--no-material",
+    default=True,
+    show_default=True,
+    help="Whether the value begins with what pieces are worth.",
+)
+@click.option(
+    "--learnt",
+    type=click.Choice(["position", "belief"]),
+    default="position",
+    show_default=True,
+    help="What decisions are learnt from: true positions, or what the player believed.",
+)
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=1e-3, show_default=True)
 @click.option(
     "--value",
@@ -223,7 +243,7 @@ def _plan(settings: dict[str, Any]) -> Plan:
     from .training import TrainingSettings
 
     player = {name: settings.pop(name) for name in ("simulations", "determinisations")}
-    network = NetworkSettings(channels=settings.pop("channels"), layers=settings.pop("layers"))
+    network = NetworkSettings(**{name: settings.pop(name) for name in ("channels", "layers", "head", "material")})
     training = TrainingSettings(**{name: settings.pop(name) for name in ("learning_rate", "value", "value_weight")})
     return Plan(network=network, training=training, player=replace(Plan().player, **player), **settings)
 

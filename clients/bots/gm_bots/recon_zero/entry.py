@@ -24,7 +24,7 @@ MAX_SECONDS = 3600.0
 #: More positions or simulations than this take minutes a move.
 MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 
-#: With more, nothing counts but where the king is attacked, or where the opponent's pieces stand best.
+#: With more, nothing counts but whether the king is attacked, or where the opponent's pieces stand.
 MAX_WEIGHT = 1_000
 
 #: Options that are numbers.

@@ -25,7 +25,7 @@ from .older import checkpoint_of, older_than
 from .player import Settings
 from .pool import InProcess, Pool
 from .replay import Replay
-from .self_play import play_itself, play_other, play_random
+from .self_play import Learnt, play_itself, play_other, play_random
 from .training import Trainer, TrainingSettings
 
 #: Told of what was just done: "game", "step" or "match".
@@ -51,6 +51,8 @@ class Plan:
     :ivar matches_older: the same, against the network as it was some iterations before (:mod:`.older`).
     :ivar capacity: samples that are kept; the notebook's. They take a gigabyte.
     :ivar max_plies: half-moves after which a game is drawn.
+    :ivar learnt: what decisions are learnt from: the true positions, as it is positions that the network is asked of in
+        play; or what the player believed, which is the notebook's way; a switch.
     """
 
     games: int = 100
@@ -61,6 +63,7 @@ class Plan:
     matches_older: int = 4
     capacity: int = 200_000
     max_plies: int = 200
+    learnt: Learnt = "position"
     seed: int = 0
     network: NetworkSettings = field(default_factory=NetworkSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
@@ -107,7 +110,7 @@ class Training:
         for name, value in _leaves(asdict(self.plan)).items():
             if known.get(name, value) != value:  # what the other did not know yet, it may have from now on
                 was = f"{name}: {self._latest} is of a training with {known[name]}"
-                raise BadTraining(f"{was}, not {value}: give the same settings, or another directory")
+                raise BadTraining(f"{was}, not {value}: give the same settings to the same gmd, or another directory")
 
     def iterate(self, tell: Tell = lambda what: None) -> dict[str, Any]:
         """One iteration; what came of it, as the log has it."""
@@ -126,7 +129,13 @@ class Training:
         before, plan = self._replay.added, self.plan
         player = None if self.iteration < plan.taught else self._trainer.network
         games = [
-            partial(play_itself, settings=plan.player, seed=self._seed("game", game), max_plies=plan.max_plies)
+            partial(
+                play_itself,
+                settings=plan.player,
+                seed=self._seed("game", game),
+                max_plies=plan.max_plies,
+                learnt=plan.learnt,
+            )
             for game in range(plan.games)
         ]
         for samples in self._pool.play(games, player, partial(tell, "game")):
@@ -184,7 +193,7 @@ class Training:
 
     def _at_its_best(self) -> Settings:
         """How it plays where nothing is to be learnt from it."""
-        return replace(self.plan.player, exploring=0, together=True)
+        return replace(self.plan.player, exploring=0)
 
     def _seed(self, what: str, number: int) -> str:
         return f"{self.plan.seed} {what} {self.iteration} {number}"

@@ -36,16 +36,13 @@ class Settings:
         opponent attacks the player's king there; with 1, no more than any other.
     :ivar plausible: how many times as much a position counts, for the same, for each pawn's worth by which the
         opponent's pieces stand better there; with 1, no more than any other.
-    :ivar alarm: how many bits a sense may tell less for one bit of whether the king is attacked (:mod:`.sensing`); with
-        0, none.
+    :ivar alarm: how many times again what a sense tells of an attack on the king is counted (:mod:`.sensing`).
     :ivar determinisations: how many positions are searched; with 1, the notebook's.
     :ivar together: whether one move is looked at in all of them at once, or each is searched by itself.
     :ivar check: whether the search takes both to keep the rules of chess, and not those of blind chess.
     :ivar unseen: how likely an attack on a king is taken to be not seen by whose king it is.
     :ivar simulations: in each of them, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
-    :ivar learnt: what a decision is to be learnt of: the true position, which the player did not know, as it is
-        positions that the network is asked of; or the belief, the notebook's.
     :ivar exploring: half-moves from the game's beginning in which moves are drawn by how often they were looked at,
         instead of the first of them being taken; for games that are to be learnt from.
     """
@@ -61,15 +58,15 @@ class Settings:
     unseen: float = 0.3
     simulations: int = 100
     c_puct: float = C_PUCT
-    learnt: Literal["position", "belief"] = "position"
     exploring: int = 0
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a move was chosen by: what the network is to learn from.
+    """What a move was chosen by, for the network to learn from.
 
     :ivar believed: what the player knew.
+    :ivar found: what the search came to.
     """
 
     believed: Planes

@@ -6,6 +6,7 @@ import gc
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 import chess
 from chess import Color, Move, Square
@@ -19,11 +20,17 @@ from .evaluation import Evaluator
 from .player import Decision, Player, Settings
 from .replay import Sample
 
+#: What is shown of a decision to who learns from it.
+Learnt = Literal["position", "belief"]
 
-def play_itself(evaluator: Evaluator, settings: Settings, seed: str, max_plies: int) -> list[Sample]:
+
+def play_itself(
+    evaluator: Evaluator, settings: Settings, seed: str, max_plies: int, learnt: Learnt = "position"
+) -> list[Sample]:
     """The decisions of both players of one game, with how it ended. A game that is too long is drawn.
 
     :param seed: the same makes the same game.
+    :param learnt: what the samples show: the true position, which the player did not know, or what it believed.
     """
     players = {
         color: Player(color, evaluator, settings, random.Random(f"{seed} {color}"), keep=True) for color in chess.COLORS
@@ -31,7 +38,7 @@ def play_itself(evaluator: Evaluator, settings: Settings, seed: str, max_plies: 
     truth: dict[Color, list[Planes]] = {color: [] for color in chess.COLORS}
     winner = _play(players, max_plies, lambda game: truth[game.turn].append(_shown(game)))
     return [
-        _sample(decision, position if settings.learnt == "position" else decision.believed, color, winner)
+        _sample(decision, position if learnt == "position" else decision.believed, color, winner)
         for color, player in players.items()
         for decision, position in zip(player.decisions, truth[color], strict=True)
     ]

@@ -37,6 +37,8 @@ NO_STOCKFISH = f"{TROUT} is left out: it needs Stockfish, on the PATH or where S
 #: What ends the name of a checkpoint's file.
 CHECKPOINT = ".pt"
 _ITERATION = re.compile(r"iteration-(\d+)\.pt")
+#: Switches without which others do nothing: there are no positions to weigh, or no sense is chosen by them.
+_NEEDED_BY = {"belief": ("sensing", "danger", "plausible", "alarm"), "sensing": ("alarm",)}
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,7 @@ def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
     """Each option that is a switch, and what turns it from what it is to the notebook's way.
 
     One position is searched as long as all were: what several are worth is asked, not what it is worth to look longer.
+    What does nothing beside those that are turned already is left out.
     """
     plain = Settings()
     positions = int(options.get("determinisations", plain.determinisations))
@@ -155,7 +158,10 @@ def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
     turned = {name: {name: words[-1]} for name, words in entry.WORDS.items()}
     turned |= {name: {name: off} for name, off in entry.OFF.items()}
     turned["determinisations"] = {"determinisations": "1", "simulations": str(looks)}
-    return [(name, others) for name, others in turned.items() if options.get(name) != others[name]]
+    idle = {
+        name for switch, names in _NEEDED_BY.items() if options.get(switch) == turned[switch][switch] for name in names
+    }
+    return [(name, to) for name, to in turned.items() if options.get(name) != to[name] and name not in idle]
 
 
 def older(checkpoint: Path | None, number: int) -> list[Path]:
