@@ -32,7 +32,7 @@ from .training import Trainer, TrainingSettings
 Tell = Callable[[str], None]
 
 #: How a player plays whose games are learnt from: quicker, and not always its best.
-LEARNER = Settings(determinisations=4, simulations=60, exploring=10)
+LEARNER = Settings(determinisations=4, simulations=60, exploring=10, alarm=8)
 
 
 class BadTraining(ValueError):

@@ -50,7 +50,7 @@ class Settings:
     positions: bool = True
     sensing: Literal["information", "entropy"] = "information"
     danger: float = 10.0
-    alarm: float = 8.0
+    alarm: float = 30.0
     plausible: float = 3.0
     determinisations: int = 8
     together: bool = True
