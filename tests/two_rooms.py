@@ -26,7 +26,7 @@ NAMES = {REGISTERED_OBSERVER: "observer", REGISTERED_OPPONENT: "opponent", REGIS
 
 #: The parts of a reply that are no affair of any game: the wall clock (trio's own stands still between the steps of a
 #: game), and a new key, which is drawn.
-_NOT_COMPARED = re.compile(rb'"(?:created|key)":"[^"]*"')
+_NOT_COMPARED = re.compile(rb'"(?:created|changed|key)":"[^"]*"')
 _KEY = "<the key of"
 
 

@@ -107,6 +107,7 @@ export interface GameRow {
   termination: Termination;
   result: string;
   created: string;
+  changed: string;
   [field: string]: unknown;
 }
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
 from gmd.log.store import GameAppend, Restored
-
-_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 class BadGame(Exception):
@@ -21,16 +18,3 @@ def restored(
 ) -> Restored:
     """A game as a log takes it in; its id is yet to be given where it has none."""
     return Restored(GameAppend(game.id, 0, events, game.standing(), None), ended, token)
-
-
-def write_time(seconds: float) -> str:
-    """A time in seconds since 1970 as UTC, to the second."""
-    return datetime.fromtimestamp(seconds, UTC).strftime(_FORMAT)
-
-
-def read_time(text: str) -> float:
-    """Seconds since 1970.
-
-    :raises ValueError: it is not written as :func:`write_time` does.
-    """
-    return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC).timestamp()

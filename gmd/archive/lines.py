@@ -13,8 +13,9 @@ from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
 from gmd.log.reading import StoredGame
 from gmd.log.store import Restored
+from gmd.utc import read_time, write_time
 
-from .games import BadGame, read_time, restored, write_time
+from .games import BadGame, restored
 
 #: The highest id that is imported: as many are left for new games.
 MAX_GAME_ID = 2**52

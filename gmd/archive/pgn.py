@@ -17,8 +17,9 @@ from gmd.games.setup import CLASSICAL, resolve
 from gmd.games.views import full_pgn
 from gmd.log.reading import StoredGame, Unreadable
 from gmd.log.store import Restored
+from gmd.utc import write_time
 
-from .games import BadGame, restored, write_time
+from .games import BadGame, restored
 
 _T = TypeVar("_T")
 

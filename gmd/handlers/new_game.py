@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Generator
-from datetime import UTC, datetime
 from typing import TypeVar
 
 import trio
@@ -22,6 +21,7 @@ from gmd.games.variants import make_game
 from gmd.games.views import Viewer
 from gmd.players.account import is_registered
 from gmd.shelf import Table
+from gmd.utc import write_now
 
 from .call import Answer, Call, authorise, handles, player_of
 from .show import state_of, viewer_of
@@ -98,7 +98,7 @@ async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game
         player_white=request.player_white,
         player_black=request.player_black,
         options=resolve(request, pgn.headers, drawn, strict=call.strict),
-        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        created=write_now(),
         result_header=pgn.result,
         invited=_invited(request, player),
     )

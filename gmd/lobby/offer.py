@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from msgspec import Struct, field
 
 from gm_protocol.messages import NewGame
@@ -13,6 +11,7 @@ from gmd.games.game import Game
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.log.interface import TokenUse
+from gmd.utc import write_now
 
 
 def terms(**fields: object) -> NewGame:
@@ -57,7 +56,7 @@ def make(offer: Offer, drawn: int, lapses: float, versions: tuple[int, int]) -> 
         player_white=offer.white,
         player_black=offer.black,
         options=resolve(offer.terms, {}, drawn, strict=True),
-        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        created=write_now(),
         invited=offer.invited,
         lapses=lapses,
         ranked=offer.ranked,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -13,6 +14,7 @@ from gm_protocol.messages import GameRow
 from gm_protocol.state import RESULTS, Color
 from gmd.games.events import AnyEvent, Created, Heard, Joined, Sensed
 from gmd.games.game import Standing
+from gmd.utc import write_time
 
 from .interface import (
     Deadline,
@@ -58,6 +60,8 @@ class _Logged:
     standing: Callable[[], Standing]
     events: list[AnyEvent] = field(default_factory=list)
     changed: int = 0
+    #: The same, in seconds since 1970.
+    changed_at: float = 0.0
     told: set[Color] = field(default_factory=set)
     token: TokenUse | None = None
     #: When it was first seen to be over, in trio's time. A move is not worth a look at the clock.
@@ -80,6 +84,24 @@ class _Logged:
     def ranked_result(self) -> RankedResult | None:
         """What it is for ratings, if anything."""
         return ranked_result(self.created, RESULTS[self.standing().termination])
+
+    def row(self, game_id: int) -> GameRow:
+        """How a listing shows it."""
+        standing = self.standing()
+        seating = seating_of(self.created, standing)
+        return GameRow(
+            game_id=game_id,
+            variant=self.created.options.variant,
+            player_white=seating.white,
+            player_black=seating.black,
+            status=status_of(standing),
+            turn=standing.turn,
+            ply_index=standing.ply_index,
+            termination=standing.termination,
+            result=RESULTS[standing.termination],
+            created=self.created.created,
+            changed=write_time(self.changed_at),
+        )
 
     def waits_for(self, player: int) -> bool:
         """Whether the player is to act, or to be told the end."""
@@ -135,7 +157,7 @@ class MemoryLog:
         game.standing = standing
         last = events[-1]
         if type(last) not in _SAME_TURN:
-            game.changed = next(self._appends)
+            game.changed, game.changed_at = next(self._appends), time.time()
             if type(last) is Joined:  # which is always an append of its own
                 self._add_game(last.player, game_id)
         if token is not None:
@@ -183,7 +205,7 @@ class MemoryLog:
         found: list[GameRow] = []
         for looked_at, game_id in enumerate(self._newest_first(query), 1):
             game = self._games.get(game_id)
-            if game is not None and _matches(row := make_row(game_id, game.created, game.standing()), query):
+            if game is not None and _matches(row := game.row(game_id), query):
                 found.append(row)
                 if len(found) == query.limit:
                     break
@@ -256,23 +278,6 @@ class MemoryLog:
 
 def _below(game_ids: Iterable[int], newest: int) -> Iterator[int]:
     return (game_id for game_id in game_ids if game_id <= newest)
-
-
-def make_row(game_id: int, created: Created, standing: Standing) -> GameRow:
-    """A game as a listing shows it."""
-    seating = seating_of(created, standing)
-    return GameRow(
-        game_id=game_id,
-        variant=created.options.variant,
-        player_white=seating.white,
-        player_black=seating.black,
-        status=status_of(standing),
-        turn=standing.turn,
-        ply_index=standing.ply_index,
-        termination=standing.termination,
-        result=RESULTS[standing.termination],
-        created=created.created,
-    )
 
 
 def _matches(row: GameRow, query: GameQuery) -> bool:

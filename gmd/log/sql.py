@@ -15,7 +15,6 @@ import msgspec
 from sqlalchemy import (
     Connection,
     Engine,
-    Row,
     Select,
     bindparam,
     case,
@@ -24,17 +23,16 @@ from sqlalchemy import (
     insert,
     not_,
     select,
-    true,
     union_all,
     update,
 )
 from sqlalchemy.exc import IntegrityError
 
-from gm_protocol.messages import GameRow, GameStatus
-from gm_protocol.state import RESULTS
+from gm_protocol.messages import GameRow
 from gmd.games.events import AnyEvent, Created
 
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
+from .listing import row_of, rows_query
 from .ranking import result_of
 from .seats import COLUMNS, has_joined, seating_of, status_of, versions_of
 from .store import Conflicts, GameAppend, Restored, Told, check_complete
@@ -47,9 +45,6 @@ PRUNED_GAMES = 100
 PRUNED_EVENTS = 1_000
 
 _RETIRED = retired.c.game_id
-_SEATS = (games.c.player_white, games.c.player_black)
-#: What a row's status may be.
-_STATUSES: Sequence[GameStatus] = ("live", "over", "open")
 
 #: A key that no token has: theirs are digests of 32 bytes.
 _PROBE = b"probe"
@@ -240,7 +235,7 @@ class SqlStore:
 
     def rows(self, query: GameQuery) -> list[GameRow]:
         with self._engine.connect() as connection:
-            return [_row(found) for found in connection.execute(_rows_query(query))]
+            return [row_of(found) for found in connection.execute(rows_query(query))]
 
     def deadlines(self) -> list[Deadline]:
         query = select(games.c.game_id, games.c.seconds_left).where(games.c.status == "live", games.c.clocked)
@@ -344,44 +339,6 @@ def _tell(connection: Connection, told: Iterable[Told]) -> None:
         ids = [{"id": each.game_id} for each in told if each.seat == seat]
         if ids:
             connection.execute(statement, ids)
-
-
-def _rows_query(query: GameQuery) -> Select[Any]:
-    """The listing asked for.
-
-    Each index lists the games of one status and one player or variant, newest first. So the page is the newest of what
-    the first rows of each of them are: however many games there are, few are looked at.
-    """
-    newest = games.c.game_id.desc()
-    wanted = [games.c.game_id < query.before] if query.before is not None else []
-    if query.player is None and query.variant is None:
-        status = [] if query.status is None else [games.c.status == query.status]
-        return select(games).where(*wanted, *status).order_by(newest).limit(query.limit)
-    if query.variant is not None:
-        # No index holds what is computed: a player has fewer games than a variant, and theirs is the index to go by.
-        variant = games.c.variant if query.player is None else games.c.variant.concat("")
-        wanted.append(variant == query.variant)
-    ids = select(games.c.game_id).where(*wanted).order_by(newest).limit(query.limit)
-    seats = [true()] if query.player is None else [seat == query.player for seat in _SEATS]
-    statuses = _STATUSES if query.status is None else [query.status]
-    parts = [ids.where(seat, games.c.status == status).subquery() for seat in seats for status in statuses]
-    found = union_all(*(select(part.c.game_id) for part in parts))
-    return select(games).where(games.c.game_id.in_(found)).order_by(newest).limit(query.limit)
-
-
-def _row(found: Row[Any]) -> GameRow:
-    return GameRow(
-        game_id=found.game_id,
-        variant=found.variant,
-        player_white=found.player_white,
-        player_black=found.player_black,
-        status=found.status,
-        turn=found.turn,
-        ply_index=found.ply_index,
-        termination=found.termination,
-        result=RESULTS[found.termination],
-        created=found.created,
-    )
 
 
 def _due_query(player: int, since: float) -> Select[Any]:

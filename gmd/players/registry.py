@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
 
 import trio
 from msgspec import structs
 
 from gm_protocol.base import LAST_REGISTERED
 from gm_protocol.errors import BadRequest, NotAvailable, TooMany, quote
+from gmd.utc import write_now
 
 from . import keys
 from .account import FIRST_PLAYER, Account, folded
@@ -120,7 +120,7 @@ class Registry:
             account = Account(
                 player=self._next_id(),
                 name=name,
-                created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                created=write_now(),
                 key=self._digest(key),
                 password=password,
                 nonce=nonce,

@@ -293,7 +293,11 @@ class ActionsReply(Reply, kw_only=True):
 
 
 class GameRow(Struct, kw_only=True, frozen=True):
-    """A game as a listing shows it. ``created`` is UTC, as in ``2026-11-21T04:41:00Z``."""
+    """A game as a listing shows it.
+
+    Both times are UTC, as in ``2026-11-21T04:41:00Z``. ``changed`` is when the game last went on: began, or was moved
+    in, or ended.
+    """
 
     game_id: int
     variant: Variant
@@ -305,6 +309,7 @@ class GameRow(Struct, kw_only=True, frozen=True):
     termination: Termination
     result: Result
     created: str
+    changed: str
 
 
 class GamesReply(Reply, kw_only=True):

@@ -33,7 +33,8 @@ async def test_a_row_says_how_the_game_stands() -> None:
         await client.new_game(1, -7)
         await client.play(1, "e4", black=-7)
         (row,) = (await client.ask("games"))["games"]
-        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row.pop("created"))
+        for time in (row.pop("created"), row.pop("changed")):
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", time)
         assert row == {
             "game_id": 1,
             "variant": "standard",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import chess
 import pytest
 import trio
 from hypothesis import given, settings
@@ -16,7 +18,7 @@ from msgspec import structs
 
 from gm_protocol.messages import ClockOption, GameOptions, GameRow, Variant
 from gm_protocol.state import Color, Termination
-from gmd.games.events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
+from gmd.games.events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from gmd.games.game import Seating, Standing
 from gmd.log.batching import BatchingLog
 from gmd.log.interface import (
@@ -80,6 +82,7 @@ ROW = GameRow(
     termination="available_move",
     result="*",
     created="2026-11-21T04:41:00Z",
+    changed="",  # by the wall clock
 )
 
 
@@ -245,12 +248,37 @@ async def test_a_row_is_replaced_with_every_append(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         await append(log, game_id, 0, CREATED)
-        assert await log.rows(GameQuery()) == [structs.replace(ROW, game_id=game_id)]
+        assert await rows_of(log) == [structs.replace(ROW, game_id=game_id)]
         await append(log, game_id, 1, Moved("e2e4"), standing=Standing("black", 1, "available_move", 60.0))
-        assert await log.rows(GameQuery()) == [structs.replace(ROW, game_id=game_id, ply_index=1, turn="black")]
+        assert await rows_of(log) == [structs.replace(ROW, game_id=game_id, ply_index=1, turn="black")]
         await append(log, game_id, 2, Ended("timeout_black"), standing=Standing("black", 1, "timeout_black", None))
         (row,) = await log.rows(GameQuery())
         assert (row.status, row.termination, row.result) == ("over", "timeout_black", "1-0")
+
+
+async def test_a_row_says_when_the_game_last_went_on(new_log: LogFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is shown a row may not learn from it when somebody sensed, or was first in touch."""
+    minutes = iter(range(10, 60))
+    async with new_log() as log:
+        game_id, noted = log.next_game_id(), []
+        for events, standing in [
+            ([CREATED], STANDING),
+            ([Heard("white")], STANDING),
+            ([Sensed(chess.E7)], STANDING),
+            ([Moved("e2e4")], Standing("black", 1, "available_move", None)),
+            ([Ended("timeout_black")], Standing("black", 1, "timeout_black", None)),
+        ]:
+            instant = datetime(2026, 11, 21, 4, next(minutes), tzinfo=UTC).timestamp() + 0.75
+            monkeypatch.setattr("time.time", lambda instant=instant: instant)
+            await append(log, game_id, len(await log.load(game_id)), *events, standing=standing)
+            (row,) = await log.rows(GameQuery())
+            noted.append(row.changed)
+        assert noted == [f"2026-11-21T04:{minute}:00Z" for minute in (10, 10, 10, 13, 14)]
+
+
+async def rows_of(log: EventLog, query: GameQuery | None = None) -> list[GameRow]:
+    """The rows, without the time that the wall clock says they have changed at."""
+    return [structs.replace(row, changed="") for row in await log.rows(query or GameQuery())]
 
 
 players = st.sampled_from([1, 2, -(2**63), 2**63 - 1])
@@ -298,7 +326,7 @@ def test_a_page_of_rows_is_what_the_query_says(
                 )
                 rows.append(over_row if over else row)
             for query in asked:
-                assert await log.rows(query) == listed(rows, query)
+                assert await rows_of(log, query) == listed(rows, query)
 
     trio.run(main)
 

@@ -118,7 +118,7 @@ async def all_replies(client: Client) -> list[Json]:
 def without_times(reply: Json) -> Json:
     """The reply without the wall times in it."""
     if "games" in reply:
-        return {**reply, "games": [{**row, "created": ""} for row in reply["games"]]}
+        return {**reply, "games": [{**row, "created": "", "changed": ""} for row in reply["games"]]}
     return {**reply, "pgn": ""} if "moves" in reply else reply
 
 

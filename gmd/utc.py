@@ -1,0 +1,26 @@
+"""Times as the protocol and the files write them: UTC to the second, as in ``2026-11-21T04:41:00Z``."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def write_time(seconds: float) -> str:
+    """Return a time in seconds since 1970 as text; what is less than a second is dropped."""
+    return datetime.fromtimestamp(seconds, UTC).strftime(_FORMAT)
+
+
+def write_now() -> str:
+    """Return the present time as text."""
+    return write_time(time.time())
+
+
+def read_time(text: str) -> float:
+    """Return the seconds since 1970.
+
+    :raises ValueError: it is not written as :func:`write_time` does.
+    """
+    return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC).timestamp()
