@@ -40,6 +40,7 @@ class Witness:
         self.begun: list[Place] = []
         self.played: list[Played] = []
         self.left: list[tuple[int, str]] = []
+        self.unfinished: list[tuple[int, float]] = []
         self.declined: list[tuple[int, str]] = []
         self.waiting: list[tuple[int, int, float | None]] = []
         self._leaves = trio.Event()
@@ -54,6 +55,9 @@ class Witness:
         self.left.append((game_id, reason))
         self._leaves.set()
         self._leaves = trio.Event()
+
+    def leaves_unfinished(self, game_id: int, seconds: float) -> None:
+        self.unfinished.append((game_id, seconds))
 
     async def until_left(self, count: int) -> None:
         """Wait until so many games have been left alone."""

@@ -133,7 +133,7 @@ def test_it_plays_all_games_of_its_player_several_at_once(daemon_process: Served
 
 def test_ctrl_c_finishes_the_games_in_hand_and_takes_no_new_one(daemon_process: Served, client: Client) -> None:
     first = client.new_game(ME + 1, OTHER, variant="standard", max_moves=1)["game_id"]
-    with connecting(daemon_process.port, AT_RANDOM, player=ME + 1) as bot:
+    with connecting(daemon_process.port, AT_RANDOM, "--leave-after", "inf", player=ME + 1) as bot:
         bot.line(".* plays .*")
         bot.line(rf"game {first}: white against .*")
         client.wait(first, player=OTHER)
@@ -146,6 +146,47 @@ def test_ctrl_c_finishes_the_games_in_hand_and_takes_no_new_one(daemon_process: 
     assert (status, err) == (0, "")
     assert out.splitlines()[0].startswith(f"game {first}: drawn as white, 1/2-1/2 draw_move_limit, 2 plies")
     assert client.state(second)["state"]["ply_index"] == 0
+
+
+def test_ctrl_c_leaves_a_game_unfinished_in_which_the_opponent_does_not_move(
+    daemon_process: Served, client: Client
+) -> None:
+    game_id = client.new_game(ME + 20, OTHER)["game_id"]
+    with connecting(daemon_process.port, AT_RANDOM, "--leave-after", 0.1, player=ME + 20) as bot:
+        bot.line(".* plays .*")
+        bot.line(rf"game {game_id}: white against .*")
+        client.wait(game_id, player=OTHER)
+        os.killpg(bot.process.pid, signal.SIGINT)
+        words = "the opponent has not moved for 0.1 s; left as it is"
+        bot.line(f"game {game_id}: {words}, --game {game_id} plays on")
+        assert bot.end() == (
+            0,
+            "won 0, lost 0, drawn 0\n",
+            "finishing the game in hand; Ctrl-C again leaves at once\n",
+        )
+    assert client.state(game_id)["state"]["phase"] == "move"
+
+
+def test_a_game_that_nobody_has_moved_in_for_long_is_left_alone(daemon_process: Served, client: Client) -> None:
+    """But for one with a clock, which ends by itself, and one that it is invited to."""
+    me = client.register("comes-late")
+    given = {"player": me["player"], "key": me["key"]}
+    abandoned = client.new_game(me["player"], OTHER, **given)["game_id"]
+    clocked = client.new_game(me["player"], OTHER, clock={"initial": 600}, max_moves=1, **given)["game_id"]
+    invited = client.new_game(me["player"], OTHER, max_moves=1)["game_id"]
+    arguments = ("--abandoned-after", 0, "--games", 2)
+    env = {"GM_KEY": str(me["key"])}
+    with connecting(daemon_process.port, AT_RANDOM, *arguments, player="comes-late", env=env) as bot:
+        bot.line(".* plays .*")
+        since = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+        bot.line(rf"game {abandoned} has not been moved in since {since} \(--abandoned-after\): left alone")
+        assert {int(bot.line(r"game (\d+): white against .*")[1]) for _ in range(2)} == {clocked, invited}
+        for game_id in (clocked, invited):
+            client.wait(game_id, player=OTHER)
+            client.move(game_id, "a5", player=OTHER, seat="black")
+        status, out, err = bot.end()
+    assert (status, err, out.splitlines()[-1]) == (0, "", "won 0, lost 0, drawn 2")
+    assert client.state(abandoned)["state"]["ply_index"] == 0
 
 
 def test_a_second_ctrl_c_leaves_at_once(daemon_process: Served, client: Client, tmp_path: Path) -> None:

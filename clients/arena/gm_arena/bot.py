@@ -107,3 +107,22 @@ class Bots(ABC):
         :param nursery: has what goes on beside it, until that is closed.
         :raises BotFailed: it does not start.
         """
+
+
+class Stillborn(Bot):
+    """A bot that did not start, in a game that was counting on it."""
+
+    def __init__(self, failure: BotFailed) -> None:
+        self._failure = failure
+
+    async def begin(self, place: Place) -> None:
+        raise self._failure
+
+    async def take_turn(self, turn: Turn) -> None:
+        raise self._failure
+
+    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
+        raise self._failure
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""

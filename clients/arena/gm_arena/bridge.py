@@ -18,12 +18,12 @@ from gm_client.blocking import (
     ConnectionLost,
     GameState,
     GmError,
-    HistoryReply,
     NewGameReply,
 )
-from gm_client.trio_client import Client, Turn
+from gm_client.trio_client import Client
 
-from .bot import Bot, BotFailed, Bots, Place
+from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS, abandoned_since, falls_silent
+from .bot import Bot, BotFailed, Bots, Place, Stillborn
 from .seat import Played, play_seat
 
 COLORS: tuple[Color, Color] = ("white", "black")
@@ -66,6 +66,9 @@ class Reporter(Protocol):
     def leaves_alone(self, game_id: int, reason: str) -> None:
         """A game is not played, or not any more."""
 
+    def leaves_unfinished(self, game_id: int, seconds: float) -> None:
+        """A game in hand is left as it is, as the opponent has not moved for so many seconds."""
+
     def declines(self, game_id: int, reason: str) -> None:
         """A game that the player was invited to is not to be played, and is called off."""
 
@@ -80,12 +83,28 @@ class Reporter(Protocol):
 class Bridge:
     """The games in hand. Each has bots of its own, and none holds up another."""
 
-    def __init__(self, server: Server, bots: Bots, reporter: Reporter, *, at_once: int) -> None:
-        """:param at_once: how many games are played at a time, at most."""
+    def __init__(
+        self,
+        server: Server,
+        bots: Bots,
+        reporter: Reporter,
+        *,
+        at_once: int,
+        abandoned_after: float = ABANDONED_SECONDS,
+        leave_after: float = LEAVING_SECONDS,
+    ) -> None:
+        """:param at_once: how many games are played at a time, at most.
+        :param abandoned_after: :meth:`play_all` leaves games without a clock alone that have not been moved in for
+            so many seconds.
+        :param leave_after: once it drains, it leaves games without a clock in which the opponent has not moved for
+            so many seconds.
+        """
+        self._abandoned_after, self._leave_after = abandoned_after, leave_after
         self._server, self._bots, self._reporter = server, bots, reporter
         self._room, self._at_once = trio.Semaphore(at_once), at_once
         self._in_hand: dict[int, list[Place]] = {}
         self._left_alone: dict[int, None] = {}
+        self._playing: dict[int, trio.CancelScope] = {}
         self._draining = False
         self._looking = trio.CancelScope()
         self._error: Exception | None = None
@@ -124,11 +143,15 @@ class Bridge:
             raise self._error
 
     def drain(self) -> None:
-        """Begin no game any more; those that are being played go on. Nobody need come to those that nobody joined."""
+        """Begin no game any more; those that are being played go on while the opponent moves.
+
+        Games that nobody has joined are called off.
+        """
         self._draining = True
         self._looking.cancel()
         for places in self._in_hand.values():
             self._games.start_soon(self._withdraw, places[0])
+            self._games.start_soon(self._leave_if_silent, places)
 
     async def play_one(self, game_id: int) -> None:
         """Play a game that is there, in the seats that are the player's, or one that is open."""
@@ -225,13 +248,21 @@ class Bridge:
         if due is None or due["phase"] == "over":
             return None
         state = await _seen_by_all(client, due["game_id"])
-        if (reason := self._unplayable(state)) is None:
+        reason = self._unplayable(state) or await self._why_abandoned(client, state, due["phase"])
+        if reason is None:
             return state
         if due["phase"] == "open":  # which tells a player only that it is invited
             await self._decline(client, due["game_id"], reason)
         else:
             self._leave_alone(due["game_id"], reason)
         return None
+
+    async def _why_abandoned(self, client: Client, state: GameState, phase: str | None) -> str | None:
+        """Why a game is not worth coming to, if so. An invitation is; and so is what cannot be excepted any more."""
+        if phase == "open" or len(self._excepted) >= int(client.limits["max_wait_games"]):
+            return None
+        since = await abandoned_since(client, state, self._abandoned_after)
+        return None if since is None else f"has not been moved in since {since} (--abandoned-after)"
 
     @property
     def _excepted(self) -> list[int]:
@@ -290,12 +321,14 @@ class Bridge:
         self._games.start_soon(self._play, places)
 
     async def _play(self, places: list[Place]) -> None:
+        game_id = places[0].game_id
         try:
-            async with trio.open_nursery() as nursery:
-                for place in places:
-                    nursery.start_soon(self._play_seat, place)
+            with trio.CancelScope() as self._playing[game_id]:
+                async with trio.open_nursery() as nursery:
+                    for place in places:
+                        nursery.start_soon(self._play_seat, place)
         finally:
-            del self._in_hand[places[0].game_id]
+            del self._in_hand[game_id], self._playing[game_id]
             self._room.release()
 
     async def _play_seat(self, place: Place) -> None:
@@ -320,30 +353,20 @@ class Bridge:
         except BotFailed as failure:
             return Stillborn(failure)
 
+    async def _leave_if_silent(self, places: list[Place]) -> None:
+        """Stop playing a game when the opponent moves no more."""
+        game_id, colors = places[0].game_id, {place.color for place in places}
+        async with self._server.client() as client:
+            with suppress(GmError, ConnectionLost, BadReply):  # which the game's own connection meets, too
+                if await falls_silent(client, game_id, colors, self._leave_after) and game_id in self._playing:
+                    self._reporter.leaves_unfinished(game_id, self._leave_after)
+                    self._playing[game_id].cancel()
+
     async def _withdraw(self, place: Place) -> None:
         """Call a game off that has not begun."""
         async with self._server.client() as client:
             with suppress(GmError, ConnectionLost, BadReply):
                 await client.decline(place.game_id)  # which is refused if it has
-
-
-class Stillborn(Bot):
-    """A bot that did not start, in a game that was counting on it."""
-
-    def __init__(self, failure: BotFailed) -> None:
-        self._failure = failure
-
-    async def begin(self, place: Place) -> None:
-        raise self._failure
-
-    async def take_turn(self, turn: Turn) -> None:
-        raise self._failure
-
-    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        raise self._failure
-
-    async def aclose(self) -> None:
-        """There is nothing to close."""
 
 
 async def _made(client: Client, opponent: int | str | None, color: Color, fields: Mapping[str, Any]) -> NewGameReply:

@@ -13,6 +13,7 @@ import trio
 
 from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
 
+from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS
 from .address import server_options
 from .bot import BotFailed, Bots, BotUnusable
 from .bridge import Bridge, BridgeError, Server
@@ -50,6 +51,20 @@ from .stopping import SIGNALS
 @click.option(
     "--concurrency", type=click.IntRange(1, 100), default=4, show_default=True, help="How many games at a time."
 )
+@click.option(
+    "--abandoned-after",
+    type=click.FloatRange(0),
+    default=ABANDONED_SECONDS,
+    show_default=True,
+    help="Leave games without a clock alone that nobody has moved in for so many seconds; inf: play all.",
+)
+@click.option(
+    "--leave-after",
+    type=click.FloatRange(0),
+    default=LEAVING_SECONDS,
+    show_default=True,
+    help="After Ctrl-C: leave games without a clock whose opponent has not moved for so many seconds.",
+)
 @click.option("--ranked", is_flag=True, help="Ask the server for ranked games, which are of rbc, until Ctrl-C.")
 @click.option(
     "--new-version", is_flag=True, help="With --ranked: the bot is another than before, and begins without a rating."
@@ -81,8 +96,8 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
     installed, with its options: minimax, minimax:depth=2,seed=7, random.
 
     It plays every game in which the player has a seat or is invited to one, several at once, until Ctrl-C: then it
-    finishes the games in hand, and leaves; a second Ctrl-C leaves at once. With --game it plays that one, with
-    --opponent new ones.
+    finishes the games in hand whose opponents still move, and leaves; a second Ctrl-C leaves at once. With --game it
+    plays that one, with --opponent new ones.
 
     Each game has a bot of its own. One that fails gives its game up, and standard error says why; the exit status is
     then 1.
@@ -108,7 +123,8 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
 async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
     """Play what is to be played; the exit status."""
     lines = Lines(bots)
-    bridge = Bridge(server, bots, lines, at_once=given["concurrency"])
+    patience = {name: given[name] for name in ("abandoned_after", "leave_after")}
+    bridge = Bridge(server, bots, lines, at_once=given["concurrency"], **patience)
 
     async def plan(bridge: Bridge) -> None:
         lines.starts(server)

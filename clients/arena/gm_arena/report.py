@@ -71,6 +71,9 @@ class Lines:
         self._left_alone += 1
         _say(f"game {game_id} {reason}: left alone")
 
+    def leaves_unfinished(self, game_id: int, seconds: float) -> None:
+        _say(f"game {game_id}: the opponent has not moved for {seconds:g} s; left as it is, --game {game_id} plays on")
+
     def declines(self, game_id: int, reason: str) -> None:
         _say(f"game {game_id} {reason}: declined")
 

@@ -13,8 +13,8 @@ import trio
 
 from gm_client.blocking import Color, GameState, NewGameReply
 
-from ..bot import Bot, BotFailed, Bots, Place
-from ..bridge import Server, Stillborn
+from ..bot import Bot, BotFailed, Bots, Place, Stillborn
+from ..bridge import Server
 from ..seat import Played, play_seat
 from .observed import HandOver, MoveTime, ObservedBot
 from .plan import Fixture
