@@ -63,8 +63,10 @@ def _by_http(server: str) -> Page:
                 found: dict[str, Any] = json.load(response)
         except urllib.error.HTTPError as error:
             raise Unusable(f"{url}: answered with {error.code} {error.reason}; is this the HTTP port of gmd?") from None
+        except urllib.error.URLError as error:
+            raise Unusable(f"{url}: {error.reason}; start the daemon with `gmd serve`, or name another one") from None
         except (OSError, ValueError) as error:
-            raise Unusable(f"{url}: {getattr(error, 'reason', error)}") from None
+            raise Unusable(f"{url}: {error}") from None
         return found
 
     return page

@@ -339,6 +339,20 @@ def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
             "uci:no-such",
             *me,
         ): "uci:no-such does not start: 'no-such' cannot be started as a UCI engine: No such file",
+        (
+            port,
+            "reconchess:no_such_bot",
+            *me,
+        ): "reconchess:no_such_bot does not start: there is no module no_such_bot\n",
+        (port, "reconchess:reconchess.bots.randm_bot", *me): (
+            "reconchess:reconchess.bots.randm_bot does not start: there is no module reconchess.bots.randm_bot; did "
+            "you mean reconchess.bots.random_bot?\n"
+        ),
+        (
+            port,
+            "reconchess:bots/mine.py",
+            *me,
+        ): "reconchess:bots/mine.py does not start: there is no file bots/mine.py\n",
         (1, AT_RANDOM, *me): "cannot connect to localhost:1: ",
         (port, AT_RANDOM, *me, "--game", 999_999): "game_id: there is no game 999999",
         (port, AT_RANDOM, *me, "--opponent", "me"): f"player: {ME} is an open id; invitations are between",
@@ -348,6 +362,7 @@ def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
         assert err.startswith(f"Error: {reason}")
         assert "Traceback" not in err
         assert "game " not in out
+        assert ("\nStart a daemon with `gmd serve`, or name another one with --server" in err) is (arguments[0] == 1)
 
 
 def test_without_reconchess_it_says_what_to_install(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gm_client.blocking import DEFAULT_PORT
+from gm_client.blocking import DEFAULT_PORT, ConnectionLost
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -30,6 +30,13 @@ def server_options(help: str, *, default: str | None = f"127.0.0.1:{DEFAULT_PORT
     trusted = "With --tls: trust these certificates, in place of the system's."
     ca = click.option("--ca", metavar="FILE", help=trusted)
     return lambda command: server(tls(ca(command)))
+
+
+def unreachable(error: ConnectionLost) -> str:
+    """Return what to say where a server was not reached: what to do, if there is none at all."""
+    if error.sent or not str(error).startswith("cannot connect"):
+        return str(error)
+    return f"{error}\nStart a daemon with `gmd serve`, or name another one with --server HOST:PORT."
 
 
 def read_address(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[str, int] | None:

@@ -14,7 +14,7 @@ import trio
 from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
 
 from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS
-from .address import server_options
+from .address import server_options, unreachable
 from .bot import BotFailed, Bots, BotUnusable
 from .bridge import Bridge, BridgeError, Server
 from .command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, read_options, who_plays
@@ -115,7 +115,9 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
         raise click.UsageError(str(error)) from None
     except BotFailed as error:
         raise click.ClickException(f"{bot} does not start: {error}\n{error.details}".rstrip()) from None
-    except (BridgeError, GmError, ConnectionLost, BadReply) as error:
+    except ConnectionLost as error:
+        raise click.ClickException(unreachable(error)) from None
+    except (BridgeError, GmError, BadReply) as error:
         raise click.ClickException(str(error)) from None
     sys.exit(status)
 

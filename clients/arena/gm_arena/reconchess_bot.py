@@ -100,6 +100,8 @@ class ReconchessBot(Bot):
             error = traceback.splitlines()[-1]
             fault: Fault = "illegal move" if error.startswith("ValueError: ") and error.endswith(_REFUSALS) else "crash"
             raise BotFailed(f"{self._process.label} raised {error}", traceback, fault=fault)
+        if "missing" in message:
+            raise BotFailed(message["missing"])
         return message
 
 

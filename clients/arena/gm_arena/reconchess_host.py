@@ -12,7 +12,8 @@ streams. What the bot prints goes to standard error.
     {"moved": {taken, capture}}                     {"done": true}
     {"end": GameHistory}                            {"done": true}
 
-In place of each of the host's there may be ``{"failed": traceback}``, and then it ends.
+In place of each of the host's there may be ``{"failed": traceback}``, and then it ends; in place of the first also
+``{"missing": what there is not}``.
 
 It ends with its parent, too, however that ends and whatever the bot is doing then.
 """
@@ -22,11 +23,14 @@ from __future__ import annotations
 import json
 import math
 import os
+import pkgutil
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -169,18 +173,36 @@ class Host:
         self._player.handle_game_end(history._winner_color, history._win_reason, history)
 
 
+def what_is_missing(source: str, error: ModuleNotFoundError) -> str | None:
+    """Return what is wrong with a bot's name, in words; None where what is missing is something that the bot imports."""
+    name = error.name or ""
+    if os.path.exists(source) or not f"{source}.".startswith(f"{name}."):
+        return None
+    if source.endswith(".py") or os.sep in source:
+        return f"there is no file {source}"
+    parent, _, last = name.rpartition(".")
+    siblings = pkgutil.iter_modules(import_module(parent).__path__) if parent else pkgutil.iter_modules()
+    meant = get_close_matches(last, [module.name for module in siblings], n=1)
+    hint = f"; did you mean {'.'.join(filter(None, (parent, *meant)))}?" if meant else ""
+    return f"there is no module {name}{hint}"
+
+
 def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
     """Load the bot that the command line names, and let it be told what there is; the exit status."""
-    channel = Channel()
+    channel, source = Channel(), sys.argv[1]
     sys.path.append(os.getcwd())  # behind all else: what lies there must not take the place of Python's own modules
     say_where()
     try:
-        name, make = load_player(sys.argv[1])
+        name, make = load_player(source)
         player = make()
         channel.tell(loaded=name)
         make_host(channel, player).run()
     except EOFError:
         return 0
+    except ModuleNotFoundError as error:
+        missing = what_is_missing(source, error)
+        channel.tell(**({"failed": traceback.format_exc()} if missing is None else {"missing": missing}))
+        return 1
     except BaseException:  # a bot may also exit
         channel.tell(failed=traceback.format_exc())
         return 1

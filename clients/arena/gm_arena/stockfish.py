@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
+
+from .programs import find_program
 
 #: Where reconchess looks for the program, and nowhere else.
 VARIABLE = "STOCKFISH_EXECUTABLE"
-
-#: Where Debian has it; not all have that on their PATH.
-GAMES = "/usr/games"
 
 
 def stockfish() -> str | None:
@@ -17,7 +15,7 @@ def stockfish() -> str | None:
     named = os.environ.get(VARIABLE)
     if named is not None:
         return named if os.path.exists(named) else None
-    return shutil.which("stockfish") or shutil.which("stockfish", path=GAMES)
+    return find_program("stockfish")
 
 
 def say_where() -> None:

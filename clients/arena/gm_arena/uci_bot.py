@@ -18,6 +18,7 @@ from gm_client.trio_client import Turn
 from .boards import BoardBot
 from .bot import BotFailed, Bots, BotUnusable, Place
 from .process import BotProcess
+from .programs import find_program
 from .uci import BadOption, Clocks, Identity, go, parsed_score, position, read_info, set_option
 
 #: Seconds of thought for a move where there is no clock and nothing else is said.
@@ -81,7 +82,9 @@ class UciBots(Bots):
 
     async def start(self, nursery: trio.Nursery) -> UciBot:
         try:
-            process = await BotProcess.start(self._command, self._command[0], nursery, max_memory=self._max_memory)
+            name, *arguments = self._command
+            command = [find_program(name) or name, *arguments]
+            process = await BotProcess.start(command, name, nursery, max_memory=self._max_memory)
         except BotFailed as failure:
             raise self._not_started(failure) from None
         try:
@@ -109,7 +112,7 @@ class UciBots(Bots):
         return identity
 
     def _not_started(self, failure: BotFailed) -> BotFailed:
-        reason = str(failure).removeprefix(f"{self._command[0]!r} cannot be started: ")
+        reason = str(failure).rpartition(" cannot be started: ")[2]
         return BotFailed(f"{self._command[0]!r} cannot be started as a UCI engine: {reason}", fault=failure.fault)
 
 
