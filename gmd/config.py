@@ -214,13 +214,21 @@ def _read_toml(file: Path) -> dict[str, Any]:
         raise ConfigError(f"config: {file} is not TOML: {error}") from error
 
 
+def _hint(name: str) -> str:
+    """The end of a sentence about a setting that there is not."""
+    meant = get_close_matches(name, Config.__struct_fields__, n=1)
+    return f"; did you mean {meant[0]}?" if meant else "; `gmd serve --help` lists the settings"
+
+
 def _checked(settings: Mapping[str, object], source: str, *, strict: bool = True) -> dict[str, Any]:
     """The settings with their types converted, each known to be valid."""
     checked: dict[str, Any] = {}
     for name, value in settings.items():
+        if name not in Config.__struct_fields__:
+            raise ConfigError(f"{name}: the {source} has this setting, and gmd has none of that name{_hint(name)}")
         try:
             checked[name] = getattr(msgspec.convert({name: value}, Config, strict=strict), name)
-        except (msgspec.ValidationError, AttributeError) as error:
+        except msgspec.ValidationError as error:
             what = str(error).split(" - at ")[0]
             shown = "what comes" if name in SECRETS else repr(value)
             raise ConfigError(f"{name}: {shown} from the {source} cannot be used: {what}") from None

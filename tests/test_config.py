@@ -133,9 +133,16 @@ def test_a_wrong_value_is_refused_also_where_another_wins(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("prot = 5", "prot: 5 from the file {file} cannot be used: Object contains unknown field `prot`"),
+        (
+            "prot = 5",
+            "prot: the file {file} has this setting, and gmd has none of that name; did you mean port?",
+        ),
         ('port = "5"', "port: '5' from the file {file} cannot be used: Expected `int`, got `str`"),
-        ("[serve]\nport = 5", "serve: {{'port': 5}} from the file {file} cannot be used: "),
+        (
+            "[serve]\nport = 5",
+            "serve: the file {file} has this setting, and gmd has none of that name; "
+            "`gmd serve --help` lists the settings",
+        ),
         ("port =", "config: {file} is not TOML: "),
         ("port = 5\nport = 6", "config: {file} is not TOML: "),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +23,20 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         found = entry_points(group="gmd.commands", name=cmd_name)
         return cast(click.Command, next(iter(found)).load()) if found else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the arguments name.
+
+        :raises click.UsageError: there is none; the message names the one that may be meant.
+        """
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            meant = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f"Did you mean {meant[0]!r}?" if meant else "`gmd --help` lists them."
+            raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(found.name, _summary(found)) for found in sorted(entry_points(group="gmd.commands"))]

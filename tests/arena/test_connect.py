@@ -300,6 +300,8 @@ def test_a_failure_is_the_exit_status_and_its_traceback_in_the_log(daemon_proces
 
 WRONG = {
     ("fritz:x",): "'fritz:x' is no bot: it begins with reconchess:, uci:, codingame: and says which",
+    ("minmax",): "or is one of minimax, random, recon-zero; did you mean minimax?",
+    ("uic:x",): "or is one of minimax, random, recon-zero; did you mean uci?",
     ("uci:",): "'uci:' is no bot: it begins with reconchess:, uci:, codingame: and says which",
     ("codingame:x", "--depth", "3"): "--depth is for engines, and codingame:x is none",
     ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",
@@ -341,18 +343,18 @@ def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
         ): "uci:no-such does not start: 'no-such' cannot be started as a UCI engine: No such file",
         (
             port,
-            "reconchess:no_such_bot",
+            "reconchess:no_such",
             *me,
-        ): "reconchess:no_such_bot does not start: there is no module no_such_bot\n",
+        ): "reconchess:no_such does not start: there is no module no_such\n",
         (port, "reconchess:reconchess.bots.randm_bot", *me): (
             "reconchess:reconchess.bots.randm_bot does not start: there is no module reconchess.bots.randm_bot; did "
             "you mean reconchess.bots.random_bot?\n"
         ),
         (
             port,
-            "reconchess:bots/mine.py",
+            "reconchess:b/mine.py",
             *me,
-        ): "reconchess:bots/mine.py does not start: there is no file bots/mine.py\n",
+        ): "reconchess:b/mine.py does not start: there is no file b/mine.py\n",
         (1, AT_RANDOM, *me): "cannot connect to localhost:1: ",
         (port, AT_RANDOM, *me, "--game", 999_999): "game_id: there is no game 999999",
         (port, AT_RANDOM, *me, "--opponent", "me"): f"player: {ME} is an open id; invitations are between",

@@ -164,6 +164,7 @@ def test_chess960_castles_as_it_should(tmp_path: Path) -> None:
         ("a.pgn", "1. e4 e5 *\n\n1. d4 *\n", "holds 2 games: --game says which (1, 2)"),
         ("a.pgn", "1. e4 Ke3 *\n", "is no game: illegal san: 'Ke3'"),
         ("a.pgn", "", "holds no game"),
+        ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a move nor a tag of PGN"),
         ("a.json", '{"type": "Game"}', 'it is no JSON object of the type "GameHistory"'),
         ("a.jsonl", open_line(["e4"]).replace("e2e4", "e2e5"), "event 1 does not apply"),
         ("a.jsonl", open_line(["e4"]) * 2, "a.jsonl"),

@@ -174,7 +174,7 @@ class Host:
 
 
 def what_is_missing(source: str, error: ModuleNotFoundError) -> str | None:
-    """Return what is wrong with a bot's name, in words; None where what is missing is something that the bot imports."""
+    """Return in words what is wrong with a bot's name; None where something that the bot imports is missing."""
     name = error.name or ""
     if os.path.exists(source) or not f"{source}.".startswith(f"{name}."):
         return None

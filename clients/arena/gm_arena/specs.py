@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 
 from .bot import Bots, BotUnusable
@@ -48,10 +49,7 @@ def bots_of(
         given = {name: f"{value:g}" if name == "movetime" else str(value) for name, value in limits.items() if value}
         return installed_bots(kind, {**given, **_read_options(spec, what), **options})
     if kind not in KINDS or not what:
-        raise BotUnusable(
-            f"{spec!r} is no bot: it begins with {', '.join(f'{kind}:' for kind in KINDS)} and says which, "
-            f"or is one of {', '.join(sorted(entry_points(group=GROUP).names))}"
-        )
+        raise BotUnusable(_unknown(spec, kind))
     if kind != "uci" and (given_flags := [f"--{name}" for name, value in limits.items() if value]):
         raise BotUnusable(f"{given_flags[0]} is for engines, and {spec} is none")
     if kind != "uci" and options:
@@ -72,6 +70,16 @@ def bots_of(
     from .codingame_bot import CodinGameBots
 
     return CodinGameBots(what, max_memory=max_memory)
+
+
+def _unknown(spec: str, kind: str) -> str:
+    """What to say of a text that names no bot."""
+    installed = sorted(entry_points(group=GROUP).names)
+    meant = get_close_matches(kind, [*KINDS, *installed], n=1) if kind not in KINDS else []
+    return (
+        f"{spec!r} is no bot: it begins with {', '.join(f'{kind}:' for kind in KINDS)} and says which, "
+        f"or is one of {', '.join(installed)}" + (f"; did you mean {meant[0]}?" if meant else "")
+    )
 
 
 def takes_limits(spec: str) -> bool:

@@ -29,6 +29,7 @@ from .recorded import BadRecord, Clocks, Recorded
 MAX_BYTES = 1 << 28
 
 _BLIND = re.compile(rf'^\[Variant\s+"{VARIANT}"\]', re.M | re.I)
+_TAG = re.compile(r'^\s*\[\w+\s+"', re.M)
 _ENDINGS = {
     WinReason.KING_CAPTURE: "king captured",
     WinReason.TIMEOUT: "timeout",
@@ -109,6 +110,8 @@ def pgn_game(text: str, where: str) -> Recorded:
         raise BadRecord(f"{where} holds no game")
     if game.errors:
         raise BadRecord(f"{where} is no game: {game.errors[0]}")
+    if game.end() is game and not _TAG.search(text):  # python-chess takes whatever it cannot read for a comment
+        raise BadRecord(f"{where} holds no game: it has neither a move nor a tag of PGN")
     headers = game.headers
     moves = [(node.move, node.comment) for node in game.mainline()]
     ending = headers.get("Termination", "").replace("available_move", "")  # so gmd writes one that is on

@@ -1,0 +1,21 @@
+"""What the command line says to who has misspelt something."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.commands import gmd
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("serv", "No such command 'serv'. Did you mean 'serve'?"),
+        ("tornament", "No such command 'tornament'. Did you mean 'tournament'?"),
+        ("xyzzy", "No such command 'xyzzy'. `gmd --help` lists them."),
+    ],
+)
+def test_an_unknown_command_is_answered_with_the_one_it_may_be_meant_for(typed: str, said: str) -> None:
+    ran = gmd(typed)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.endswith(f"Error: {said}\n")
