@@ -50,12 +50,14 @@ def test_the_constants_are_counted_and_named() -> None:
 
 
 def test_a_configuration_names_inputs_in_the_bots_order() -> None:
-    assert read_configuration("score game draw lastmove moves fen") == INPUTS[::-1]
-    assert read_configuration("  fen   moves ") == ("fen", "moves")
-    assert read_configuration("") == ()
-    with pytest.raises(BadAnswer) as refused:
-        read_configuration("fen clock")
-    assert str(refused.value) == "'clock' is none of the inputs fen, moves, lastmove, draw, game, score"
+    assert read_configuration("score game draw lastmove moves fen") == (list(INPUTS[::-1]), [])
+    assert read_configuration("  fen   moves ") == (["fen", "moves"], [])
+    assert read_configuration("") == ([], [])
+
+
+def test_what_is_no_input_is_passed_over_as_codingame_s_referee_does() -> None:
+    assert read_configuration("clock fen board moves") == (["fen", "moves"], ["clock", "board"])
+    assert read_configuration("x" * 1000 + " y" * 1000) == ([], ["x" * 100, *["y"] * 99])
 
 
 def played(*moves: str, board: chess.Board | None = None) -> chess.Board:
@@ -182,6 +184,32 @@ async def moves_of(port: int, witness: Witness) -> list[str]:
         return (await client.history(witness.played[0].place.game_id))["moves"]
 
 
+@pytest.mark.parametrize(
+    ("fen_of_position", "castling", "why"),
+    [
+        ("4k3/8/8/8/8/8/8/1KRN4 w C - 0 1", "b1c1", "over a piece beyond the rook"),
+        ("1r2k3/8/8/8/8/8/8/RK6 w A - 0 1", "b1a1", "out of check"),
+    ],
+)
+def test_castling_that_codingame_s_referee_takes_and_chess_does_not_is_illegal(
+    fen_of_position: str, castling: str, why: str
+) -> None:
+    """REFEREE.md says so."""
+    board = chess.Board(fen_of_position, chess960=True)
+    assert castling not in legal_moves(board), why
+    board.remove_piece_at(chess.D1)
+    board.remove_piece_at(chess.B8)
+    assert castling in legal_moves(board)
+
+
+def test_a_drop_ends_en_passant() -> None:
+    """REFEREE.md says so."""
+    board = CrazyhouseBoard("4k3/3p4/8/4P3/8/8/8/4K3[Nn] b - - 0 1")
+    for uci in ("d7d5", "N@a3"):
+        board.push_uci(uci)
+    assert fen(board).split()[3] == "-"
+
+
 async def test_moves_comments_and_resignations(daemon_process: Served) -> None:
     white = script("fen", "e2e4 hello", "g1f3", "f1c4", "e1h1 castles")
     black = script("moves", "e7e5", "b8c6", "g8f6", "resign I am outplayed")
@@ -189,6 +217,17 @@ async def test_moves_comments_and_resignations(daemon_process: Served) -> None:
     assert [ending(witness) for witness in ends] == ["resignation_black"] * 2
     assert [witness.played[0].failed for witness in ends] == [False, False]
     assert await moves_of(daemon_process.port, ends[0]) == ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "g8f6", "e1g1"]
+
+
+async def test_a_bot_that_asks_for_what_is_no_input_plays_on(
+    daemon_process: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As in a match: `gmd referee` and `gmd connect` take the same bots."""
+    ends = await play(daemon_process.port, script("board fen", "e2e4"), script("", "resign"))
+    assert [ending(witness) for witness in ends] == ["resignation_black"] * 2
+    game_id = ends[0].played[0].place.game_id
+    words = "'board' asked for, which is none of fen, moves, lastmove, draw, game, score"
+    assert f"bash in game {game_id}: {words}" in caplog.text
 
 
 async def test_draws_are_offered_and_accepted(daemon_process: Served) -> None:
@@ -211,7 +250,6 @@ async def test_an_offer_lasts_one_turn(daemon_process: Served, caplog: pytest.Lo
             "bash in game {id}: 'e2e5' is no legal move in rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w AHah",
         ),
         (["fen", "castle!"], "bash in game {id}: 'castle!' is no move, and none of 'random', 'resign' and 'draw'"),
-        (["board"], "bash in game {id}: 'board' is none of the inputs fen, moves, lastmove, draw, game, score"),
     ],
 )
 async def test_what_it_should_not_say_loses(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import chess
 from chess.variant import CrazyhouseBoard
@@ -18,6 +19,9 @@ INPUTS = ("fen", "moves", "lastmove", "draw", "game", "score")
 
 #: After so many moves of each player a game is drawn, on CodinGame.
 MAX_MOVES = 125
+
+#: Characters of an unknown word, and such words, that are shown.
+MAX_SHOWN = 100
 
 _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?|[PNBRQ]@[a-h][1-8]")
 
@@ -35,16 +39,18 @@ def constants(*, crazyhouse: bool, max_moves: int) -> str:
     return f"2\ncrazyHouse {int(crazyhouse)}\nmaxMoves {max_moves}\n"
 
 
-def read_configuration(line: str) -> tuple[str, ...]:
-    """The inputs a bot asks for, in its order.
+class Configuration(NamedTuple):
+    """What a bot has asked for: inputs, in its order, and words that are no inputs, which CodinGame passes over."""
 
-    :raises BadAnswer: there is no such input.
-    """
-    names = tuple(line.split())
-    for name in names:
-        if name not in INPUTS:
-            raise BadAnswer(f"{name!r} is none of the inputs {', '.join(INPUTS)}")
-    return names
+    inputs: list[str]
+    unknown: list[str]
+
+
+def read_configuration(line: str) -> Configuration:
+    """Return what a bot's first line asks for. Of the unknown words it keeps what is worth showing."""
+    words = line.split()
+    unknown = [word[:MAX_SHOWN] for word in words if word not in INPUTS][:MAX_SHOWN]
+    return Configuration([word for word in words if word in INPUTS], unknown)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import shlex
 from typing import Any, ClassVar
@@ -14,6 +15,7 @@ from gm_client.trio_client import Turn
 from .boards import BoardBot
 from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
 from .codingame import (
+    INPUTS,
     MAX_MOVES,
     Action,
     BadAnswer,
@@ -26,6 +28,8 @@ from .codingame import (
     read_move,
 )
 from .process import BotProcess
+
+logger = logging.getLogger(__name__)
 
 #: Seconds for a bot's configuration. CodinGame gives one; but here other bots may start on the same processors.
 CONFIGURATION_SECONDS = 10.0
@@ -60,7 +64,7 @@ class CodinGameBot(BoardBot):
 
     def __init__(self, process: BotProcess, rng: random.Random) -> None:
         self._process, self._rng = process, rng
-        self._configuration: tuple[str, ...] | None = None
+        self._inputs: list[str] | None = None
         self._place: Place
 
     async def begin(self, place: Place) -> None:
@@ -71,10 +75,10 @@ class CodinGameBot(BoardBot):
         self._process.label += f" in game {place.game_id}"
 
     async def choose(self, turn: Turn, board: chess.Board) -> None:
-        if self._configuration is None:
-            self._configuration = await self._configure()
+        if self._inputs is None:
+            self._inputs = await self._configure()
         offered = turn.state["draw_offered"]
-        self._process.send(inputs(self._configuration, Position(board, offered)))
+        self._process.send(inputs(self._inputs, Position(board, offered)))
         line = await self._process.receive()
         try:
             await self._obey(turn, board, line)
@@ -82,15 +86,16 @@ class CodinGameBot(BoardBot):
             fault: Fault = "illegal move" if isinstance(error, IllegalMove) else "protocol"
             raise BotFailed(f"{self._process.label}: {error}", fault=fault) from None
 
-    async def _configure(self) -> tuple[str, ...]:
+    async def _configure(self) -> list[str]:
+        """Return the inputs that the bot wants; what is no input is logged and passed over, as on CodinGame."""
         max_moves = self._place.options.get("max_moves") or NO_MAX_MOVES
         self._process.send(constants(crazyhouse=self._place.variant == "crazyhouse", max_moves=max_moves))
         with trio.move_on_after(CONFIGURATION_SECONDS):
-            line = await self._process.receive()
-            try:
-                return read_configuration(line)
-            except BadAnswer as error:
-                raise BotFailed(f"{self._process.label}: {error}", fault="protocol") from None
+            wanted = read_configuration(await self._process.receive())
+            if wanted.unknown:
+                words = ", ".join(map(repr, wanted.unknown))
+                logger.warning("%s: %s asked for, which is none of %s", self._process.label, words, ", ".join(INPUTS))
+            return wanted.inputs
         raise BotFailed(
             f"{self._process.label} wrote no configuration in {CONFIGURATION_SECONDS:g} seconds", fault="stall"
         )

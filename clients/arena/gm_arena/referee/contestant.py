@@ -8,7 +8,7 @@ from typing import Protocol
 import trio
 
 from ..bot import BotFailed
-from ..codingame import INPUTS, constants
+from ..codingame import constants, read_configuration
 from .record import BotRecord, FailureKind
 
 #: Seconds in which a process that has ended is known to have. The daemon's clock runs meanwhile, for a second at least.
@@ -83,9 +83,7 @@ class Contestant:
         """
         text = constants(crazyhouse=crazyhouse, max_moves=max_moves)
         heard = await self._hear(text, limits.first_turn, limits.margin)
-        words = heard.line.split()
-        self.record.inputs = [word for word in words if word in INPUTS]
-        self.record.unknown_inputs = [word[:100] for word in words if word not in INPUTS][:100]
+        self.record.inputs, self.record.unknown_inputs = read_configuration(heard.line)
         self.record.configuration_seconds = heard.seconds
 
     async def answer(self, text: str, limits: Limits) -> Heard:
