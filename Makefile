@@ -27,6 +27,7 @@ help:
 	@echo
 	@echo 'ARGS adds arguments, as in: make serve ARGS="--port 7200", make test ARGS="-k clock"'
 	@echo 'PYTHON names the Python that .venv is made with, as in: make test PYTHON=python3.12'
+	@echo 'VENV names another folder than .venv'
 
 serve: $(VENV)/.installed
 	@$(BIN)/gmd serve $(ARGS)
@@ -50,7 +51,7 @@ bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench $(ARGS)
 
 clean:
-	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-all build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.made

@@ -1,4 +1,4 @@
-"""``python -m bench``: everything, or the parts named."""
+"""Benchmarks, each beside the peer it is measured against, in one run: ``python -m bench``, or the parts named."""
 
 from __future__ import annotations
 

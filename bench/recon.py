@@ -36,7 +36,7 @@ def measure(games: int, rounds: int) -> None:
     if (spiel := _open_spiel()) is not None:
         players["OpenSpiel"] = spiel
     else:
-        print("OpenSpiel is not installed: pip install '.[bench]'")
+        print("OpenSpiel is not installed: pip install -e '.[bench]'")
     for play in players.values():
         for seed in range(WARM_UP):
             play(seed)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tests.serving import Served, served
+from tests.skips import pytest_addoption, pytest_configure  # noqa: F401 (pytest finds them here)
 from tests.tls import Certificates, make_certificates
 
 # A busy machine is not a failure, and two ordinary runs of one commit try the same examples. The full proofs,

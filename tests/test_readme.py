@@ -26,7 +26,7 @@ GOES_ON = re.compile(r"\S+Z (round \d+|\d+\.\d+ \S+ - \S+|waiting for \S+).*")
 KEY = r"[\w-]{43}"
 
 
-def _run(language: str, text: str, port: int, data: str) -> str:
+def _run(language: str, text: str, port: int, data: str, cwd: Path) -> str:
     """Run a block as it stands, but for the port and the daemon's directory."""
     if language == "python":
         command = [sys.executable, "-c", text.replace("7100", str(port))]
@@ -39,7 +39,7 @@ def _run(language: str, text: str, port: int, data: str) -> str:
         command = [str(require_tool("bash")), "-euo", "pipefail", "-c", use_port + text]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "GMD_DATA": data}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, env=env, cwd=cwd)
     assert done.returncode == 0, done.stderr
     others = [line for line in done.stderr.splitlines() if not KEY_FOLLOWS.fullmatch(line)]
     assert [line for line in others if not GOES_ON.fullmatch(line)] == []
@@ -70,9 +70,9 @@ def test_the_clients_pages_have_examples_of_the_languages_that_their_tests_run()
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What each block printed."""
     require_tool("jq")
-    data = str(tmp_path_factory.mktemp("data"))
+    data, cwd = str(tmp_path_factory.mktemp("data")), tmp_path_factory.mktemp("cwd")
     with served("--data", data) as daemon:
-        return [_run(language, text, daemon.port, data) for language, text in BLOCKS]
+        return [_run(language, text, daemon.port, data, cwd) for language, text in BLOCKS]
 
 
 def printed(outputs: list[str], words: str) -> str:
@@ -127,6 +127,26 @@ def test_a_registered_player_waits_for_another(outputs: list[str]) -> None:
     seats, joined, move = printed(outputs, '"token":').splitlines()
     assert re.fullmatch(r"\[45035\d{11},null\]", seats)
     assert (joined, move) == ("black", "e2e4")
+
+
+def test_a_registered_player_may_be_pasted_again(tmp_path: Path) -> None:
+    """Its key is kept in a file, as it should be, and found there."""
+    require_tool("jq")
+    (block,) = [text for _, text in BLOCKS if '"token":' in text]
+    data = str(tmp_path / "data")
+    with served("--data", data) as daemon:
+        pasted = [_run("sh", block, daemon.port, data, tmp_path) for _ in range(2)]
+    assert [said.splitlines()[1:] for said in pasted] == [["black", "e2e4"]] * 2
+
+
+def test_nobody_is_registered_twice_and_every_key_file_is_written() -> None:
+    """By copy and paste from the top to the bottom, in the blocks that are not run by these tests too."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    registered = re.findall(r"""rc-register .*--username (\S+)|"register", "name": "(\S+?)"|gmd register (\S+)""", text)
+    names = ["".join(each) for each in registered]
+    assert names == list(dict.fromkeys(names))
+    blocks = "".join(line for line in text.splitlines(keepends=True) if line.startswith("    "))
+    assert re.findall(r"@(\S+\.key)", blocks) == re.findall(r">(\S+\.key)", blocks) == ["attacker.key"]
 
 
 def test_a_registered_player_is_invited_and_joins(outputs: list[str]) -> None:

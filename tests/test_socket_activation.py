@@ -9,13 +9,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gm_protocol.framing import encode_frame
+from gmd import Config
 from gmd.cli.systemd import inherited_sockets
 from tests.clients.running import NEW_GAME, PATIENCE, PING, gmcat, replies
 from tests.clients.scripted import ScriptedServer
@@ -136,12 +137,24 @@ def test_sessions_begun_before_a_restart_go_on_behind_it(listening: socket.socke
         assert answer(again)["state"]["ply_index"] == 1
 
 
+@contextmanager
+def usual_ports_taken() -> Iterator[None]:
+    """Hold the ports that a daemon takes if nothing else is said, unless somebody holds them already."""
+    with ExitStack() as held:
+        for port in (Config().port, Config().http_port):
+            with suppress(OSError):
+                held.enter_context(socket.create_server((Config().host, port)))
+        yield
+
+
 def test_systemd_s_own_activation_starts_it_at_the_first_connection() -> None:
     activate = require_tool("systemd-socket-activate", "--version")
+    # It hands on no other variable than those that it is told.
+    settings = [f"--setenv={name}" for name in environment() if name.startswith("GMD_")]
     pipe = subprocess.PIPE
-    with reserved_port() as port:
+    with usual_ports_taken(), reserved_port() as port:
         server = ScriptedServer("127.0.0.1", port)
-        command = [activate, f"--listen={server.host}:{port}", "--fdname=game", "--setenv=GMD_DATA", *SERVE]
+        command = [activate, f"--listen={server.host}:{port}", "--fdname=game", *settings, *SERVE]
         with subprocess.Popen(command, env=environment(), stdout=pipe, stderr=pipe, text=True) as process:
             try:
                 assert process.stderr is not None

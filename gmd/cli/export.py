@@ -136,6 +136,7 @@ def _opened(output: Path | None) -> Iterator[BinaryIO]:
         except BrokenPipeError:
             raise  # nobody reads any more: click ends without a word
         except OSError as error:
+            _drop_standard_output()
             raise Unusable(f"standard output cannot be written: {error.strerror}") from None
         return
     part = output.with_name(f"{output.name}.part")
@@ -149,3 +150,10 @@ def _opened(output: Path | None) -> Iterator[BinaryIO]:
         raise Unusable(f"output: {output} cannot be written: {error.strerror}") from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def _drop_standard_output() -> None:
+    """Drop what is in its buffer: Python would write it again as it ends, and make 120 of the exit status."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

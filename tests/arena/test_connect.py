@@ -382,7 +382,7 @@ main(["connect", "reconchess:x.py", "--player", "1"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "reconchess bots need the package reconchess: pip install reconchess==1.6.9" in done.stderr
+    assert "package reconchess: run .venv/bin/pip install -e '.[reconchess]' in the clone of gmd" in done.stderr
 
 
 def test_it_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:

@@ -142,12 +142,14 @@ def test_a_damaged_game_is_left_out_and_said(written: str, data: Path) -> None:
     assert err.splitlines()[0] == ("game 3 is left out: event 1: it cannot be read: Input data was truncated: '{'")
 
 
-def test_standard_output_that_is_full_is_said(played_data: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+def test_standard_output_that_is_full_is_said(unbuffered: str, played_data: Path) -> None:
+    variables = environment({"PYTHONUNBUFFERED": unbuffered})
     command = [sys.executable, "-m", "gmd", "export", "--data", str(played_data)]
     with open("/dev/full", "wb") as full:
-        ran = subprocess.run(command, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        ran = subprocess.run(command, env=variables, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert ran.returncode == 2
-    assert ran.stderr.splitlines()[0] == "Error: standard output cannot be written: No space left on device"
+    assert ran.stderr == "Error: standard output cannot be written: No space left on device\n"
 
 
 def test_nobody_reads_to_the_end(played_data: Path) -> None:

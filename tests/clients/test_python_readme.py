@@ -25,18 +25,24 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
+def said_twice(printed: str) -> str:
+    """What two threads printed alike. Each prints its line and then its end, maybe after the other's."""
+    words = printed.replace("\n", "")
+    half = words[: len(words) // 2]
+    assert (words, printed.count("\n")) == (half * 2, 2)
+    return half
+
+
 def test_its_programs_run(daemon_process: Served, tmp_path: Path) -> None:
     sources = [text.replace("7100", str(daemon_process.port)) for text in examples_of(PYTHON / "README.md", "python")]
     at_random, refused, registered, by_trio, tracking = [
         run(sys.executable, "-c", source, cwd=tmp_path) for source in sources
     ]
-    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", at_random[: len(at_random) // 2])
+    assert said_twice(at_random) in {"1-0", "0-1", "1/2-1/2"}
     assert refused == "e2e4 illegal_move\n"
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", registered)
     assert by_trio == ""
-    # Two threads print, each its line and then its end.
-    assert re.fullmatch(r"((victory_white|victory_black|draw_fifty_moves)\n*){2}", tracking)
-    assert len(tracking.split()) == 2
+    assert said_twice(tracking) in {"victory_white", "victory_black", "draw_fifty_moves"}
 
 
 def test_a_random_bot_has_fifteen_lines() -> None:

@@ -3,8 +3,10 @@ daemon restarts, and through TLS. From the same seeds, all make the same moves."
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 import signal
 import socket
 import ssl
@@ -20,6 +22,7 @@ import trio
 
 from gm_protocol.messages import REQUESTS
 from tests.clients.other_languages import Bot, Bots, client_of, playing, random_bots
+from tests.clients.running import gmcat
 from tests.helpers import Json
 from tests.serving import Served, reserved_port, served
 from tests.tools import require_tool
@@ -86,6 +89,27 @@ async def test_whatever_the_language_it_is_the_same_game(bots: Bots, variant: st
         games.append(game["moves"])
     assert len(games[0]) > 10
     assert all(moves == games[0] for moves in games)
+
+
+@pytest.mark.parametrize("language", ["python", "python-trio"])
+def test_each_line_is_one_write_so_that_two_bots_lines_do_not_mix(
+    bots: Bots, language: str, daemon_process: Served
+) -> None:
+    """Python's print() makes several where PYTHONUNBUFFERED is set, as in many containers."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # what is written at once arrives at once
+    options = ["--player", "1", "--opponent", "2", "--port", str(daemon_process.port)]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with ours, theirs, subprocess.Popen([*bots(language), *options], stdout=theirs, env=environment) as bot:
+        try:
+            theirs.close()
+            began = ours.recv(1000).decode()
+            assert re.fullmatch(r"game \d+\n", began)
+            resigned = {"kind": "end_game", "game_id": int(began[5:]), "player": 2, "termination": "resignation_black"}
+            assert gmcat(daemon_process, json.dumps(resigned)).returncode == 0
+            assert [ours.recv(1000), ours.recv(1000)] == [b"1-0 resignation_black\n", b""]
+            assert bot.wait(PATIENCE) == 0
+        finally:
+            bot.kill()
 
 
 # Connections that break.

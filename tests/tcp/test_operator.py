@@ -7,6 +7,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -63,13 +64,20 @@ def test_another_user_cannot_connect() -> None:
     """Also where everybody may look into the data directory."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
-    attempt = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+    # Python is started as root, since another user may not be allowed to look where it is installed.
+    attempt = """
+import os, socket, sys
+os.setgroups([])
+os.setgid(int(sys.argv[2]))
+os.setuid(int(sys.argv[2]))
+socket.socket(socket.AF_UNIX).connect(sys.argv[1])
+"""
     with tempfile.TemporaryDirectory(dir="/tmp") as data:
         Path(data).chmod(0o755)
         with served("--data", data):
-            command = ["/usr/bin/env", "python3", "-c", attempt, f"{data}/{SOCKET_NAME}"]
-            assert subprocess.run(command).returncode == 0
-            run = subprocess.run(command, user=65534, group=65534, capture_output=True, text=True)
+            command = [sys.executable, "-c", attempt, f"{data}/{SOCKET_NAME}"]
+            assert subprocess.run([*command, "0"]).returncode == 0
+            run = subprocess.run([*command, "65534"], capture_output=True, text=True)
     assert run.stderr.splitlines()[-1] == "PermissionError: [Errno 13] Permission denied"
 
 

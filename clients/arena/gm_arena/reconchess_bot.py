@@ -14,6 +14,7 @@ from gm_client.blocking import Color, GameState, HistoryReply
 from gm_client.trio_client import Turn
 
 from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
+from .extras import how_to_install
 from .process import BotProcess
 
 #: How :mod:`gm_arena.reconchess_host` refuses a sense and a move, in reconchess's words.
@@ -30,7 +31,7 @@ class ReconchessBots(Bots):
     def __init__(self, source: str, *, max_memory: int | None = None) -> None:
         """:raises BotUnusable: reconchess is not installed."""
         if find_spec("reconchess") is None:
-            raise BotUnusable("reconchess bots need the package reconchess: pip install reconchess==1.6.9")
+            raise BotUnusable(f"reconchess bots need the package reconchess: {how_to_install('reconchess')}")
         self.name = self._source = source
         self._max_memory = max_memory
 

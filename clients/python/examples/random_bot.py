@@ -33,13 +33,19 @@ def main() -> None:
             game_id = new_game(client, options)
         elif client.state(game_id, brief=True)["state"]["phase"] == "open":
             client.join(game_id)  # a seat is open, or the player is invited to it
-        print(f"game {game_id}", flush=True)
+        say(f"game {game_id}")
         for turn in client.turns(game_id, brief=True):
             if turn.sense_actions:
                 turn.sense(pick(turn.sense_actions))
             turn.move(pick(turn.move_actions))  # None passes
         state = client.state(game_id, brief=True)["state"]
-        print(state["result"], state["termination"])
+        say(f"{state['result']} {state['termination']}")
+
+
+def say(line: str) -> None:
+    """Print a line in one write, so that two bots' lines do not mix, however Python's output is buffered."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def new_game(client: Client, options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import random
 import sys
 
 import trio
-from random_bot import arguments, seeded
+from random_bot import arguments, say, seeded
 
 from gm_client import BadReply, ConnectionLost, GmError
 from gm_client.trio_client import connect
@@ -27,13 +27,13 @@ async def main() -> None:
             game_id = reply["game_id"]
         elif (await client.state(game_id, brief=True))["state"]["phase"] == "open":
             await client.join(game_id)  # a seat is open, or the player is invited to it
-        print(f"game {game_id}", flush=True)
+        say(f"game {game_id}")
         async for turn in client.turns(game_id, brief=True):
             if turn.sense_actions:
                 await turn.sense(pick(turn.sense_actions))
             await turn.move(pick(turn.move_actions))  # None passes
         state = (await client.state(game_id, brief=True))["state"]
-        print(state["result"], state["termination"])
+        say(f"{state['result']} {state['termination']}")
 
 
 if __name__ == "__main__":

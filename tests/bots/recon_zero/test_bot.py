@@ -85,8 +85,8 @@ def test_where_it_cannot_be_read_it_says_what_to_do(monkeypatch: pytest.MonkeyPa
     with pytest.raises(BotUnusable) as refused:
         named("recon-zero")
     assert str(refused.value) == (
-        "recon-zero reads checkpoints with torch, which is not installed: pip install 'grandmasterd[train]', "
-        "or play without one: recon-zero:checkpoint=none"
+        "recon-zero reads checkpoints with torch, which is not installed: run .venv/bin/pip install -e '.[train]' in "
+        "the clone of gmd, or play without one: recon-zero:checkpoint=none"
     )
     with pytest.raises(BotUnusable, match="belief=none is not one of"):
         named("recon-zero:belief=none")

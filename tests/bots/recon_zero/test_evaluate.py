@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 
 from gm_arena.bot import BotUnusable
 from gm_arena.match.command import defaults
+from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.measure.command import evaluate
 from gm_bots.recon_zero.measure.opponents import Asked, Gauntlet, older, switches
 from gm_bots.recon_zero.measure.table import elo_text, fault_lines, row_of, table_text
@@ -154,6 +156,7 @@ def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing
         ([__file__, "--option", "checkpoint=none"], "the checkpoint is the command's argument"),
         (["--against", "nowhere.pt"], "recon-zero: checkpoint=nowhere.pt: there is no such file"),
         (["--against", "fritz"], "'fritz' is no bot"),
+        (["--against", "recon-zero:seed=2", "--against", "fritz"], "'fritz' is no bot"),
         (
             ["--against", "codingame:cat"],
             "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess (rbc)",
@@ -164,10 +167,22 @@ def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing
         (["--clock", "soon"], "'soon' is none of 300"),
     ],
 )
-def test_what_cannot_be_is_refused(arguments: list[str], complaint: str) -> None:
+@pytest.mark.parametrize("with_torch", [True, False], ids=["as installed", "without torch"])
+def test_what_cannot_be_is_refused(
+    with_torch: bool, arguments: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not with_torch:
+        monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else find_spec(library))
     done = CliRunner().invoke(evaluate, arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert complaint in done.stderr
+
+
+def test_missing_torch_is_said_once_nothing_else_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else find_spec(library))
+    done = CliRunner().invoke(evaluate, ["--against", "recon-zero:seed=2"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "recon-zero reads checkpoints with torch, which is not installed: run " in done.stderr
 
 
 def test_the_older_ones_are_those_before_it_the_newest_first(tmp_path: Path) -> None:

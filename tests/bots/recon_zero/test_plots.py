@@ -118,4 +118,6 @@ def test_without_matplotlib_it_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = plot(write(tmp_path, LINES))
     assert done.exit_code == 1
-    assert done.stderr == "no pictures: matplotlib is not installed: pip install 'grandmasterd[plot]'\n"
+    assert done.stderr == (
+        "no pictures: matplotlib is not installed: run .venv/bin/pip install -e '.[plot]' in the clone of gmd\n"
+    )

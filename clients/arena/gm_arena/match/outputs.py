@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
+from ..extras import how_to_install
 from .record import Record, RecordUnusable
 
 COLUMNS = (
@@ -173,5 +174,5 @@ def _figure(path: Path) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise RecordUnusable(f"plot: {path}: needs matplotlib: pip install 'grandmasterd[plot]'") from None
+        raise RecordUnusable(f"plot: {path}: needs matplotlib: {how_to_install('plot')}") from None
     return Figure(figsize=(10, 5), layout="constrained")

@@ -13,6 +13,7 @@ import trio
 
 from ..address import server_options
 from ..bot import BotFailed
+from ..extras import how_to_install
 from ..replay.command import find
 from ..replay.recorded import BadRecord, Recorded
 from ..report import log_to_standard_error
@@ -40,7 +41,7 @@ def playback(history: str, bot: str, color: str, wanted: int | None, **where: An
     """
     log_to_standard_error()
     if find_spec("reconchess") is None:
-        raise click.UsageError("bots of blind chess need the package reconchess: pip install reconchess==1.6.9")
+        raise click.UsageError(f"bots of blind chess need the package reconchess: {how_to_install('reconchess')}")
     try:
         recorded = find(history, wanted, where)
     except BadRecord as error:

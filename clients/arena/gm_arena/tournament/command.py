@@ -19,6 +19,7 @@ from gmd.config import ConfigError, load_config
 
 from ..command_line import read_clock
 from ..crosstable import csv_text, text_table
+from ..extras import how_to_install
 from .plan import FORMATS, Entrant, Settings
 from .record import Record, RecordError
 
@@ -279,7 +280,7 @@ def _check(given: dict[str, Any]) -> None:
         try:
             import networkx  # noqa: F401
         except ImportError:
-            raise click.UsageError("--format swiss needs networkx: pip install networkx") from None
+            raise click.UsageError(f"--format swiss needs networkx: {how_to_install('swiss')}") from None
 
 
 #: What may be said of a tournament that has begun.

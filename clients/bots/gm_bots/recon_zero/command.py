@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gm_arena.extras import how_to_install
+
 if TYPE_CHECKING:
     from .pipeline import Plan, Training
     from .workers import Workers
@@ -138,7 +140,7 @@ def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None
 def _need(*libraries: str) -> None:
     for library in libraries:
         if find_spec(library) is None:
-            raise click.ClickException(f"{library} is not installed: pip install 'grandmasterd[train]'")
+            raise click.ClickException(f"{library} is not installed: {how_to_install('train')}")
 
 
 def _run(training: Training, iterations: int, pool: Workers | None) -> None:
@@ -217,7 +219,7 @@ def _can_draw() -> bool:
     """Whether there is matplotlib; where there is none, say so."""
     there = find_spec("matplotlib") is not None
     if not there:
-        click.echo("no pictures: matplotlib is not installed: pip install 'grandmasterd[plot]'", err=True)
+        click.echo(f"no pictures: matplotlib is not installed: {how_to_install('plot')}", err=True)
     return there
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gm_arena.bot import BotUnusable
+from gm_arena.extras import how_to_install
 from gm_bots.options import number, only, whole
 
 from .shipped import shipped
@@ -40,27 +42,61 @@ WORDS = {
 }
 
 
+class LibraryMissing(BotUnusable):
+    """A library of the extra ``train`` is not installed. Nothing is wrong with the options."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """Options, as they are understood.
+
+    :ivar seconds: of a move; None for as many as the clock allows.
+    :ivar checkpoint: the network's file; None for what pieces are worth.
+    """
+
+    settings: Settings
+    seed: int | None
+    seconds: float | None
+    checkpoint: Path | None
+
+
 def make(**options: str) -> ReconZeroBots:
     """The entry point.
 
-    :param options: ``checkpoint``, a file, or ``none`` for what pieces are worth, else the one that comes with the
-        package; ``movetime`` (seconds) and ``seed``; the other numbers, and the words, as in
-        :class:`~gm_bots.recon_zero.player.Settings`.
+    :param options: as for :func:`read`.
+    :raises LibraryMissing: there is nothing to read the checkpoint with.
     """
-    only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
-    _need("numpy", "plays with")
-    settings, seed = _settings(options), whole(NAME, options, "seed", 0, 2**63)
-    seconds = number(NAME, options, "movetime", 0.001, MAX_SECONDS)
-    checkpoint = _checkpoint(options)  # behind all that can be said without PyTorch
+    given = read(options)
+    if given.checkpoint is not None:
+        _need("torch", "reads checkpoints with", f", or play without one: {NAME}:checkpoint={WITHOUT}")
     from .bot import ReconZeroBots
 
     described = ",".join(f"{name}={value}" for name, value in options.items())
     return ReconZeroBots(
         f"{NAME}:{described}" if described else NAME,
-        settings,
-        seed=seed,
-        seconds=seconds,
-        checkpoint=checkpoint,
+        given.settings,
+        seed=given.seed,
+        seconds=given.seconds,
+        checkpoint=given.checkpoint,
+    )
+
+
+def read(options: Mapping[str, str]) -> Given:
+    """Read the options, without PyTorch.
+
+    :param options: ``checkpoint``, a file, or ``none`` for what pieces are worth, else the one that comes with the
+        package; ``movetime`` (seconds) and ``seed``; the other numbers, and the words, as in
+        :class:`~gm_bots.recon_zero.player.Settings`.
+    :raises BotUnusable: an option is unknown, or cannot be what it is.
+    :raises LibraryMissing: numpy is not installed.
+    """
+    only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
+    _need("numpy", "plays with")
+    return Given(
+        _settings(options),
+        whole(NAME, options, "seed", 0, 2**63),
+        number(NAME, options, "movetime", 0.001, MAX_SECONDS),
+        _checkpoint(options),
     )
 
 
@@ -92,20 +128,16 @@ def _word(options: Mapping[str, str], name: str) -> str:
 
 
 def _checkpoint(options: Mapping[str, str]) -> Path | None:
-    """:raises BotUnusable: there is no such file, or nothing to read it with."""
+    """:raises BotUnusable: there is no such file."""
     given = options.get("checkpoint")
     path = shipped() if given is None else Path(given)
     if path is None or given == WITHOUT:
         return None
     if not path.is_file():
         raise BotUnusable(f"{NAME}: checkpoint={path}: there is no such file")
-    _need("torch", "reads checkpoints with", f", or play without one: {NAME}:checkpoint={WITHOUT}")
     return path
 
 
 def _need(library: str, does: str, instead: str = "") -> None:
-    """:raises BotUnusable: a library of the extra ``train`` is not installed."""
     if find_spec(library) is None:
-        raise BotUnusable(
-            f"{NAME} {does} {library}, which is not installed: pip install 'grandmasterd[train]'{instead}"
-        )
+        raise LibraryMissing(f"{NAME} {does} {library}, which is not installed: {how_to_install('train')}{instead}")

@@ -71,7 +71,7 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     if given["resume"] and given["json_out"] is None:
         raise click.UsageError("--resume needs --json-out, the record to go on with")
     options = _options(given, checkpoint)
-    entry.make(**options)  # says what is missing; all that follows imports it
+    entry.read(options)  # refuses what cannot be; all that follows imports numpy
     from ..processes import Processes
     from .opponents import VARIANT, Asked, Gauntlet
     from .table import table_text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,12 +71,13 @@ class Gauntlet:
 
     def __init__(self, asked: Asked, given: Mapping[str, Any], processes: Processes) -> None:
         """:param given: the options of ``gmd match``.
-        :raises BotUnusable: one of them cannot play.
+        :raises BotUnusable: one of them cannot play. Those that lack a library come last.
         """
         self._asked, self._given, self._processes = asked, given, processes
         self.entrants: list[Entrant] = []
         self.texts: list[str] = []
         self.remarks: list[str] = []
+        self._missing: list[entry.LibraryMissing] = []
         self._add_own(LABEL, asked.checkpoint, asked.options)
         for text in asked.against or ([] if asked.ablation else RECONCHESS):
             self._add(text)
@@ -84,6 +86,8 @@ class Gauntlet:
         if asked.ablation:
             for name, turned in switches(asked.options):
                 self._add_own(f"{name}={turned[name]}", asked.checkpoint, {**asked.options, **turned})
+        if self._missing:
+            raise self._missing[0]
         if len(self.entrants) < 2:
             raise BotUnusable("; ".join(["nobody is left to play against", *self.remarks]))
 
@@ -101,7 +105,8 @@ class Gauntlet:
         elif _is_checkpoint(spec):
             self._add_own(name if name != spec else Path(spec).stem, Path(spec), self._asked.options)
         else:
-            self._keep(self._other(own_label(name, self.entrants), RECONCHESS.get(spec, spec)))
+            with self._noting_what_is_missing():
+                self._keep(self._other(own_label(name, self.entrants), RECONCHESS.get(spec, spec)))
 
     def _other(self, label: str, spec: str) -> Entrant:
         """A bot as ``gmd match`` has it."""
@@ -119,9 +124,18 @@ class Gauntlet:
     def _add_own(self, name: str, checkpoint: Path | None, options: Mapping[str, str]) -> None:
         given = {} if checkpoint is None else {"checkpoint": str(checkpoint)}
         others = {name: value for name, value in options.items() if name not in given}
-        bots = entry.make(**given, **others).in_processes(self._processes)
-        digest = {"checkpoint": digest_of(bots.checkpoint)} if bots.checkpoint is not None else {}
-        self._keep(Entrant(own_label(name, self.entrants), described({**digest, **others}), bots))
+        with self._noting_what_is_missing():
+            bots = entry.make(**given, **others).in_processes(self._processes)
+            digest = {"checkpoint": digest_of(bots.checkpoint)} if bots.checkpoint is not None else {}
+            self._keep(Entrant(own_label(name, self.entrants), described({**digest, **others}), bots))
+
+    @contextmanager
+    def _noting_what_is_missing(self) -> Iterator[None]:
+        """Note a missing library, so that whatever is wrong with another argument is found first."""
+        try:
+            yield
+        except entry.LibraryMissing as error:
+            self._missing.append(error)
 
     def _keep(self, entrant: Entrant) -> None:
         self.entrants.append(entrant)

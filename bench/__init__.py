@@ -1,1 +1,0 @@
-"""Benchmarks, each beside the peer it is measured against, in one run: ``python -m bench``."""

@@ -1,0 +1,100 @@
+"""The extras of ``pyproject.toml`` beside each other: reconchess's own windows open in all that the README suggests.
+
+rc-play, rc-play-on-server and rc-replay import pkg_resources, which setuptools no longer has from version 81 on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bots.recon_zero.learning import needs_torch
+
+ROOT = Path(__file__).parents[2]
+WINDOWS = ["rc_play", "rc_play_on_server", "rc_replay"]
+#: The first setuptools without pkg_resources.
+WITHOUT_PKG_RESOURCES = 81
+
+from_an_index = pytest.mark.skipif(
+    os.environ.get("GMD_REQUIRE_ALL") != "1",
+    reason="makes environments out of downloads, for minutes: GMD_REQUIRE_ALL=1 does",
+)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("beside", ["the tests' libraries", pytest.param("torch", marks=needs_torch)])
+def test_a_window_of_reconchess_opens_in_this_environment(beside: str, window: str) -> None:
+    assert import_of(sys.executable, window) == 0
+
+
+def import_of(python: str | Path, window: str) -> int:
+    """The exit status of what each of reconchess's commands begins with."""
+    command = [python, "-W", "ignore", "-c", f"import reconchess.scripts.{window}"]
+    return subprocess.run(command, stdout=subprocess.DEVNULL).returncode
+
+
+def pythons() -> list[str]:
+    """The oldest and the newest Python on the PATH that gmd runs on, or this one."""
+    names = [f"python3.{minor}" for minor in range(11, 30)]
+    works = [name for name in names if (found := shutil.which(name)) and _runs(found)]
+    return sorted({works[0], works[-1]}) if works else [sys.executable]
+
+
+def _runs(python: str) -> bool:
+    return subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True).returncode == 0
+
+
+class Environment:
+    """A new virtual environment."""
+
+    def __init__(self, python: str, folder: Path) -> None:
+        subprocess.run([python, "-m", "venv", folder], check=True)
+        self.python = folder / "bin" / "python"
+
+    def install(self, *what: str) -> None:
+        subprocess.run(self._install(*what), check=True, cwd=ROOT)
+
+    def would_install(self, *what: str) -> dict[str, str]:
+        """The versions that pip would bring, by their distributions, without bringing them."""
+        command = [*self._install(*what), "--dry-run", "--report", "-"]
+        report = json.loads(subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE).stdout)
+        found = [each["metadata"] for each in report["install"]]
+        return {each["name"]: each["version"] for each in found}
+
+    def _install(self, *what: str) -> list[str | Path]:
+        return [self.python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *what]
+
+    def windows(self) -> dict[str, int]:
+        return {window: import_of(self.python, window) for window in WINDOWS}
+
+
+@from_an_index
+@pytest.mark.parametrize("python", pythons())
+def test_reconchess_alone_and_then_train(python: str, tmp_path: Path) -> None:
+    """Of torch it is asked only what comes with it: that is gigabytes, and ``.ci/run`` installs it once, in earnest."""
+    environment = Environment(python, tmp_path)
+    environment.install("--editable", ".[reconchess]")
+    assert environment.windows() == dict.fromkeys(WINDOWS, 0)
+    brought = environment.would_install("--editable", ".[train]")
+    assert "torch" in brought
+    if "setuptools" in brought:
+        environment.install(f"setuptools=={brought['setuptools']}")
+    assert environment.windows() == dict.fromkeys(WINDOWS, 0)
+
+
+@from_an_index
+@pytest.mark.parametrize("python", pythons())
+@pytest.mark.parametrize("then", [".[reconchess]", "reconchess==1.6.9"])
+def test_train_and_then_reconchess(then: str, python: str, tmp_path: Path) -> None:
+    environment = Environment(python, tmp_path)
+    setuptools = environment.would_install("--editable", ".[train]")["setuptools"]
+    assert int(setuptools.partition(".")[0]) < WITHOUT_PKG_RESOURCES
+    environment.install(f"setuptools=={setuptools}")
+    environment.install(then)
+    assert environment.windows() == dict.fromkeys(WINDOWS, 0)

@@ -1,0 +1,31 @@
+"""``--skipped-to``, by which ``.ci/run`` knows what to run again where nothing lacks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILES = {
+    "test_body.py": "import pytest\ndef test_a(): pass\n\ndef test_b(): pytest.skip('no tool')\n",
+    "test_class.py": "import pytest\n@pytest.mark.skip\nclass TestIt:\n    def test_a(self): pass\n",
+    "test_fixture.py": "import pytest\n@pytest.fixture\ndef it(): pytest.skip('no tool')\n\ndef test_a(it): pass\n",
+    "test_module.py": "import pytest\npytest.importorskip('no_such_library')\n\ndef test_a(): pass\n",
+    "test_passed.py": "def test_a(): pass\n",
+}
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_every_file_with_a_skipped_test_is_noted_and_no_other(processes: str, tmp_path: Path) -> None:
+    for name, source in FILES.items():
+        (tmp_path / name).write_text(source)
+    (tmp_path / "pytest.ini").touch()
+    path = tmp_path / "skipped"
+    options = ["-p", "tests.skips", "--rootdir", tmp_path, "-c", tmp_path / "pytest.ini", "-n", processes]
+    command = [sys.executable, "-m", "pytest", *options, "--skipped-to", path, tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert path.read_text().splitlines() == ["test_body.py", "test_class.py", "test_fixture.py", "test_module.py"]
