@@ -9,9 +9,9 @@ import chess
 import click
 from rich.console import Console
 
-from .game import Game
-from .levels import DEFAULT_LEVEL, LEVELS, Level
-from .table import Table
+from gm_bots.minimax.play.game import Game
+from gm_bots.minimax.play.levels import DEFAULT_LEVEL, LEVELS, Level
+from gm_bots.minimax.play.table import Table
 
 
 def _board(ctx: click.Context, param: click.Parameter, fen: str | None) -> chess.Board:
