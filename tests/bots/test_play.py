@@ -147,6 +147,16 @@ def test_what_cannot_be_is_said(arguments: tuple[str, ...], complaint: str) -> N
     assert complaint in done.stderr
 
 
+def test_levels_are_described_in_the_singular_and_in_the_plural() -> None:
+    assert [level.describe() for level in LEVELS.values()] == [
+        "beginner: looks 1 ply ahead, and errs by up to 1 pawn",
+        "novice: looks 2 plies ahead, and errs by up to 0.5 pawns",
+        "casual: looks 3 plies ahead, and errs by up to 0.2 pawns",
+        "club: thinks 1 s a move",
+        "expert: thinks 5 s a move",
+    ]
+
+
 # The game behind it.
 
 
