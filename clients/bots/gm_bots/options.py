@@ -40,3 +40,14 @@ def whole(bot: str, options: Mapping[str, str], name: str, least: int, most: int
     if value is not None and not value.is_integer():
         raise BotUnusable(f"{bot}: {name}={options[name]} is no whole number")
     return None if value is None else int(value)
+
+
+def switch(bot: str, options: Mapping[str, str], name: str) -> bool | None:
+    """``on`` or ``off``; None where the option is not given.
+
+    :raises BotUnusable: it is neither.
+    """
+    text = options.get(name)
+    if text not in (None, "on", "off"):
+        raise BotUnusable(f"{bot}: {name}={text} is neither on nor off")
+    return None if text is None else text == "on"
