@@ -120,7 +120,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_client.tracker", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
         ("import gm_arena", {"gm_arena"}),
         ("import gm_arena.codingame", {"gm_arena", "chess"}),
-        ("import gm_bots.minimax", {"gm_bots"}),
+        ("import gm_bots.minimax; dir(gm_bots.minimax)", {"gm_bots"}),
         ("import gm_bots.minimax.uci", {"gm_bots", "chess"}),
         ("import gm_arena.schedule, gm_arena.swiss, gm_arena.crosstable", {"gm_arena"}),
         ("import gm_protocol", {"gm_protocol"}),
