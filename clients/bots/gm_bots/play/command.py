@@ -38,13 +38,16 @@ def play(engine: str, color: str, level: str, board: chess.Board, seed: int | No
     """Play against ENGINE.
 
     Type moves as SAN (Nf3), UCI (g1f3), or from and to (g1 f3); 'help' shows what else there is: the legal moves, a
-    hint, taking back, a draw, resigning.
+    hint, taking back, a draw, resigning, a new game.
     """
     chosen: Level = LEVELS[level]
-    side = random.choice(chess.COLORS) if color == "random" else color == "white"
-    seed = random.randrange(2**31) if seed is None else seed
+
+    def begin(wanted: chess.Color | None) -> Game:
+        side = wanted if wanted is not None else random.choice(chess.COLORS) if color == "random" else color == "white"
+        errs_by = random.randrange(2**31) if seed is None else seed
+        return Game(side, chosen, board.copy(), errs_by if chosen.margin else None)
+
     console = Console(highlight=False)
-    game = Game(side, chosen, board, seed if chosen.margin else None)
-    if not Table(game, console).play():
+    if not Table(begin, console).play():
         console.print("\nYou left the game.")
     sys.exit(0)
