@@ -6,9 +6,11 @@ import signal
 
 from rich.console import Console
 
+from gm_arena.board_drawing import palette_of
+
 from .game import Game
 from .prompt import HOW_TO_MOVE, WORDS, NotUnderstood, Word, legal, read
-from .view import can_color, draw
+from .view import draw
 
 
 class Quit(Exception):
@@ -20,7 +22,7 @@ class Table:
 
     def __init__(self, game: Game, console: Console) -> None:
         self._game, self._console = game, console
-        self._plain = not can_color(console)
+        self._palette = palette_of(console)
         self._flipped = False
         self._notes = [f"You are {'White' if game.color else 'Black'}. Type a move, such as Nf3 or g1f3, or 'help'."]
 
@@ -44,7 +46,7 @@ class Table:
         if self._console.is_terminal:
             self._console.clear()
         width = self._console.width
-        self._console.print(draw(self._game, width=width, flipped=self._flipped, plain=self._plain))
+        self._console.print(draw(self._game, width=width, flipped=self._flipped, palette=self._palette))
         for note in self._notes:
             self._console.print(note, markup=False, highlight=False)
         self._notes.clear()
