@@ -49,20 +49,20 @@ class Palette(NamedTuple):
 
 #: For terminals of 256 colours and more.
 FULL = Palette(
-    plain=("on #d8c3a0", "on #a67b52"),
-    marked=("on #d6cf6a", "on #a9a13c"),
-    fog=("on #8c8c8c", "on #767676"),
-    alarmed="on #c8504a",
+    plain=("on #b8996a", "on #875f3b"),
+    marked=("on #7aa35a", "on #5a8040"),
+    fog=("on #6c6c6c", "on #585858"),
+    alarmed="on #c03a34",
     white="bold #ffffff",
     black="bold #101010",
 )
 #: For terminals of sixteen colours. On each of these squares both white and black can be read, whatever a terminal
 #: takes them for.
 SIXTEEN = Palette(
-    plain=("on cyan", "on green"),
-    marked=("on yellow", "on yellow"),
+    plain=("on green", "on magenta"),
+    marked=("on red", "on red"),
     fog=("on bright_black", "on bright_black"),
-    alarmed="on red",
+    alarmed="on bright_red",
     white="bold bright_white",
     black="black",
 )
