@@ -141,7 +141,7 @@ def test_mate_is_announced() -> None:
 def test_check_is_announced_and_black_sees_the_board_from_its_side() -> None:
     lines = play("quit", arguments=("--color", "black", "--fen", "4k3/8/8/8/8/8/4R3/4K3 b - - 0 1"))
     assert lines[1].split()[0] == "1"
-    assert "h g f e d c b a" in lines[9]
+    assert lines[9].split() == list("hgfedcba")
     assert "Black to move, in check" in lines
     assert lines[-1] == "You left the game."
 

@@ -8,9 +8,11 @@ from collections.abc import Callable
 import chess
 from rich.console import Console
 
+from gm_arena.board_drawing import palette_of
+
 from .game import Game
 from .prompt import HOW_TO_MOVE, WORDS, NotUnderstood, Word, legal, read, read_color
-from .view import can_color, draw
+from .view import draw
 
 
 class Quit(Exception):
@@ -23,7 +25,7 @@ class Table:
     def __init__(self, begin: Callable[[chess.Color | None], Game], console: Console) -> None:
         """:param begin: makes a game; its argument is the player's colour, None for whatever was asked for at first."""
         self._begin, self._console = begin, console
-        self._plain = not can_color(console)
+        self._palette = palette_of(console)
         self._flipped = False
         self._notes: list[str] = []
         self._game = self._new_game(None)
@@ -53,7 +55,7 @@ class Table:
         if self._console.is_terminal:
             self._console.clear()
         width = self._console.width
-        self._console.print(draw(self._game, width=width, flipped=self._flipped, plain=self._plain))
+        self._console.print(draw(self._game, width=width, flipped=self._flipped, palette=self._palette))
         for note in self._notes:
             self._console.print(note, markup=False, highlight=False)
         self._notes.clear()
