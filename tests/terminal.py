@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import select
 import subprocess
 import sys
+import termios
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
@@ -51,6 +53,7 @@ class Terminal:
             stderr=theirs,
             env={**environment(), **size, **variables},
             cwd=cwd,
+            preexec_fn=_own_terminal,
         )
         os.close(theirs)
         self.status: int | None = None
@@ -66,7 +69,11 @@ class Terminal:
 
     def type(self, text: str) -> None:
         """Type a line."""
-        os.write(self._ours, f"{text}\n".encode())
+        self.press(f"{text}\n")
+
+    def press(self, keys: str) -> None:
+        """Press keys; ``\\x03`` is Ctrl-C, where the terminal is the command's own."""
+        os.write(self._ours, keys.encode())
 
     def until(self, text: str) -> str:
         """What it shows, up to a text; bytes behind that are read as well."""
@@ -76,6 +83,12 @@ class Terminal:
             assert ready, said
             said += os.read(self._ours, 65_536)
         return said.decode()
+
+
+def _own_terminal() -> None:
+    """Make the standard input the controlling terminal, as a shell has it, so that Ctrl-C interrupts."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def rest_of(terminal: int) -> str:

@@ -17,6 +17,9 @@ BOARD_COLUMNS = 26
 #: What stands for an empty square, and for one that the viewer knows nothing of, where there are no colours.
 EMPTY, UNKNOWN = "·", " "
 
+#: What stands for a piece whose kind is not known.
+SOMETHING = "?"
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -25,12 +28,16 @@ class Picture:
     :ivar marked: squares to draw attention to, such as those of the last move.
     :ivar alarmed: squares to warn of, such as that of a king in check.
     :ivar known: the squares that the viewer knows; the others are drawn as fog.
+    :ivar unknown: squares with a piece whose kind the viewer does not know, and its colour.
+    :ivar asides: a character beside what stands on a square, such as how old the viewer's knowledge of it is.
     """
 
     pieces: Mapping[Square, Piece]
     marked: SquareSet = field(default_factory=SquareSet)
     alarmed: SquareSet = field(default_factory=SquareSet)
     known: SquareSet = field(default_factory=lambda: SquareSet(chess.BB_ALL))
+    unknown: Mapping[Square, Color] = field(default_factory=dict)
+    asides: Mapping[Square, str] = field(default_factory=dict)
 
 
 class Palette(NamedTuple):
@@ -101,7 +108,8 @@ def piece_text(piece: Piece, palette: Palette | None) -> str:
 def _letter(picture: Picture, square: Square) -> tuple[str, str]:
     piece = picture.pieces.get(square)
     symbol = piece.symbol() if piece else EMPTY if square in picture.known else UNKNOWN
-    return f"[{symbol}]" if square in picture.marked else f" {symbol} ", ""
+    symbol = SOMETHING if square in picture.unknown else symbol
+    return f"[{symbol}]" if square in picture.marked else f" {symbol}{picture.asides.get(square, ' ')}", ""
 
 
 def _colored(picture: Picture, square: Square, palette: Palette) -> tuple[str, str]:
@@ -112,7 +120,13 @@ def _colored(picture: Picture, square: Square, palette: Palette) -> tuple[str, s
         style = palette.marked[dark]
     else:
         style = (palette.plain if square in picture.known else palette.fog)[dark]
-    if piece is None:
+    if piece is not None:
+        symbol, color = (
+            chess.UNICODE_PIECE_SYMBOLS[piece.symbol().lower()],
+            piece.color,
+        )  # filled: the colour says whose
+    elif square in picture.unknown:
+        symbol, color = SOMETHING, picture.unknown[square]
+    else:
         return "   ", style
-    symbol = chess.UNICODE_PIECE_SYMBOLS[piece.symbol().lower()]  # filled: the colour says whose
-    return f" {symbol} ", f"{palette.white if piece.color else palette.black} {style}"
+    return f" {symbol}{picture.asides.get(square, ' ')}", f"{palette.white if color else palette.black} {style}"
