@@ -165,7 +165,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["import", "Take in games out of PGN files or JSON lines."],
         ["leaderboard", "How strong everybody is who has played ranked games."],
         ["match", "Play bots against each other, and say which is the stronger."],
-        ["play", "A game against a bot of gmd's own, in the terminal."],
+        ["play", "A game against a bot, in the terminal."],
         ["playback", "Give a bot a recorded blind game once more, and compare."],
         ["players", "List the registered players, newest first."],
         ["referee", "Play a match between two bots by the rules of CodinGame."],

@@ -75,11 +75,32 @@ def test_sense_replaces_what_was_suspected_in_its_window() -> None:
     assert memory.seen == SquareSet(chess.BB_KING_ATTACKS[chess.G7] | chess.BB_G7)
 
 
-def test_king_that_is_seen_is_nowhere_else() -> None:
+@pytest.mark.parametrize(
+    ("piece", "seen_on", "still_on"),
+    [
+        ("k", "c5", ["c5"]),
+        ("q", "d4", ["d4"]),
+        ("b", "f5", ["f5", "f8"]),  # the one of light squares
+        ("n", "f6", ["b8", "f6", "g8"]),  # which of the two has moved was not told
+        ("p", "e5", ["a7", "b7", "c7", "d7", "e5", "e7", "f7", "g7", "h7"]),
+    ],
+)
+def test_piece_that_turns_up_has_left_its_square_where_it_can_be_no_other(
+    piece: str, seen_on: str, still_on: list[str]
+) -> None:
     memory = beginning()
-    memory.saw([(chess.C5, Piece.from_symbol("k"))])
-    kings = [square for square, trace in memory.traces.items() if trace.piece == Piece.from_symbol("k")]
-    assert kings == [chess.C5]
+    memory.saw([(chess.parse_square(seen_on), Piece.from_symbol(piece))])
+    squares = [square for square, trace in memory.traces.items() if trace.piece == Piece.from_symbol(piece)]
+    assert sorted(map(chess.square_name, squares)) == still_on
+
+
+def test_piece_seen_where_another_of_its_kind_is_missing_has_left_nothing() -> None:
+    memory = beginning()
+    memory.saw([(chess.G8, None)])
+    memory.saw([(chess.F6, Piece.from_symbol("n"))])
+    assert {chess.B8, chess.F6} < set(memory.traces)
+    memory.saw([(chess.C6, Piece.from_symbol("n"))])
+    assert {chess.B8, chess.F6, chess.C6} < set(memory.traces), "it may have come from either"
 
 
 def test_capture_is_by_something_unknown_and_may_have_been_en_passant() -> None:

@@ -1,17 +1,21 @@
 """What a player of blind chess has been told, and what of the opponent's it may suspect where.
 
-Nothing is guessed: a piece is remembered where it was last seen until something is told that excludes it.
+A piece is remembered where it was last seen until something is told by which it is not there any more.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import chess
-from chess import Board, Color, Move, Piece, Square, SquareSet
+from chess import Board, Color, Move, Piece, PieceType, Square, SquareSet
 
 from gmd.games.recon import Cell
+
+#: A type of piece, and for bishops whether they are on light squares, which they never leave.
+Kind = tuple[PieceType, bool]
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,9 @@ class Memory:
         self.own = _pieces_of(start, color)
         self.traces = {square: Trace(start.piece_at(square), known_in) for square in chess.scan_forward(theirs)}
         self.theirs = chess.popcount(theirs)
+        self._numbers = Counter(
+            _kind(square, trace.piece) for square, trace in self.traces.items() if trace.piece is not None
+        )
         self.seen = SquareSet()
         self.lost_on: Square | None = None
         self.moved_by: Move | None = None
@@ -81,15 +88,23 @@ class Memory:
         """A sense has shown these squares."""
         shown = dict(cells)
         self.seen = SquareSet(shown)
-        for square, piece in shown.items():
-            self.traces.pop(square, None)
-            if piece is not None and piece.color != self.color:
-                self._found(square, piece)
+        found = {square: piece for square, piece in shown.items() if piece is not None and piece.color != self.color}
+        self.traces = {square: trace for square, trace in self.traces.items() if square not in self.seen}
+        self.traces |= {square: Trace(piece, self.turn) for square, piece in found.items()}
+        for square, piece in found.items():
+            self._has_left(_kind(square, piece))
 
-    def _found(self, square: Square, piece: Piece) -> None:
-        if piece.piece_type == chess.KING:  # there is one alone
-            self.traces = {at: trace for at, trace in self.traces.items() if trace.piece != piece}
-        self.traces[square] = Trace(piece, self.turn)
+    def _has_left(self, kind: Kind) -> None:
+        """Of a kind that is seen, more is remembered than there was at first: then the one that is not seen has moved.
+
+        Where it could be one of several, all of them stay. Promotions do not count.
+        """
+        remembered = [
+            square for square, trace in self.traces.items() if trace.piece and _kind(square, trace.piece) == kind
+        ]
+        unseen = [square for square in remembered if square not in self.seen]
+        if len(remembered) > self._numbers[kind] and len(unseen) == 1:
+            del self.traces[unseen[0]]
 
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """This has become of the move that the player asked for."""
@@ -122,6 +137,11 @@ def blocked_at(requested: Move, taken: Move | None, *, pawn: bool) -> Square | N
         return None
     step = 8 if requested.to_square > requested.from_square else -8
     return requested.from_square + step if taken is None else taken.to_square + step
+
+
+def _kind(square: Square, piece: Piece) -> Kind:
+    light = bool(chess.BB_SQUARES[square] & chess.BB_LIGHT_SQUARES)
+    return piece.piece_type, piece.piece_type == chess.BISHOP and light
 
 
 def _pieces_of(board: Board, color: Color) -> Board:
