@@ -22,7 +22,7 @@ HELP = (
 COLORED_LEGEND = (
     "  You do not see grey squares. A piece there is where you last saw it; the",
     "  small number says how many of your turns ago. A ? is a piece whose kind you",
-    "  were not told. Red: there you have just lost a piece. Green: your last move.",
+    "  were not told. Marked: your last move, and where you have just lost a piece.",
 )
 LETTERED_LEGEND = (
     "  A dot is an empty square that you see. A number beside a piece says how many",
