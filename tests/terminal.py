@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
+import select
 import subprocess
+import sys
+import termios
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Self
 
 from tests.serving import environment
 
@@ -29,6 +34,61 @@ def shown(command: Sequence[str], *, output: int | None = None, patience: float 
     said = rest_of(ours)
     assert process.wait(patience) == 0
     return said
+
+
+class Terminal:
+    """A ``gmd`` command at a terminal of 80 columns and 40 lines: what it shows, and what is typed.
+
+    :ivar status: its exit status, behind the ``with`` block.
+    """
+
+    def __init__(self, *arguments: str, patience: float = 60, cwd: str | None = None, **variables: str) -> None:
+        self._ours, theirs = pty.openpty()
+        size = {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40", "PYTHONIOENCODING": "utf-8"}
+        self._patience = patience
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "gmd", *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**environment(), **size, **variables},
+            cwd=cwd,
+            preexec_fn=_own_terminal,
+        )
+        os.close(theirs)
+        self.status: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._process.kill()
+        self.status = self._process.wait(self._patience)
+        os.close(self._ours)
+
+    def type(self, text: str) -> None:
+        """Type a line."""
+        self.press(f"{text}\n")
+
+    def press(self, keys: str) -> None:
+        """Press keys; ``\\x03`` is Ctrl-C, where the terminal is the command's own."""
+        os.write(self._ours, keys.encode())
+
+    def until(self, text: str) -> str:
+        """What it shows, up to a text; bytes behind that are read as well."""
+        said = b""
+        while text.encode() not in said:
+            ready, _, _ = select.select([self._ours], [], [], self._patience)
+            assert ready, said
+            said += os.read(self._ours, 65_536)
+        return said.decode()
+
+
+def _own_terminal() -> None:
+    """Make the standard input the controlling terminal, as a shell has it, so that Ctrl-C interrupts."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def rest_of(terminal: int) -> str:

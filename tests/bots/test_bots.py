@@ -35,11 +35,12 @@ def test_options_are_part_of_the_name_or_flags() -> None:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("minimax:plies=2", "minimax: plies is no option of it: there are depth, nodes, movetime, seed, margin, hash"),
+        ("minimax:plies=2", "minimax: plies is no option of it: there are depth, nodes, .*, hash, check_extension"),
         ("minimax:depth=two", "minimax: depth=two is no number"),
         ("minimax:depth=1.5", "minimax: depth=1.5 is no whole number"),
         ("minimax:depth=0", "minimax: depth=0 is not from 1 to 60"),
         ("minimax:2", "minimax:2: '2' is not NAME=VALUE"),
+        ("minimax:check_extension=no", "minimax: check_extension=no is neither on nor off"),
         ("random:depth=2", "random: depth is no option of it: there are seed"),
         ("fritz", "'fritz' is no bot: .* or is one of minimax, random, recon-zero"),
     ],

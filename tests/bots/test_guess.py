@@ -115,6 +115,17 @@ def test_a_king_that_can_be_taken_is_taken() -> None:
     assert guess.legal_board() is None
 
 
+def test_a_king_that_has_turned_up_elsewhere_castles_no_more() -> None:
+    """The engine refuses rights that no king at home has."""
+    guess, true = guessed(START), chess.Board("rnbq1bnr/ppppkppp/8/4p3/4P3/8/PPPPKPPP/RNBQ1BNR w - - 2 3")
+    guess.opponent_moved(own(chess.Board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"), True), None)
+    guess.saw(simulate_sense(true, chess.E7))
+    board = guess.legal_board()
+    assert board is not None
+    assert board.king(chess.BLACK) == chess.E7
+    assert board.castling_rights == chess.BB_A1 | chess.BB_H1
+
+
 def test_it_senses_what_it_has_not_seen_for_longest() -> None:
     guess = guessed(START)
     inner = [square for square in chess.SQUARES if 0 < square % 8 < 7 and 0 < square // 8 < 7]

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import chess
+import chess.pgn
+import pytest
 
 from gm_arena.match.outputs import mean_by_move, scores_by_move
+from gm_bots.minimax.evaluation import evaluate
 from tests.arena.matches import played
 
 ONE, RANDOM = "minimax:depth=1", "random:seed=1"
@@ -28,6 +36,43 @@ def test_every_move_of_its_games_has_its_score_and_they_are_drawn(tmp_path: Path
     drawn = plot.read_text("utf-8")
     assert f"<!-- {ONE} -->" in drawn
     assert f"<!-- {RANDOM} -->" not in drawn, "who has no scores has no line"
+
+
+@pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse", "rbc"])
+def test_every_move_of_every_player_has_a_static_score(variant: str, tmp_path: Path) -> None:
+    moves = tmp_path / "moves.csv"
+    terms = ("--games", 2, "--variant", variant, "--max-moves", 8, "--csv-out", moves)
+    records, _ = played(tmp_path / "match.jsonl", RANDOM, "b=random:seed=2", *terms)
+    rows = list(csv.DictReader(moves.read_text().splitlines()))
+    expected = [
+        f"{(cents if color == 'white' else -cents) / 100.0 + 0.0}"
+        for record in records
+        for color, cents in judged(record)
+    ]
+    assert [row["static"] for row in rows] == expected
+    assert {row["score"] for row in rows} == {""}
+    assert {row["bot"] for row in rows if row["static"]} == {RANDOM, "b"}
+
+
+def judged(record: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """Who moved, and what python-chess's board is worth to White after it."""
+    if record["variant"] == "rbc":
+        fens = record["history"]["fens_after_move"]
+        for ply in range(record["plies"]):
+            yield ("white", "black")[ply % 2], evaluate(chess.Board(fens[("true", "false")[ply % 2]][ply // 2]))
+        return
+    game = chess.pgn.read_game(io.StringIO(record["pgn"]))
+    assert game is not None
+    for node in game.mainline():
+        yield ("black" if node.board().turn else "white"), evaluate(node.board())
+
+
+def test_check_depth_against_vanilla(tmp_path: Path) -> None:
+    """The check extension is an option: both play, each by its own."""
+    vanilla = "vanilla=minimax:depth=1,check_extension=off"
+    records, _ = played(tmp_path / "match.jsonl", vanilla, ONE, "--games", 2, "--max-moves", 10)
+    assert [(record["white"], record["black"]) for record in records] == [("vanilla", ONE), (ONE, "vanilla")]
+    assert [record["faults"] for record in records] == [{}, {}]
 
 
 def assert_the_mean_is_by_move(first: list[tuple[int, float]], second: list[tuple[int, float]]) -> None:

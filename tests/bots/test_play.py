@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import pty
-import select
 import subprocess
 import sys
 
@@ -17,6 +14,7 @@ from gm_bots.minimax.play.game import Game
 from gm_bots.minimax.play.levels import LEVELS
 from gm_bots.minimax.play.prompt import WORDS, NotUnderstood, Word, legal, read
 from gm_bots.minimax.play.view import draw
+from tests.terminal import Terminal
 
 #: Seconds after which a program is taken to hang.
 PATIENCE = 60
@@ -104,6 +102,31 @@ def test_a_game_on_a_pipe() -> None:
     assert lines[-1] == "Black wins: 0-1, White resigned"
 
 
+def test_new_begins_a_new_game_from_within_a_game() -> None:
+    lines = play("e2 e4", "new", "e2 e4", "new black", "new green", "quit")
+    starts = [number for number, line in enumerate(lines) if line[:2] == "8 "]
+    boards = [[rank.split()[:9] for rank in lines[start : start + 8]] for start in starts]
+    first, moved, _, again = boards[:4]
+    assert again == first != moved
+    begun = [line.split(".")[0] for line in lines if line.startswith("You are ")]
+    assert begun == ["You are White", "You are White", "You are Black"]
+    assert "'green' is neither white nor black." in lines
+    assert lines[-1] == "You left the game."
+
+
+def test_new_begins_another_game_where_one_is_over() -> None:
+    with Terminal("play", "minimax", "--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1") as terminal:
+        terminal.until("Your move: ")
+        terminal.type("Ra8")
+        assert "White wins: 1-0, checkmate" in terminal.until("anything else leaves. ")
+        terminal.type("new")
+        assert "White to move" in terminal.until("Your move: ")
+        terminal.type("Ra8")
+        terminal.until("anything else leaves. ")
+        terminal.type("")
+    assert terminal.status == 0
+
+
 def test_help_says_how_to_type_moves() -> None:
     lines = play("help", "quit")
     assert "  moves are typed as e4, Nf3, O-O, a8=N, or as e2e4, a7a8n, or as e2 e4" in lines
@@ -118,7 +141,7 @@ def test_mate_is_announced() -> None:
 def test_check_is_announced_and_black_sees_the_board_from_its_side() -> None:
     lines = play("quit", arguments=("--color", "black", "--fen", "4k3/8/8/8/8/8/4R3/4K3 b - - 0 1"))
     assert lines[1].split()[0] == "1"
-    assert "h g f e d c b a" in lines[9]
+    assert lines[9].split() == list("hgfedcba")
     assert "Black to move, in check" in lines
     assert lines[-1] == "You left the game."
 
@@ -145,6 +168,16 @@ def test_what_cannot_be_is_said(arguments: tuple[str, ...], complaint: str) -> N
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 2
     assert complaint in done.stderr
+
+
+def test_levels_are_described_in_the_singular_and_in_the_plural() -> None:
+    assert [level.describe() for level in LEVELS.values()] == [
+        "beginner: looks 1 ply ahead, and errs by up to 1 pawn",
+        "novice: looks 2 plies ahead, and errs by up to 0.5 pawns",
+        "casual: looks 3 plies ahead, and errs by up to 0.2 pawns",
+        "club: thinks 1 s a move",
+        "expert: thinks 5 s a move",
+    ]
 
 
 # The game behind it.
@@ -206,28 +239,13 @@ def test_a_narrow_terminal_has_the_moves_below_a_whole_board(width: int, moves_b
 
 def test_a_terminal_is_drawn_in_place() -> None:
     """On a pseudo-terminal the screen is cleared before each board, and squares have colours."""
-    master, slave = pty.openpty()
-    command = [sys.executable, "-m", "gmd", "play", "minimax", "--level", "novice", "--seed", "1"]
-    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40", "PYTHONIOENCODING": "utf-8"}
-    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env, close_fds=True)
-    os.close(slave)
-    shown = read_until(master, "Your move: ")
-    os.write(master, b"e4\n")
-    shown += read_until(master, "Your move: ")
-    os.write(master, b"quit\n")
-    shown += read_until(master, "You left the game.")
-    assert process.wait(PATIENCE) == 0
-    os.close(master)
+    with Terminal("play", "minimax", "--level", "novice", "--seed", "1") as terminal:
+        shown = terminal.until("Your move: ")
+        terminal.type("e4")
+        shown += terminal.until("Your move: ")
+        terminal.type("quit")
+        shown += terminal.until("You left the game.")
+    assert terminal.status == 0
     assert shown.count("\x1b[H") >= 3
     assert "♟" in shown
     assert "\x1b[" in shown
-
-
-def read_until(descriptor: int, text: str) -> str:
-    """What a terminal shows, up to a text."""
-    shown = b""
-    while text.encode() not in shown:
-        ready, _, _ = select.select([descriptor], [], [], PATIENCE)
-        assert ready, shown
-        shown += os.read(descriptor, 4096)
-    return shown.decode()

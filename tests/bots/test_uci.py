@@ -62,6 +62,7 @@ def test_it_introduces_itself(engine: Conversation) -> None:
         "option name Seed type spin default 0 min 0 max 2147483647",
         "option name Margin type spin default 20 min 0 max 300",
         "option name MaxDepth type spin default 60 min 1 max 60",
+        "option name CheckExtension type check default true",
         "option name Clear Hash type button",
         "uciok",
         "readyok",
@@ -133,6 +134,19 @@ def test_the_end_of_the_input_ends_a_search() -> None:
     assert engine.end()[-1].startswith("bestmove ")
 
 
+def test_without_the_check_extension_it_sees_less(engine: Conversation) -> None:
+    """Where the mate is a ply behind a check, a search that does not go on there does not see it."""
+    mate_in_two = "r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1"  # 1.Ra6+ f6 2.Bxf6+ Rg7 3.Rxa8#, the rook gives check
+    sees: dict[str, list[str]] = {}
+    for value in ("true", "false"):
+        engine.say(f"setoption name CheckExtension value {value}", f"position fen {mate_in_two}", "go depth 3")
+        sees[value] = engine.hear("bestmove")[-2].split()
+    assert sees["true"][sees["true"].index("score") + 1] == "mate"
+    assert sees["false"][sees["false"].index("score") + 1] == "cp"
+    engine.say("setoption name CheckExtension value 1", "isready")
+    assert engine.hear("readyok")[0] == "info string CheckExtension: '1' is neither true nor false"
+
+
 def test_options_are_set(engine: Conversation) -> None:
     engine.say(
         "setoption name MaxDepth value 2", "setoption name clear hash", "setoption name HASH value 16", "go depth 5"
@@ -150,7 +164,8 @@ def test_options_are_set(engine: Conversation) -> None:
     ("line", "complaint"),
     [
         ("castle", "'castle' is no command of UCI's that is known here"),
-        ("setoption name Skill value 3", "'Skill' is no option: there are Hash, Seed, Margin, MaxDepth and Clear Hash"),
+        ("setoption name Skill value 3",
+         "'Skill' is no option: there are Hash, Seed, Margin, MaxDepth, CheckExtension and Clear Hash"),
         ("setoption name Hash value much", "Hash: 'much' is no number"),
         ("setoption name Hash value 0", "Hash: 0 is not from 1 to 65536"),
         ("go depth", "go: depth needs a number"),

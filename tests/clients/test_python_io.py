@@ -215,6 +215,18 @@ async def test_closing_the_client_ends_its_loops() -> None:
                 await client.aclose()
 
 
+async def test_client_closed_in_a_cancelled_task_leaves_no_connection_open() -> None:
+    """Closing its loop's connection met the cancellation, and its own stayed open."""
+    async with running_daemon() as daemon:
+        with trio.CancelScope() as scope:
+            async with await trio_client.connect(port=daemon.port, player=2) as client:
+                turns = client.turns((await client.new_game(1, 2))["game_id"])
+                loop = turns._client
+                await loop.open()
+                scope.cancel()
+        assert (client._connection, loop._connection) == (None, None)
+
+
 async def test_patience_is_counted_by_trio_s_clock(autojump_clock: trio.testing.MockClock) -> None:
     client = trio_client.Client(port=1, patience=1000)
     with pytest.raises(ConnectionLost, match="Connection refused"):

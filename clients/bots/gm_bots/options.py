@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from gm_arena.bot import BotUnusable
+from gm_arena.specs import read_options
+
+
+def from_environment(variable: str) -> dict[str, str]:
+    """Return the options that an environment variable holds, as text: ``depth=2,seed=7``; none where it is not set.
+
+    :raises BotUnusable: a part of it is not NAME=VALUE.
+    """
+    return read_options(variable, os.environ.get(variable, ""))
 
 
 def only(bot: str, options: Mapping[str, str], *known: str) -> None:
@@ -40,3 +50,14 @@ def whole(bot: str, options: Mapping[str, str], name: str, least: int, most: int
     if value is not None and not value.is_integer():
         raise BotUnusable(f"{bot}: {name}={options[name]} is no whole number")
     return None if value is None else int(value)
+
+
+def switch(bot: str, options: Mapping[str, str], name: str) -> bool | None:
+    """``on`` or ``off``; None where the option is not given.
+
+    :raises BotUnusable: it is neither.
+    """
+    text = options.get(name)
+    if text not in (None, "on", "off"):
+        raise BotUnusable(f"{bot}: {name}={text} is neither on nor off")
+    return None if text is None else text == "on"

@@ -118,10 +118,11 @@ class Client(Kinds):
         self._closed = True
         self._conversation.refuse(ConnectionLost("the client was closed"))
         self._wake()
-        for loop in list(self._loops):
-            await loop.aclose()
-        if self._connection is not None:
-            await self._drop(self._connection, ConnectionLost("the client was closed"))
+        with trio.CancelScope(shield=True):  # nothing here waits, and a cancelled task is to close all of it, too
+            for loop in list(self._loops):
+                await loop.aclose()
+            if self._connection is not None:
+                await self._drop(self._connection, ConnectionLost("the client was closed"))
 
     async def request(self, kind: str, **fields: Any) -> Any:
         """A request of any kind, for those that have no method here; the reply.

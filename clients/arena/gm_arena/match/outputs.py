@@ -15,9 +15,11 @@ from typing import IO, Any, Self
 
 from ..extras import how_to_install
 from .record import Record, RecordUnusable
+from .static import static_scores
 
 COLUMNS = (
-    "game", "ply", "color", "bot", "move", "score", "pawns", "thought", "charged", "left", "handed", "result", "ending"
+    "game", "ply", "color", "bot", "move", "score", "pawns", "thought", "charged", "left", "handed", "result", "ending",
+    "static",
 )  # fmt: skip
 
 #: What a mate is on a plot, in pawns: beyond what is won anyway.
@@ -59,7 +61,7 @@ class Outputs(ExitStack):
         if self._pgn is not None:
             _append(self._pgn, pgn_of(record) + "\n")
         if self._moves is not None:
-            _append(self._moves, csv_text(rows_of(record)))
+            _append(self._moves, csv_text(judged_rows_of(record)))
 
     def finish(self, records: Sequence[Record], labels: Sequence[str]) -> None:
         """Draw the plot, which has all games in it."""
@@ -117,13 +119,28 @@ def _tag(name: str, value: str) -> str:
 
 
 def rows_of(record: Record) -> Iterator[list[Any]]:
-    """A row of :data:`COLUMNS` for each move of a bot that played here, in the order of the game; times in seconds."""
+    """A row of :data:`COLUMNS`, but the last, for each move of a bot that played here, in the order of the game.
+
+    Times are in seconds.
+    """
     timed = [(times, color) for color in record["times"] for times in record["times"][color]]
     for (ply, thought, charged, left, score, handed), color in sorted(timed, key=lambda item: item[0][0]):
         move = record["moves"][ply] if ply < len(record["moves"]) else None
         pawns = None if score is None else pawns_of(score)
         who = [record["game"], ply, color, record[color], move]
         yield [*who, score, pawns, thought, charged, left, handed, record["result"], record["ending"]]
+
+
+def judged_rows_of(record: Record) -> Iterator[list[Any]]:
+    """The same rows with what the position after the move is worth, in pawns, to the player who moved.
+
+    Every move has this score, also those of bots that say none.
+    """
+    to_white = static_scores(record)
+    for row in rows_of(record):
+        ply, color = row[1], row[2]
+        static = to_white[ply] if ply < len(to_white) else None
+        yield [*row, static if static is None or color == "white" else 0.0 - static]
 
 
 def pawns_of(score: str) -> float:

@@ -14,41 +14,28 @@ import trio
 
 from gm_arena.bot import Bot, Bots, Place
 from gm_arena.uci_bot import Limits, UciBot, UciBots
-from gm_bots.options import number, only, whole
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
 
 from .recon_bot import ReconBot
-from .scores import MAX_DEPTH
-from .uci import OPTIONS
+from .settings import NAME, Settings
+from .uci import SEED
 
 #: -P: nothing that lies in the working directory takes the place of a module of ours.
 COMMAND = shlex.join([sys.executable, "-P", "-m", "gm_bots.minimax"])
-
-#: An hour: longer than any move takes that somebody waits for.
-MAX_SECONDS = 3600.0
 
 
 def make(**options: str) -> Bots:
     """The entry point.
 
     :param options: ``depth``, ``nodes`` and ``movetime`` (seconds, where there is no clock) limit the search;
-        ``seed``, ``margin`` and ``hash`` are the engine's options of these names.
+        ``seed``, ``margin`` and ``hash`` are the engine's options of these names; ``check_extension=off`` takes from
+        a side in check the ply that it is given more.
     """
-    only("minimax", options, "depth", "nodes", "movetime", "seed", "margin", "hash")
-    limits = Limits(
-        seconds=number("minimax", options, "movetime", 0.001, MAX_SECONDS),
-        depth=whole("minimax", options, "depth", 1, MAX_DEPTH),
-        nodes=whole("minimax", options, "nodes", 1, 2**63),
-    )
-    engine = {}
-    for name in ("Margin", "Hash"):
-        value = whole("minimax", options, name.lower(), OPTIONS[name].least, OPTIONS[name].most)
-        if value is not None:
-            engine[name] = str(value)
+    settings = Settings.read(options)
+    limits = Limits(seconds=settings.seconds, depth=settings.depth, nodes=settings.nodes)
     described = ",".join(f"{name}={value}" for name, value in options.items())
-    seed = whole("minimax", options, "seed", OPTIONS["Seed"].least, OPTIONS["Seed"].most)
-    return MinimaxBots(f"minimax:{described}" if described else "minimax", engine, limits, seed)
+    return MinimaxBots(f"{NAME}:{described}" if described else NAME, settings.uci_options(), limits, settings.seed)
 
 
 class MinimaxBots(Bots):
@@ -84,7 +71,7 @@ class Seed:
     def of(self, place: Place) -> int:
         """Of one game, as the engine takes it: which of a match's games begins first does not matter."""
         game = self.chance if place.seed is None else f"{place.seed} {place.color}"
-        return random.Random(f"{self.own} {game}").randint(1, OPTIONS["Seed"].most)
+        return random.Random(f"{self.own} {game}").randint(1, SEED.most)
 
 
 class MinimaxBot(Bot):

@@ -168,6 +168,18 @@ class Guess:
             target = min(able, key=lambda square: (self._known[square], chess.square_distance(square, source), square))
             self.board.set_piece_at(target, piece)
 
+    def choose(self, actions: Collection[Move]) -> Move | Board | None:
+        """A move that needs no engine: it takes the king, if the guess is right. Else the board to ask an engine about.
+
+        A guess that is no position of chess, or that is over, is wrong: then any move will show more than none.
+        """
+        if (taking := self.takes_king(actions)) is not None:
+            return taking
+        board = self.legal_board()
+        if board is None or not any(board.legal_moves):
+            return min(actions, key=str, default=None)
+        return board
+
     def takes_king(self, actions: Collection[Move]) -> Move | None:
         """A move that takes the opponent's king, if the guess is right."""
         king = self.board.king(not self.color)
@@ -180,6 +192,7 @@ class Guess:
         if board.king(chess.WHITE) is None or board.king(chess.BLACK) is None or board.was_into_check():
             return None
         board.halfmove_clock = 0
+        board.castling_rights = board.clean_castling_rights()  # the guess may have moved a king or a rook since
         return board
 
     def moved(self, requested: Move | None, taken: Move | None, captured_on: Square | None) -> None:

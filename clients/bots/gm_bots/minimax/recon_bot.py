@@ -38,17 +38,12 @@ class ReconBot(Bot):
         guess.moved(move, read_move(moved.get("taken_move")), read_square(moved.get("capture_square")))
 
     async def _choose(self, turn: Turn) -> chess.Move | None:
-        """The move on the guess: one that takes a king, for that ends the game, or else the engine's.
-
-        A guess that is no position of chess, or that is over, is wrong: then any move will show more than none.
-        """
+        """The move on the guess, by the engine if it takes one."""
         actions = {chess.Move.from_uci(text) for text in turn.move_actions}
-        if (taking := self._guess.takes_king(actions)) is not None:
-            return taking
-        board = self._guess.legal_board()
-        if board is None or not any(board.legal_moves):
-            return min(actions, key=str, default=None)
-        result = await self._engine.think(turn.state, board)
+        choice = self._guess.choose(actions)
+        if not isinstance(choice, chess.Board):
+            return choice
+        result = await self._engine.think(turn.state, choice)
         return result.move if result.move in actions else None
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import chess
 
 from .engine import Limit, Options, Result, search
+from .features import Features
 from .position import Position
 from .scores import MAX_DEPTH
 from .table import DEFAULT_MEBIBYTES
@@ -53,12 +54,37 @@ class Spin:
             raise BadCommand(f"{name}: {number} is not from {self.least} to {self.most}")
         return number
 
+    def describe(self) -> str:
+        """What follows ``type`` where the engine introduces itself."""
+        return f"spin default {self.default} min {self.least} max {self.most}"
 
-OPTIONS = {
-    "Hash": Spin(DEFAULT_MEBIBYTES, 1, MAX_MEBIBYTES),
-    "Seed": Spin(0, 0, MAX_SEED),
-    "Margin": Spin(20, 0, MAX_MARGIN),
+
+@dataclass(frozen=True)
+class Check:
+    """An option that is on or off; as a number, 1 or 0."""
+
+    default: int
+
+    def read(self, name: str, text: str) -> int:
+        if text.lower() not in ("true", "false"):
+            raise BadCommand(f"{name}: {text!r} is neither true nor false")
+        return int(text.lower() == "true")
+
+    def describe(self) -> str:
+        """What follows ``type`` where the engine introduces itself."""
+        return f"check default {'true' if self.default else 'false'}"
+
+
+HASH = Spin(DEFAULT_MEBIBYTES, 1, MAX_MEBIBYTES)
+SEED = Spin(0, 0, MAX_SEED)
+MARGIN = Spin(20, 0, MAX_MARGIN)
+
+OPTIONS: dict[str, Spin | Check] = {
+    "Hash": HASH,
+    "Seed": SEED,
+    "Margin": MARGIN,
     "MaxDepth": Spin(MAX_DEPTH, 1, MAX_DEPTH),
+    "CheckExtension": Check(1),
 }
 
 
@@ -116,7 +142,7 @@ class Uci:
         self._say(f"id name {NAME}")
         self._say("id author the authors of gmd")
         for name, option in OPTIONS.items():
-            self._say(f"option name {name} type spin default {option.default} min {option.least} max {option.most}")
+            self._say(f"option name {name} type {option.describe()}")
         self._say("option name Clear Hash type button")
         self._say("uciok")
 
@@ -139,7 +165,8 @@ class Uci:
             self._say("bestmove (none)")
             return
         limit = replace(limit, depth=min(limit.max_depth, self._values["MaxDepth"]))
-        options = Options(self._values["Seed"] or None, self._values["Margin"], self._values["Hash"])
+        features = Features(check_extension=bool(self._values["CheckExtension"]))
+        options = Options(self._values["Seed"] or None, self._values["Margin"], self._values["Hash"], features)
         self._stop.clear()
         thinking = (self._board.copy(), limit, moves, options, "infinite" in words)
         self._search = threading.Thread(target=self._think, args=thinking, name="search", daemon=True)

@@ -11,7 +11,8 @@ def uci(engine: str) -> None:
     """Run ENGINE on the standard streams, by the Universal Chess Interface.
 
     This is the command that GUIs, match runners and `gmd connect uci:'gmd uci minimax'` want. It has the options Hash,
-    Seed, Margin (with a seed, how many hundredths of a pawn a move may be worse than the best) and MaxDepth.
+    Seed, Margin (with a seed, how many hundredths of a pawn a move may be worse than the best), MaxDepth and
+    CheckExtension (whether a side in check is given a ply more).
     """
     from .__main__ import main
 

@@ -17,10 +17,17 @@ class Level:
 
     def describe(self) -> str:
         """What it does, in words."""
-        looks = (
-            f"thinks {self.limit.seconds:g} s a move" if self.limit.seconds else f"looks {self.limit.depth} plies ahead"
-        )
-        return f"{self.name}: {looks}" + (f", and errs by up to {self.margin / 100:g} pawns" if self.margin else "")
+        errs = f", and errs by up to {_counted(self.margin / 100, 'pawn', 'pawns')}" if self.margin else ""
+        return f"{self.name}: {self._looks()}{errs}"
+
+    def _looks(self) -> str:
+        if self.limit.seconds:
+            return f"thinks {self.limit.seconds:g} s a move"
+        return f"looks {_counted(self.limit.depth or 0, 'ply', 'plies')} ahead"
+
+
+def _counted(number: float, one: str, several: str) -> str:
+    return f"{number:g} {one if number == 1 else several}"
 
 
 LEVELS = {

@@ -28,13 +28,14 @@ WORDS = {
     "undo": "take your last move back",
     "draw": "offer a draw",
     "resign": "give up",
+    "new": "begin a new game; with a colour, as in 'new black', play that",
     "flip": "turn the board round",
     "help": "show these words",
     "quit": "leave",
 }
 
 #: Shorter ways to say them.
-_SHORT = {"?": "help", "q": "quit", "exit": "quit", "u": "undo", "h": "hint", "m": "moves"}
+_SHORT = {"?": "help", "q": "quit", "exit": "quit", "u": "undo", "h": "hint", "m": "moves", "reset": "new"}
 
 
 def read(text: str, board: chess.Board) -> chess.Move | Word:
@@ -105,3 +106,14 @@ def legal(board: chess.Board, square: str = "") -> list[str]:
         raise NotUnderstood(f"{square!r} is no square.")
     source = chess.parse_square(square.lower()) if square else None
     return sorted(board.san(move) for move in board.legal_moves if source in (None, move.from_square))
+
+
+def read_color(text: str) -> chess.Color | None:
+    """The colour that a word names; None where nothing is said.
+
+    :raises NotUnderstood: it is none.
+    """
+    colors = {"": None, "white": chess.WHITE, "black": chess.BLACK}
+    if text.lower() not in colors:
+        raise NotUnderstood(f"{text!r} is neither white nor black.")
+    return colors[text.lower()]

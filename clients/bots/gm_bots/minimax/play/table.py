@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 
+import chess
 from rich.console import Console
 
+from gm_arena.board_drawing import palette_of
+
 from .game import Game
-from .prompt import HOW_TO_MOVE, WORDS, NotUnderstood, Word, legal, read
-from .view import can_color, draw
+from .prompt import HOW_TO_MOVE, WORDS, NotUnderstood, Word, legal, read, read_color
+from .view import draw
 
 
 class Quit(Exception):
@@ -16,16 +20,23 @@ class Quit(Exception):
 
 
 class Table:
-    """One game, from its first position to its end, or until the player leaves."""
+    """One game after the other, from the first position to the end, or until the player leaves."""
 
-    def __init__(self, game: Game, console: Console) -> None:
-        self._game, self._console = game, console
-        self._plain = not can_color(console)
+    def __init__(self, begin: Callable[[chess.Color | None], Game], console: Console) -> None:
+        """:param begin: makes a game; its argument is the player's colour, None for whatever was asked for at first."""
+        self._begin, self._console = begin, console
+        self._palette = palette_of(console)
         self._flipped = False
+        self._notes: list[str] = []
+        self._game = self._new_game(None)
+
+    def _new_game(self, color: chess.Color | None) -> Game:
+        game = self._begin(color)
         self._notes = [f"You are {'White' if game.color else 'Black'}. Type a move, such as Nf3 or g1f3, or 'help'."]
+        return game
 
     def play(self) -> bool:
-        """Play on to the end; whether it was reached."""
+        """Play on until a game has ended that no other follows; whether it was reached."""
         try:
             while True:
                 self._show()
@@ -44,17 +55,27 @@ class Table:
         if self._console.is_terminal:
             self._console.clear()
         width = self._console.width
-        self._console.print(draw(self._game, width=width, flipped=self._flipped, plain=self._plain))
+        self._console.print(draw(self._game, width=width, flipped=self._flipped, palette=self._palette))
         for note in self._notes:
             self._console.print(note, markup=False, highlight=False)
         self._notes.clear()
 
     def _wants_another_look(self) -> bool:
-        """At the end, the last move may still be taken back; where nobody sits there, nobody does."""
+        """At the end, the last move may still be taken back, or another game begun; where nobody sits there, neither.
+
+        The end of the input is a wish to leave, and the game has been played to its end.
+        """
         if not self._console.is_terminal:
             return False
-        text = self._ask("The game is over: 'undo' takes your last move back, anything else leaves. ")
-        return text.strip().lower() in ("undo", "u") and self._undo()
+        question = "The game is over: 'undo' takes your last move back, 'new' begins another, anything else leaves. "
+        try:
+            meant = read(self._ask(question), self._game.board)
+        except (NotUnderstood, EOFError):
+            return False
+        if not isinstance(meant, Word) or meant.name not in ("undo", "new"):
+            return False
+        self._obey(meant)
+        return True
 
     def _players_turn(self) -> None:
         text = self._ask("Your move: ")
@@ -107,6 +128,8 @@ class Table:
                 self._offer_draw()
             case "resign":
                 game.resign()
+            case "new":
+                self._game = self._new_game(read_color(word.argument))
             case "flip":
                 self._flipped = not self._flipped
             case "help":
@@ -114,10 +137,9 @@ class Table:
             case _:
                 raise Quit
 
-    def _undo(self) -> bool:
+    def _undo(self) -> None:
         undone = self._game.undo()
         self._notes.append("Your last move is taken back." if undone else "You have made no move yet.")
-        return undone
 
     def _offer_draw(self) -> None:
         with self._console.status("The engine thinks about a draw"):

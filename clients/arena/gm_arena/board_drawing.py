@@ -1,0 +1,132 @@
+"""A board as lines of text, for terminals of any kind: the one place that draws one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import chess
+from chess import Color, Piece, Square, SquareSet
+from rich.console import Console
+from rich.text import Text
+
+#: Columns of a board: a rank's number, a space, and three for each square.
+BOARD_COLUMNS = 26
+
+#: What stands for an empty square, and for one that the viewer knows nothing of, where there are no colours.
+EMPTY, UNKNOWN = "·", " "
+
+#: What stands for a piece whose kind is not known.
+SOMETHING = "?"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a board shows.
+
+    :ivar marked: squares to draw attention to, such as those of the last move.
+    :ivar alarmed: squares to warn of, such as that of a king in check.
+    :ivar known: the squares that the viewer knows; the others are drawn as fog.
+    :ivar unknown: squares with a piece whose kind the viewer does not know, and its colour.
+    :ivar asides: a character beside what stands on a square, such as how old the viewer's knowledge of it is.
+    """
+
+    pieces: Mapping[Square, Piece]
+    marked: SquareSet = field(default_factory=SquareSet)
+    alarmed: SquareSet = field(default_factory=SquareSet)
+    known: SquareSet = field(default_factory=lambda: SquareSet(chess.BB_ALL))
+    unknown: Mapping[Square, Color] = field(default_factory=dict)
+    asides: Mapping[Square, str] = field(default_factory=dict)
+
+
+class Palette(NamedTuple):
+    """Colours, as rich names them; those of squares are for light ones and for dark ones.
+
+    They are backgrounds and foregrounds both, so that pieces look the same on a dark terminal and on a light one.
+    """
+
+    plain: tuple[str, str]
+    marked: tuple[str, str]
+    fog: tuple[str, str]
+    alarmed: str
+    white: str
+    black: str
+
+
+#: For terminals of 256 colours and more.
+FULL = Palette(
+    plain=("on #b8996a", "on #875f3b"),
+    marked=("on #7aa35a", "on #5a8040"),
+    fog=("on #6c6c6c", "on #585858"),
+    alarmed="on #c03a34",
+    white="bold #ffffff",
+    black="bold #101010",
+)
+#: For terminals of sixteen colours. On each of these squares both white and black can be read, whatever a terminal
+#: takes them for.
+SIXTEEN = Palette(
+    plain=("on green", "on magenta"),
+    marked=("on red", "on red"),
+    fog=("on bright_black", "on bright_black"),
+    alarmed="on bright_red",
+    white="bold bright_white",
+    black="black",
+)
+
+
+def palette_of(console: Console) -> Palette | None:
+    """The colours that a console can show; None where it is no terminal, has no colours, or no chess pieces."""
+    if not console.is_terminal or console.color_system is None or not console.encoding.lower().startswith("utf"):
+        return None
+    return SIXTEEN if console.color_system == "standard" else FULL
+
+
+def board_lines(picture: Picture, palette: Palette | None, *, bottom: Color = chess.WHITE) -> list[Text]:
+    """The eight ranks, and a line with the names of the files; each of :data:`BOARD_COLUMNS` columns.
+
+    :param palette: None for letters, White's in upper case, with marked squares in brackets.
+    :param bottom: whose side is at the bottom.
+    """
+    ranks = range(7, -1, -1) if bottom else range(8)
+    files = range(8) if bottom else range(7, -1, -1)
+    lines = []
+    for rank in ranks:
+        line = Text(f"{rank + 1} ", no_wrap=True)
+        for file in files:
+            square = chess.square(file, rank)
+            line.append(*(_letter(picture, square) if palette is None else _colored(picture, square, palette)))
+        lines.append(line)
+    return [*lines, Text("  " + "".join(f" {chess.FILE_NAMES[file]} " for file in files), no_wrap=True)]
+
+
+def piece_text(piece: Piece, palette: Palette | None) -> str:
+    """A piece beside a board: an outline is White's, a filled one Black's."""
+    return piece.symbol() if palette is None else piece.unicode_symbol()
+
+
+def _letter(picture: Picture, square: Square) -> tuple[str, str]:
+    piece = picture.pieces.get(square)
+    symbol = piece.symbol() if piece else EMPTY if square in picture.known else UNKNOWN
+    symbol = SOMETHING if square in picture.unknown else symbol
+    return f"[{symbol}]" if square in picture.marked else f" {symbol}{picture.asides.get(square, ' ')}", ""
+
+
+def _colored(picture: Picture, square: Square, palette: Palette) -> tuple[str, str]:
+    piece, dark = picture.pieces.get(square), not chess.BB_SQUARES[square] & chess.BB_LIGHT_SQUARES
+    if square in picture.alarmed:
+        style = palette.alarmed
+    elif square in picture.marked:
+        style = palette.marked[dark]
+    else:
+        style = (palette.plain if square in picture.known else palette.fog)[dark]
+    if piece is not None:
+        symbol, color = (
+            chess.UNICODE_PIECE_SYMBOLS[piece.symbol().lower()],
+            piece.color,
+        )  # filled: the colour says whose
+    elif square in picture.unknown:
+        symbol, color = SOMETHING, picture.unknown[square]
+    else:
+        return "   ", style
+    return f" {symbol}{picture.asides.get(square, ' ')}", f"{palette.white if color else palette.black} {style}"

@@ -1,0 +1,55 @@
+"""What the positions of a game are worth without looking ahead: a score of every move, whoever made it.
+
+An evaluation is an entry point of the group ``gmd.evaluations``: a function that takes a ``chess.Board`` and returns
+what it is worth to White, in hundredths of a pawn. The first one found counts the positions.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.metadata import entry_points
+
+import chess
+import chess.pgn
+
+from gmd.games.recon import read_json
+
+from .record import Record
+
+#: The entry points of evaluations that are installed.
+GROUP = "gmd.evaluations"
+
+Evaluation = Callable[[chess.Board], int]
+
+
+@cache
+def evaluation() -> Evaluation | None:
+    """The evaluation that is installed; None without one."""
+    found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+    return found[0].load() if found else None
+
+
+def static_scores(record: Record) -> list[float]:
+    """What the position after each ply of a game is worth to White, in pawns; empty without an evaluation.
+
+    In blind chess it is the true position. Pieces in hand do not count.
+    """
+    evaluate = evaluation()
+    return [] if evaluate is None else [evaluate(board) / 100.0 for board in _positions(record)]
+
+
+def _positions(record: Record) -> Iterator[chess.Board]:
+    """The position after each ply; the board may be the same one, changed."""
+    if "history" in record:
+        for turn in read_json(json.dumps(record["history"])).history.replay():
+            yield chess.Board(turn.fen_after)
+        return
+    game = chess.pgn.read_game(io.StringIO(record["pgn"]))
+    assert game is not None
+    board = game.board()
+    for move in game.mainline_moves():
+        board.push(move)
+        yield board

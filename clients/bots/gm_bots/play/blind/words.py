@@ -1,0 +1,106 @@
+"""What a player of blind chess is told, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import chess
+from chess import Board, Color, Move, Piece, Square
+
+from gmd.games.recon import Cell
+
+from .memory import blocked_at
+
+#: The order in which pieces are named.
+_ORDER = (chess.KING, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT, chess.PAWN)
+
+
+def of_sense(square: Square | None, cells: Iterable[Cell], color: Color) -> str:
+    """What a sense has shown of the opponent.
+
+    :param color: the player's.
+    """
+    if square is None:
+        return "You sense nothing."
+    theirs = [(at, piece) for at, piece in cells if piece is not None and piece.color != color]
+    return f"You sense {_name(square)}: {_listed(theirs) or 'nothing of your opponent'}."
+
+
+def _listed(found: list[tuple[Square, Piece]]) -> str:
+    """``king e8, pawns d7 e7 f7``."""
+    parts = []
+    for piece_type in _ORDER:
+        squares = sorted(at for at, piece in found if piece.piece_type == piece_type)
+        if squares:
+            kind = chess.piece_name(piece_type) + ("s" if len(squares) > 1 else "")
+            parts.append(f"{kind} {' '.join(map(_name, squares))}")
+    return ", ".join(parts)
+
+
+def of_move(own: Board, requested: Move | None, taken: Move | None, capture: Square | None) -> str:
+    """What has become of the move that was asked for.
+
+    :param own: the player's pieces before it.
+    """
+    if requested is None:
+        return "You pass."
+    piece_type = own.piece_type_at(requested.from_square) or chess.PAWN
+    captured = "" if capture is None else f" and captures on {_name(capture)}"
+    who = chess.piece_name(piece_type)
+    if taken is None:
+        return f"You ask for {requested.uci()}: nothing moves, {_why(own, requested, piece_type)}."
+    if own.is_castling(taken):
+        return f"You castle: {taken.uci()}."
+    if taken.to_square == requested.to_square:
+        promoted = f" and becomes a {chess.piece_name(taken.promotion)}" if taken.promotion else ""
+        return f"Your {who} moves {taken.uci()[:4]}{captured}{promoted}."
+    blocked = blocked_at(requested, taken, pawn=piece_type == chess.PAWN)
+    why = f": something stands on {_name(blocked)}" if blocked is not None else captured
+    return f"You ask for {requested.uci()}: your {who} gets as far as {_name(taken.to_square)}{why}."
+
+
+def _why(own: Board, requested: Move, piece_type: chess.PieceType) -> str:
+    """Why a move was refused; the own pieces allowed it."""
+    if own.is_castling(requested):
+        return "something stands between king and rook"
+    blocked = blocked_at(requested, None, pawn=piece_type == chess.PAWN)
+    if blocked is not None:
+        return f"something stands on {_name(blocked)}"
+    return f"there is nothing to capture on {_name(requested.to_square)}"
+
+
+def of_opponent(own: Board, capture: Square | None) -> str:
+    """What the opponent's turn has taken.
+
+    :param own: the player's pieces before it.
+    """
+    if capture is None:
+        return "Your opponent captures nothing."
+    lost = own.piece_type_at(capture)
+    return f"Your opponent captures your {chess.piece_name(lost or chess.PAWN)} on {_name(capture)}."
+
+
+def of_end(result: str, termination: str) -> str:
+    """``White wins: 1-0, the king is captured``."""
+    kind, _, side = termination.rpartition("_")
+    loser = {"white": "White", "black": "Black"}.get(side, "")
+    reasons = {
+        "victory": "the king is captured",
+        "resignation": f"{loser} resigned",
+        "timeout": f"{loser}'s time ran out",
+        "forfeit": f"{loser} forfeited",
+        "abandonment": f"{loser} left",
+    }
+    reason = reasons.get(kind) if loser else None
+    verdict = {"1-0": "White wins", "0-1": "Black wins"}.get(result, "Draw")
+    return f"{verdict}: {result}, {reason or termination.replace('_', ' ')}"
+
+
+def of_kings_end(capture: Square, move: Move, by_player: bool) -> str:
+    """How the king was captured."""
+    whose, who = ("your opponent's", "You capture") if by_player else ("your", "Your opponent captures")
+    return f"{who} {whose} king on {_name(capture)} with {move.uci()}."
+
+
+def _name(square: Square) -> str:
+    return chess.SQUARE_NAMES[square]
