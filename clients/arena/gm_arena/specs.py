@@ -46,7 +46,7 @@ def bots_of(
         raise BotUnusable(f"{kind}[...]: only UCI engines have settings in brackets")
     if kind not in KINDS and entry_points(group=GROUP, name=kind):
         given = {name: f"{value:g}" if name == "movetime" else str(value) for name, value in limits.items() if value}
-        return installed_bots(kind, {**given, **_read_options(spec, what), **options})
+        return installed_bots(kind, {**given, **read_options(spec, what), **options})
     if kind not in KINDS or not what:
         raise BotUnusable(
             f"{spec!r} is no bot: it begins with {', '.join(f'{kind}:' for kind in KINDS)} and says which, "
@@ -106,8 +106,12 @@ def installed_bots(name: str, options: Mapping[str, str]) -> Bots:
     return bots
 
 
-def _read_options(spec: str, text: str) -> dict[str, str]:
-    """``depth=2,seed=7``."""
+def read_options(spec: str, text: str) -> dict[str, str]:
+    """Return what a text such as ``depth=2,seed=7`` says.
+
+    :param spec: where the text is from, for the error.
+    :raises BotUnusable: a part of it is not NAME=VALUE.
+    """
     options = {}
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")

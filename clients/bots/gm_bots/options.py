@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from gm_arena.bot import BotUnusable
+from gm_arena.specs import read_options
+
+
+def from_environment(variable: str) -> dict[str, str]:
+    """Return the options that an environment variable holds, as text: ``depth=2,seed=7``; none where it is not set.
+
+    :raises BotUnusable: a part of it is not NAME=VALUE.
+    """
+    return read_options(variable, os.environ.get(variable, ""))
 
 
 def only(bot: str, options: Mapping[str, str], *known: str) -> None:

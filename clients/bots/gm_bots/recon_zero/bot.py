@@ -20,20 +20,12 @@ from gmd.games.recon import Cell
 
 from .evaluation import Evaluator, count_material
 from .player import Player, Settings
+from .time_rules import seconds_of_game, seconds_of_move, seconds_without_clock
 
 if TYPE_CHECKING:
     from .processes import Processes
 
 T = TypeVar("T")
-
-#: Seconds for a move where there is no clock and nothing else is said.
-MOVE_SECONDS = 1.0
-#: The share of the time left that a move may take: forty of them take two thirds of it, and no number takes it all.
-#: With reconchess's 15 minutes that is 22 seconds for the first move, of which the search seldom wants one.
-SHARE = 1 / 40
-#: The same where the time is given for each move anew. The rest is for what is done besides the
-#: search, with the sense and with the opponent's turn, and for the way to the server.
-SHARE_OF_A_MOVE = 1 / 3
 
 
 class Thinker(Protocol):
@@ -185,7 +177,6 @@ def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | Non
     """
     clock, kind = state["clock"], options.get("clock")
     if clock is None or kind is None:
-        return MOVE_SECONDS if limit is None else limit
+        return seconds_without_clock(limit)
     left = float(clock[state["turn"]] or 0)
-    share = left * SHARE if "initial" in kind else left * SHARE_OF_A_MOVE
-    return share if limit is None else min(limit, share)
+    return seconds_of_game(left, limit) if "initial" in kind else seconds_of_move(left, limit)
