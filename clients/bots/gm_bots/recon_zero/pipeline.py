@@ -19,7 +19,7 @@ import chess
 import numpy as np
 import torch
 
-from .checkpoint import load, load_network, save
+from .checkpoint import link, load, load_network, save
 from .network import Network, NetworkEvaluator, NetworkSettings
 from .older import checkpoint_of, older_than
 from .player import Settings
@@ -206,8 +206,9 @@ class Training:
             "log": self.log,
             "added": self._replay.added,
         }
-        save(checkpoint_of(self.directory, self.iteration), self._trainer, extra)
-        save(self._latest, self._trainer, extra)
+        path = checkpoint_of(self.directory, self.iteration)
+        save(path, self._trainer, extra)
+        link(path, self._latest)
         self._write_log()
 
     def _write_log(self) -> None:
