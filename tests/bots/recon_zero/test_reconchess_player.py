@@ -98,8 +98,8 @@ def test_it_begins_from_the_board_that_it_is_given() -> None:
 
 def test_options_of_the_constructor_go_before_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "checkpoint=none,simulations=7,movetime=0.5")
-    choice = ReconZero(simulations=9)._choice
-    assert (choice.checkpoint, choice.settings.simulations, choice.seconds) == (None, 9, 0.5)
+    bots = ReconZero(simulations=9)._bots
+    assert (bots.checkpoint, bots.settings.simulations, bots.seconds) == (None, 9, 0.5)
     monkeypatch.setenv(VARIABLE, "simulations")
     with pytest.raises(BotUnusable, match=r"^GM_RECON_ZERO: 'simulations' is not NAME=VALUE$"):
         ReconZero()

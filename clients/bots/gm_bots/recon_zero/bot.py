@@ -74,6 +74,8 @@ class ReconZeroBots(Bots):
     :param seed: if given, every game of the same number and colour goes the same way, as long as the opponent's does
         and the time is not short.
     :ivar settings: how they play.
+    :ivar seed: as given.
+    :ivar seconds: that the search for a move may take; None for what the clock allows.
     :ivar checkpoint: what they play by; None for what has learnt nothing.
     """
 
@@ -85,7 +87,7 @@ class ReconZeroBots(Bots):
         self, name: str, settings: Settings, *, seed: int | None, seconds: float | None, checkpoint: Path | None
     ) -> None:
         self.name = name
-        self.settings, self._seed, self._seconds = settings, seed, seconds
+        self.settings, self.seed, self.seconds = settings, seed, seconds
         self.checkpoint = checkpoint
         self._rng = random.Random(seed)
         self._evaluator: Evaluator | None = None if checkpoint else count_material
@@ -99,14 +101,21 @@ class ReconZeroBots(Bots):
 
     async def start(self, nursery: trio.Nursery) -> Bot:
         seat = await trio.to_thread.run_sync(self._seat)
-        return ReconZeroBot(seat, random.Random(self._rng.getrandbits(64)), self._seed, self._seconds)
+        return ReconZeroBot(seat, random.Random(self._rng.getrandbits(64)), self.seed, self.seconds)
 
     def _seat(self) -> Seat:
         if self._processes is not None:
             return self._processes.seat(self.checkpoint, self.settings)
+        return Here(self.evaluator(), self.settings)
+
+    def evaluator(self) -> Evaluator:
+        """Return what they judge positions by, in this process: the network of the checkpoint, once it is loaded.
+
+        :raises BotFailed: it cannot be read.
+        """
         if self._evaluator is None:
             self._evaluator = self._load()
-        return Here(self._evaluator, self.settings)
+        return self._evaluator
 
     def _load(self) -> Evaluator:
         """The network of the checkpoint; PyTorch takes seconds to import, and is imported for this alone."""

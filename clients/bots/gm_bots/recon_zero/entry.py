@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,53 +40,28 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the options say.
-
-    :ivar settings: how it plays.
-    :ivar seed: of all that it draws; None for another each time.
-    :ivar seconds: that the search for a move may take; None for what the clock allows.
-    :ivar checkpoint: the file of its network; None to judge positions by what pieces are worth.
-    """
-
-    settings: Settings
-    seed: int | None
-    seconds: float | None
-    checkpoint: Path | None
-
-
 def make(**options: str) -> ReconZeroBots:
     """The entry point.
-
-    :param options: as for :func:`read`.
-    """
-    choice = read(options)
-    from .bot import ReconZeroBots
-
-    described = ",".join(f"{name}={value}" for name, value in options.items())
-    return ReconZeroBots(
-        f"{NAME}:{described}" if described else NAME,
-        choice.settings,
-        seed=choice.seed,
-        seconds=choice.seconds,
-        checkpoint=choice.checkpoint,
-    )
-
-
-def read(options: Mapping[str, str]) -> Choice:
-    """Read the options, whoever plays by them.
 
     :param options: ``checkpoint``, a file, or ``none`` for what pieces are worth, else the one that comes with the
         package; ``movetime`` (seconds) and ``seed``; the other numbers, and the words, as in
         :class:`~gm_bots.recon_zero.player.Settings`.
-    :raises BotUnusable: an option is unknown or has no such value, or a library is missing.
     """
     only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
     _need("numpy", "plays with")
     settings, seed = _settings(options), whole(NAME, options, "seed", 0, 2**63)
     seconds = number(NAME, options, "movetime", 0.001, MAX_SECONDS)
-    return Choice(settings, seed, seconds, _checkpoint(options))  # behind all that can be said without PyTorch
+    checkpoint = _checkpoint(options)  # behind all that can be said without PyTorch
+    from .bot import ReconZeroBots
+
+    described = ",".join(f"{name}={value}" for name, value in options.items())
+    return ReconZeroBots(
+        f"{NAME}:{described}" if described else NAME,
+        settings,
+        seed=seed,
+        seconds=seconds,
+        checkpoint=checkpoint,
+    )
 
 
 def _settings(options: Mapping[str, str]) -> Settings:

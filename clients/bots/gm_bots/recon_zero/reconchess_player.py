@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import random
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import chess
 from chess import Color, Move, Piece, Square
 from reconchess import GameHistory, Player, WinReason
 
 from gm_bots.options import from_environment
-from gm_bots.recon_zero.entry import read
+from gm_bots.recon_zero.entry import make
 from gm_bots.recon_zero.time_rules import seconds_by_reconchess
-
-if TYPE_CHECKING:
-    from gm_bots.recon_zero.evaluation import Evaluator
 
 #: The environment variable with the options of players that are made without any, as reconchess's programs make them.
 VARIABLE = "GM_RECON_ZERO"
@@ -38,15 +34,15 @@ class ReconZero(Player):  # type: ignore[misc]
         :raises BotFailed: the checkpoint cannot be read.
         """
         given = {name: str(value) for name, value in options.items()}
-        self._choice = read({**from_environment(VARIABLE), **given})
-        self._evaluator = _evaluator(self._choice.checkpoint)
-        self._rng = random.Random(self._choice.seed)
+        self._bots = make(**{**from_environment(VARIABLE), **given})
+        self._evaluator = self._bots.evaluator()
+        self._rng = random.Random(self._bots.seed)
 
     def handle_game_start(self, color: Color, board: chess.Board, opponent_name: str) -> None:
-        from gm_bots.recon_zero.player import Player as Thinker
+        from gm_bots.recon_zero.player import Player as Thinker  # behind the complaint of a missing numpy
 
         fen = board.fen(en_passant="fen")
-        self._thinker = Thinker(color, self._evaluator, self._choice.settings, self._rng, fen=fen)
+        self._thinker = Thinker(color, self._evaluator, self._bots.settings, self._rng, fen=fen)
         self._opponent_has_moved = board.turn != color
         self._unsettled: partial[None] | None = None
 
@@ -63,7 +59,7 @@ class ReconZero(Player):  # type: ignore[misc]
         self._thinker.saw(sense_result)
 
     def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
-        return self._thinker.choose_move(move_actions, seconds_by_reconchess(seconds_left, self._choice.seconds))
+        return self._thinker.choose_move(move_actions, seconds_by_reconchess(seconds_left, self._bots.seconds))
 
     def handle_move_result(
         self,
@@ -90,14 +86,3 @@ class ReconZero(Player):  # type: ignore[misc]
         unsettled, self._unsettled = self._unsettled, None
         if unsettled is not None:
             unsettled()
-
-
-def _evaluator(checkpoint: Path | None) -> Evaluator:
-    """Return what positions are judged by: the network of a checkpoint, or without one what pieces are worth."""
-    if checkpoint is None:
-        from gm_bots.recon_zero.evaluation import count_material
-
-        return count_material
-    from gm_bots.recon_zero.checkpoint import load_evaluator
-
-    return load_evaluator(checkpoint)
