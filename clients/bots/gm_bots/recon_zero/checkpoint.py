@@ -133,6 +133,15 @@ def load_network(path: Path) -> Network:
         return network
 
 
+def history(path: Path) -> dict[str, Any]:
+    """Return what a training has kept in a checkpoint besides its network, as far as it is there: plan, iteration, log.
+
+    :raises BadCheckpoint: it is none of this version.
+    :raises OSError: it cannot be read.
+    """
+    return dict(_read(path, mmap=True)["extra"])
+
+
 def load_evaluator(path: Path) -> Evaluator:
     """The network as a bot plays by it.
 
@@ -157,9 +166,10 @@ def _of_this_shape(path: Path) -> Iterator[None]:
         raise BadCheckpoint(f"{path} is no checkpoint: {error}") from None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, *, mmap: bool = False) -> dict[str, Any]:
+    """:param mmap: whether tensors are read when they are used, which is never where others are asked for."""
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=mmap)
     except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
         raise BadCheckpoint(f"{path} is no checkpoint: {error}") from None
     found = content.get("version") if isinstance(content, dict) else None
