@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chess
 from chess import Color, Move, Piece, Square
@@ -17,6 +17,9 @@ from reconchess import GameHistory, Player, WinReason
 from gm_bots.options import from_environment
 from gm_bots.recon_zero.entry import make
 from gm_bots.recon_zero.time_rules import seconds_by_reconchess
+
+if TYPE_CHECKING:
+    from gm_bots.recon_zero.belief import Belief
 
 #: The environment variable with the options of players that are made without any, as reconchess's programs make them.
 VARIABLE = "GM_RECON_ZERO"
@@ -45,6 +48,12 @@ class ReconZero(Player):  # type: ignore[misc]
         self._thinker = Thinker(color, self._evaluator, self._bots.settings, self._rng, fen=fen)
         self._opponent_has_moved = board.turn != color
         self._unsettled: partial[None] | None = None
+
+    def belief(self) -> Belief:
+        """Return what the opponent is believed to have: shape (7, 8, 8), pieces from pawn to king and nothing, rank,
+        file; each square's seven add up to 1.
+        """
+        return self._thinker.knowledge.belief()
 
     def handle_opponent_move_result(self, captured_my_piece: bool, capture_square: Square | None) -> None:
         self._settle()
