@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from gm_bots.recon_zero import results
 from gm_bots.recon_zero.checkpoint import load
 from gm_bots.recon_zero.network import NetworkSettings
 from gm_bots.recon_zero.pipeline import Plan, Training
@@ -88,6 +89,7 @@ def tell(directory: Path, killed: bool) -> None:
         "is_linked": (directory / "latest.pt").samefile(directory / "iteration-0002.pt"),
         "added": extra["added"],
         "log": (directory / "log.jsonl").read_text(),
+        "rows": [row["iter"] for row in results.read(directory / results.FILE)],
         "files": sorted(path.name for path in directory.iterdir()),
     }
     print(json.dumps(came), flush=True)

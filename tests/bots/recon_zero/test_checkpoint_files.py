@@ -24,7 +24,9 @@ def test_training_killed_at_any_step_on_its_files_comes_to_the_same(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     whole, *others = [json.loads(line) for line in done.stdout.splitlines()]
     assert (whole["step"], whole["is_linked"]) == (4, True)
-    assert whole["files"] == ["iteration-0001.pt", "iteration-0002.pt", "latest.pt", "log.jsonl", "samples"]
+    checkpoints = ["iteration-0001.pt", "iteration-0002.pt", "latest.pt"]
+    assert whole["files"] == [*checkpoints, "log.jsonl", "results.csv", "samples"]
+    assert whole["rows"] == ["1", "2"]
     assert [each.pop("killed") for each in others] == [True] * (len(others) - 1) + [False]
     assert len(others) > 10
     assert all(each == others[-1] for each in others)
