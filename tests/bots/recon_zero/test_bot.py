@@ -43,6 +43,7 @@ def named(spec: str) -> Bots:
         ("recon-zero:depth=2", "recon-zero: depth is no option of it: there are checkpoint, simulations"),
         ("recon-zero:belief=none", "recon-zero: belief=none is not one of positions, squares"),
         ("recon-zero:sensing=far", "recon-zero: sensing=far is not one of information, entropy"),
+        ("recon-zero:c_puct=101", "recon-zero: c_puct=101 is not from 0 to 100"),
         ("recon-zero:simulations=0", "recon-zero: simulations=0 is not from 1 to 100000"),
         ("recon-zero:checkpoint=nowhere.pt", "recon-zero: checkpoint=nowhere.pt: there is no such file"),
     ],
@@ -152,8 +153,10 @@ def test_what_is_learnt_from_is_the_true_position_or_the_belief(learnt: Learnt) 
 
 
 def test_every_option_comes_to_its_setting() -> None:
-    options = "belief=squares,sensing=entropy,search=apart,rules=chess,danger=2,plausible=4,alarm=5,unseen=0.25"
-    made = named(f"recon-zero:checkpoint=none,determinisations=6,simulations=7,{options}")
+    options = (
+        "c_puct=0,belief=squares,sensing=entropy,search=apart,rules=chess,danger=2,plausible=4,alarm=5,unseen=0.25"
+    )
+    made = named(f"recon-zero:checkpoint=none,determinisations=6,simulations=7,c_puct=0,{options}")
     assert isinstance(made, ReconZeroBots)
     assert made.settings == Settings(
         positions=False,
@@ -166,6 +169,7 @@ def test_every_option_comes_to_its_setting() -> None:
         check=True,
         unseen=0.25,
         simulations=7,
+        c_puct=0,
     )
     plain = named("recon-zero:checkpoint=none")
     assert isinstance(plain, ReconZeroBots)

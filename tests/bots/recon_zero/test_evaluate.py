@@ -20,6 +20,7 @@ from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.measure.command import evaluate
 from gm_bots.recon_zero.measure.opponents import Asked, Gauntlet, older, switches
 from gm_bots.recon_zero.measure.table import elo_text, fault_lines, row_of, table_text
+from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.processes import Processes
 from tests.arena.matches import PATIENCE, games, lines, same_whenever, summary
 from tests.bots.recon_zero.learning import checkpoint, needs_torch
@@ -164,6 +165,13 @@ def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing
         (["--against", "gm:7"], "--against gm:7: plays on a server"),
         (["--older", "1"], "--older: give a CHECKPOINT of a training"),
         (["--resume"], "--resume needs --json-out"),
+        (["--simulations", "0"], "0 is not in the range 1<=x<=100000"),
+        (["--c-puct", "-1"], "-1.0 is not in the range 0<=x<=100"),
+        (["--results-out", __file__], "test_evaluate.py has other columns than results.csv of a training"),
+        (
+            ["--results-out", "results.csv", "--against", "AttackerBot"],
+            "--results-out: its columns count games against RandomBot: add --against RandomBot",
+        ),
         (["--clock", "soon"], "'soon' is none of 300"),
     ],
 )
@@ -183,6 +191,12 @@ def test_missing_torch_is_said_once_nothing_else_is_wrong(monkeypatch: pytest.Mo
     done = CliRunner().invoke(evaluate, ["--against", "recon-zero:seed=2"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert "recon-zero reads checkpoints with torch, which is not installed: run " in done.stderr
+
+
+def test_help_has_the_bot_s_defaults() -> None:
+    said, plain = " ".join(CliRunner().invoke(evaluate, ["--help"]).output.split()), Settings()
+    assert f"[default: the bot's, {plain.simulations}]" in said
+    assert f"[default: the bot's, {plain.c_puct}]" in said
 
 
 def test_the_older_ones_are_those_before_it_the_newest_first(tmp_path: Path) -> None:

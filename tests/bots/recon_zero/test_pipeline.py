@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,8 +78,7 @@ def interrupt(directory: Path) -> None:
     from gm_bots.recon_zero.command import _plan
     from gm_bots.recon_zero.pipeline import Training
 
-    others = {"learning_rate": 1e-3, "value": "search", "value_weight": 10.0, "head": "planes", "material": True}
-    training = Training(directory, _plan({**SMALL, **others}))
+    training = Training(directory, _plan({**defaults(), **SMALL}))
     told: list[str] = []
 
     def stop(what: str) -> None:
@@ -89,6 +89,15 @@ def interrupt(directory: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         training.iterate(stop)
     assert told.count("game") == 2
+
+
+def defaults() -> dict[str, Any]:
+    """The settings of a plan, where the command's help shows what they are if nothing is said."""
+    from gm_bots.recon_zero.command import recon_zero
+
+    others = ("out", "iterations", "workers", "ray_address", "device")
+    given = recon_zero.make_context("recon-zero", ["--out", "nowhere"]).params
+    return {name: value for name, value in given.items() if name not in others}
 
 
 def test_the_first_games_may_be_played_without_the_network(tmp_path: Path) -> None:
@@ -108,12 +117,47 @@ def test_the_first_games_may_be_played_without_the_network(tmp_path: Path) -> No
 
 def test_what_nobody_sets_is_the_plan_s(tmp_path: Path) -> None:
     """The command has its defaults where its help shows them, and the plan has them, too."""
-    from gm_bots.recon_zero.command import _plan, recon_zero
+    from gm_bots.recon_zero.command import _plan
     from gm_bots.recon_zero.pipeline import Plan
 
-    defaults = {parameter.name: parameter.default for parameter in recon_zero.params}
-    others = ("out", "iterations", "workers", "ray_address", "device")
-    assert _plan({name: default for name, default in defaults.items() if name not in others}) == Plan()
+    assert _plan(defaults()) == Plan()
+
+
+def test_options_reach_what_they_set(tmp_path: Path) -> None:
+    """The step's weight decay, the ring's room, the search's exploration, and the looks in matches alone."""
+    from gm_bots.recon_zero.checkpoint import load
+
+    settings = ("--weight-decay", "0.25", "--buffer-size", "9", "--c-puct", "2.5", "--eval-simulations", "3")
+    assert train(tmp_path, 1, *settings).exit_code == 0
+    trainer, extra = load(tmp_path / "latest.pt")
+    assert trainer.optimiser.param_groups[0]["weight_decay"] == 0.25
+    assert np.load(tmp_path / "samples" / "outcome.npy", mmap_mode="r").shape == (9,)
+    plan, (done,) = extra["plan"], extra["log"]
+    assert (plan["player"]["c_puct"], plan["player"]["simulations"]) == (2.5, 4)
+    assert (done["kept"], done["eval_simulations"]) == (9, 3)
+    refused = train(tmp_path, 2, *settings, "--buffer-size", "10")
+    assert f"Error: buffer_size: {tmp_path / 'latest.pt'} is of a training with 9, not 10" in refused.output
+
+
+def test_games_and_matches_are_searched_as_their_options_say(tmp_path: Path) -> None:
+    """A pool is handed all games before they are played, and knows by what settings."""
+    from gm_bots.recon_zero.command import _plan
+    from gm_bots.recon_zero.pipeline import Training
+    from gm_bots.recon_zero.pool import InProcess
+
+    asked: list[tuple[str, float, int, int]] = []
+
+    class Asked(InProcess):
+        def play(self, games: Any, network: Any, done: Any) -> Any:
+            for game in games:
+                settings = game.keywords["settings"]
+                asked.append((game.func.__name__, settings.c_puct, settings.simulations, settings.exploring))
+            return super().play(games, network, done)
+
+    training = Training(tmp_path, _plan({**defaults(), **SMALL, "c_puct": 2.5, "eval_simulations": 3}), Asked())
+    for _ in range(2):
+        training.iterate()
+    assert set(asked) == {("play_itself", 2.5, 4, 10), ("play_random", 2.5, 3, 0), ("play_other", 2.5, 3, 0)}
 
 
 def test_the_notebooks_ways_can_be_had(tmp_path: Path) -> None:

@@ -20,20 +20,12 @@ from gmd.games.recon import Cell
 
 from .evaluation import Evaluator, count_material
 from .player import Player, Settings
+from .time_rules import seconds_of_game, seconds_of_move, seconds_without_clock
 
 if TYPE_CHECKING:
     from .processes import Processes
 
 T = TypeVar("T")
-
-#: Seconds for a move where there is no clock and nothing else is said.
-MOVE_SECONDS = 1.0
-#: The share of the time left that a move may take: forty of them take two thirds of it, and no number takes it all.
-#: With reconchess's 15 minutes that is 22 seconds for the first move, of which the search seldom wants one.
-SHARE = 1 / 40
-#: The same where the time is given for each move anew. The rest is for what is done besides the
-#: search, with the sense and with the opponent's turn, and for the way to the server.
-SHARE_OF_A_MOVE = 1 / 3
 
 
 class Thinker(Protocol):
@@ -82,6 +74,8 @@ class ReconZeroBots(Bots):
     :param seed: if given, every game of the same number and colour goes the same way, as long as the opponent's does
         and the time is not short.
     :ivar settings: how they play.
+    :ivar seed: as given.
+    :ivar seconds: that the search for a move may take; None for what the clock allows.
     :ivar checkpoint: what they play by; None for what has learnt nothing.
     """
 
@@ -93,7 +87,7 @@ class ReconZeroBots(Bots):
         self, name: str, settings: Settings, *, seed: int | None, seconds: float | None, checkpoint: Path | None
     ) -> None:
         self.name = name
-        self.settings, self._seed, self._seconds = settings, seed, seconds
+        self.settings, self.seed, self.seconds = settings, seed, seconds
         self.checkpoint = checkpoint
         self._rng = random.Random(seed)
         self._evaluator: Evaluator | None = None if checkpoint else count_material
@@ -107,14 +101,21 @@ class ReconZeroBots(Bots):
 
     async def start(self, nursery: trio.Nursery) -> Bot:
         seat = await trio.to_thread.run_sync(self._seat)
-        return ReconZeroBot(seat, random.Random(self._rng.getrandbits(64)), self._seed, self._seconds)
+        return ReconZeroBot(seat, random.Random(self._rng.getrandbits(64)), self.seed, self.seconds)
 
     def _seat(self) -> Seat:
         if self._processes is not None:
             return self._processes.seat(self.checkpoint, self.settings)
+        return Here(self.evaluator(), self.settings)
+
+    def evaluator(self) -> Evaluator:
+        """Return what they judge positions by, in this process: the network of the checkpoint, once it is loaded.
+
+        :raises BotFailed: it cannot be read.
+        """
         if self._evaluator is None:
             self._evaluator = self._load()
-        return Here(self._evaluator, self.settings)
+        return self._evaluator
 
     def _load(self) -> Evaluator:
         """The network of the checkpoint; PyTorch takes seconds to import, and is imported for this alone."""
@@ -185,7 +186,6 @@ def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | Non
     """
     clock, kind = state["clock"], options.get("clock")
     if clock is None or kind is None:
-        return MOVE_SECONDS if limit is None else limit
+        return seconds_without_clock(limit)
     left = float(clock[state["turn"]] or 0)
-    share = left * SHARE if "initial" in kind else left * SHARE_OF_A_MOVE
-    return share if limit is None else min(limit, share)
+    return seconds_of_game(left, limit) if "initial" in kind else seconds_of_move(left, limit)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 
@@ -62,13 +63,42 @@ def keep_network(checkpoint: Path, path: Path) -> None:
     _write(path, {**{name: content[name] for name in content if name != "optimiser"}, "extra": extra})
 
 
+def link(checkpoint: Path, path: Path) -> None:
+    """Give a checkpoint a second name, in place of what has that name; at any moment it is one of the two, whole.
+
+    Its bytes are not written again, except on file systems without hard links: there it is copied.
+
+    :raises OSError: it cannot be read, or the other not written.
+    """
+    partial = _partial(path)
+    try:
+        os.link(checkpoint, partial)
+    except OSError:  # which error says that there are no links depends on the file system
+        with checkpoint.open("rb") as source, partial.open("wb") as file:
+            shutil.copyfileobj(source, file)
+            _sync(file)
+    partial.replace(path)
+    partial.unlink(missing_ok=True)  # POSIX leaves both names where they are the same file already
+
+
 def _write(path: Path, content: dict[str, Any]) -> None:
-    partial = path.with_name(path.name + ".partial")
+    partial = _partial(path)
     with partial.open("wb") as file:
         torch.save(content, file)
-        file.flush()
-        os.fsync(file.fileno())
+        _sync(file)
     partial.replace(path)
+
+
+def _partial(path: Path) -> Path:
+    """The name under which a file is made. What a killed process left there is removed: it may be a link."""
+    partial = path.with_name(path.name + ".partial")
+    partial.unlink(missing_ok=True)
+    return partial
+
+
+def _sync(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def load(path: Path, device: str = "cpu") -> tuple[Trainer, dict[str, Any]]:
@@ -103,6 +133,15 @@ def load_network(path: Path) -> Network:
         return network
 
 
+def history(path: Path) -> dict[str, Any]:
+    """Return what a training has kept in a checkpoint besides its network, as far as it is there: plan, iteration, log.
+
+    :raises BadCheckpoint: it is none of this version.
+    :raises OSError: it cannot be read.
+    """
+    return dict(_read(path, mmap=True)["extra"])
+
+
 def load_evaluator(path: Path) -> Evaluator:
     """The network as a bot plays by it.
 
@@ -127,9 +166,10 @@ def _of_this_shape(path: Path) -> Iterator[None]:
         raise BadCheckpoint(f"{path} is no checkpoint: {error}") from None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, *, mmap: bool = False) -> dict[str, Any]:
+    """:param mmap: whether tensors are read when they are used, which is never where others are asked for."""
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=mmap)
     except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
         raise BadCheckpoint(f"{path} is no checkpoint: {error}") from None
     found = content.get("version") if isinstance(content, dict) else None

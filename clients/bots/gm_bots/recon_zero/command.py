@@ -16,6 +16,8 @@ import click
 
 from gm_arena.extras import how_to_install
 
+from .entry import MAX_C_PUCT
+
 if TYPE_CHECKING:
     from .pipeline import Plan, Training
     from .workers import Workers
@@ -57,6 +59,18 @@ def train() -> None:
 )
 @click.option("--simulations", type=click.IntRange(1), default=60, show_default=True, help="In each position.")
 @click.option("--determinisations", type=click.IntRange(1), default=4, show_default=True, help="Positions searched.")
+@click.option(
+    "--eval-simulations",
+    type=click.IntRange(1),
+    help="In each position, in the matches against a random mover and its older self.  [default: as --simulations]",
+)
+@click.option(
+    "--c-puct",
+    type=click.FloatRange(0, MAX_C_PUCT),
+    default=0.5,
+    show_default=True,
+    help="How much a move's probability counts in the search, beside what was seen of it.",
+)
 @click.option("--max-plies", type=click.IntRange(1), default=200, show_default=True, help="Then a game is drawn.")
 @click.option("--channels", type=click.IntRange(1), default=48, show_default=True, help="Of the network.")
 @click.option("--layers", type=click.IntRange(1), default=5, show_default=True, help="Of the network.")
@@ -81,6 +95,17 @@ def train() -> None:
     help="What decisions are learnt from: true positions, or what the player believed.",
 )
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=1e-3, show_default=True)
+@click.option(
+    "--weight-decay", type=click.FloatRange(0), default=1e-4, show_default=True, help="Of AdamW, in each step."
+)
+@click.option(
+    "--buffer-size",
+    "capacity",
+    type=click.IntRange(1),
+    default=200_000,
+    show_default=True,
+    help="Samples kept to learn from, 5 kB each; the oldest give way.",
+)
 @click.option(
     "--value",
     type=click.Choice(["outcome", "search", "both"]),
@@ -120,7 +145,8 @@ def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None
 
     DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays by it. Killed, and
     started again with the same options, it goes on from there. DIR/log.jsonl has a line for each iteration, and
-    DIR/loss.png and DIR/win-rate.png are drawn from it, where matplotlib is installed.
+    DIR/loss.png and DIR/win-rate.png are drawn from it, where matplotlib is installed. DIR/results.csv has the
+    columns of the notebook that recon-zero began with.
     """
     in_ray = workers > 1 or ray_address is not None
     _need("numpy", "torch", *(["ray"] if in_ray else []))
@@ -128,11 +154,12 @@ def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None
     from .devices import NoDevice, device_of
     from .pipeline import BadTraining, Training
     from .replay import BadSamples
+    from .results import BadResults
 
     plan, pool = _plan(settings), _workers(workers, ray_address) if in_ray else None
     try:
         training = Training(out, plan, pool, device_of(device))
-    except (BadCheckpoint, BadSamples, BadTraining, NoDevice, OSError) as error:
+    except (BadCheckpoint, BadResults, BadSamples, BadTraining, NoDevice, OSError) as error:
         raise click.ClickException(str(error)) from None
     _run(training, iterations, pool)
 
@@ -244,9 +271,10 @@ def _plan(settings: dict[str, Any]) -> Plan:
     from .pipeline import Plan
     from .training import TrainingSettings
 
-    player = {name: settings.pop(name) for name in ("simulations", "determinisations")}
+    player = {name: settings.pop(name) for name in ("simulations", "determinisations", "c_puct")}
     network = NetworkSettings(**{name: settings.pop(name) for name in ("channels", "layers", "head", "material")})
-    training = TrainingSettings(**{name: settings.pop(name) for name in ("learning_rate", "value", "value_weight")})
+    learning = ("learning_rate", "weight_decay", "value", "value_weight")
+    training = TrainingSettings(**{name: settings.pop(name) for name in learning})
     return Plan(network=network, training=training, player=replace(Plan().player, **player), **settings)
 
 

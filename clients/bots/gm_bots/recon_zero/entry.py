@@ -29,8 +29,11 @@ MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 #: With more, nothing counts but whether the king is attacked, or where the opponent's pieces stand.
 MAX_WEIGHT = 1_000
 
+#: With more, moves are looked at by their priors alone.
+MAX_C_PUCT = 100
+
 #: Options that are numbers.
-NUMBERS = ("simulations", "determinisations", "movetime", "seed", "danger", "plausible", "alarm", "unseen")
+NUMBERS = ("simulations", "determinisations", "c_puct", "movetime", "seed", "danger", "plausible", "alarm", "unseen")
 #: Those of them that are switches as well, and what turns each off.
 OFF = {"unseen": "0", "danger": "1", "plausible": "1", "alarm": "0"}
 #: Options that are one of two words, the first if nothing else is said.
@@ -104,7 +107,7 @@ def _settings(options: Mapping[str, str]) -> Settings:
     from .player import Settings
 
     plain, unseen = Settings(), number(NAME, options, "unseen", 0, 1)
-    alarm = number(NAME, options, "alarm", 0, MAX_WEIGHT)
+    alarm, c_puct = number(NAME, options, "alarm", 0, MAX_WEIGHT), number(NAME, options, "c_puct", 0, MAX_C_PUCT)
     return Settings(
         positions=_word(options, "belief") == "positions",
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
@@ -116,6 +119,7 @@ def _settings(options: Mapping[str, str]) -> Settings:
         check=_word(options, "rules") == "chess",
         determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,
         simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
+        c_puct=plain.c_puct if c_puct is None else c_puct,
     )
 
 

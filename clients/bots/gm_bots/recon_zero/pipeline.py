@@ -19,7 +19,8 @@ import chess
 import numpy as np
 import torch
 
-from .checkpoint import load, load_network, save
+from . import results
+from .checkpoint import link, load, load_network, save
 from .network import Network, NetworkEvaluator, NetworkSettings
 from .older import checkpoint_of, older_than
 from .player import Settings
@@ -30,6 +31,12 @@ from .training import Trainer, TrainingSettings
 
 #: Told of what was just done: "game", "step" or "match".
 Tell = Callable[[str], None]
+
+#: How a game may end for a player, and its points.
+POINTS = {"won": 1.0, "drawn": 0.5, "lost": 0.0}
+
+#: Settings whose options have other names.
+_OPTIONS = {"capacity": "buffer_size"}
 
 #: How a player plays whose games are learnt from: quicker, and not always its best.
 LEARNER = Settings(determinisations=4, simulations=60, exploring=10, alarm=8)
@@ -49,6 +56,7 @@ class Plan:
     :ivar steps: in each iteration, with ``batch`` samples each.
     :ivar matches: games against a random mover in each iteration, half of them with either colour.
     :ivar matches_older: the same, against the network as it was some iterations before (:mod:`.older`).
+    :ivar eval_simulations: in each position in these two kinds of matches; None for as many as in the other games.
     :ivar capacity: samples that are kept; the notebook's. They take a gigabyte.
     :ivar max_plies: half-moves after which a game is drawn.
     :ivar learnt: what decisions are learnt from: the true positions, as it is positions that the network is asked of in
@@ -61,6 +69,7 @@ class Plan:
     batch: int = 64
     matches: int = 10
     matches_older: int = 4
+    eval_simulations: int | None = None
     capacity: int = 200_000
     max_plies: int = 200
     learnt: Learnt = "position"
@@ -86,6 +95,7 @@ class Training:
         :param device: PyTorch's name of what the steps are made on.
         :raises BadTraining: there is one, of another plan.
         :raises BadCheckpoint: its checkpoint cannot be used.
+        :raises BadResults: ``results.csv`` is no training's.
         """
         directory.mkdir(parents=True, exist_ok=True)
         self.directory, self.plan, self._pool = directory, plan, pool or InProcess()
@@ -95,11 +105,11 @@ class Training:
             self._trainer, extra = load(self._latest, device)
             self._check(extra["plan"])
             self.iteration, self.log, added = extra["iteration"], extra["log"], extra["added"]
-            self._write_log()
         else:
             torch.manual_seed(plan.seed)
             self._trainer = Trainer(Network(plan.network).to(device), plan.training)
         self._replay = Replay(directory / "samples", plan.capacity, added)
+        self._write_log()
 
     @property
     def _latest(self) -> Path:
@@ -109,18 +119,17 @@ class Training:
         known = _leaves(before)
         for name, value in _leaves(asdict(self.plan)).items():
             if known.get(name, value) != value:  # what the other did not know yet, it may have from now on
-                was = f"{name}: {self._latest} is of a training with {known[name]}"
+                was = f"{_OPTIONS.get(name, name)}: {self._latest} is of a training with {known[name]}"
                 raise BadTraining(f"{was}, not {value}: give the same settings to the same gmd, or another directory")
 
     def iterate(self, tell: Tell = lambda what: None) -> dict[str, Any]:
         """One iteration; what came of it, as the log has it."""
         samples = self._play(tell)
         losses = self._learn(tell)
-        points, older = self._match(tell), self._match_older(tell)
+        matches, older = self._match(tell), self._match_older(tell)
         self.iteration += 1
         done = {"iteration": self.iteration, "samples": samples, "kept": len(self._replay), "step": self._trainer.step}
-        matches = {"points_against_random": points, "matches": self.plan.matches, **older}
-        self.log.append({**done, **losses, **matches})
+        self.log.append({**done, **losses, **matches, **older, "eval_simulations": self._at_its_best().simulations})
         self._keep()
         return self.log[-1]
 
@@ -155,8 +164,8 @@ class Training:
             "value_loss": mean(each.value for each in losses),
         }
 
-    def _match(self, tell: Tell) -> float | None:
-        """The share of the points against a random mover; None where there are no games. Its own moves are its best."""
+    def _match(self, tell: Tell) -> dict[str, Any]:
+        """The games against a random mover, and the share of the points, or None where there are no games."""
         player, plies = self._at_its_best(), self.plan.max_plies
         matches = [
             partial(
@@ -169,7 +178,11 @@ class Training:
             for match in range(self.plan.matches)
         ]
         points = list(self._pool.play(matches, self._trainer.network, partial(tell, "match")))
-        return mean(points) if points else None
+        return {
+            "points_against_random": mean(points) if points else None,
+            "matches": len(points),
+            **{f"{end}_against_random": points.count(worth) for end, worth in POINTS.items()},
+        }
 
     def _match_older(self, tell: Tell) -> dict[str, Any]:
         """The share of the points against an older network, which one that was, and in how many games."""
@@ -193,7 +206,8 @@ class Training:
 
     def _at_its_best(self) -> Settings:
         """How it plays where nothing is to be learnt from it."""
-        return replace(self.plan.player, exploring=0)
+        plan = self.plan
+        return replace(plan.player, exploring=0, simulations=plan.eval_simulations or plan.player.simulations)
 
     def _seed(self, what: str, number: int) -> str:
         return f"{self.plan.seed} {what} {self.iteration} {number}"
@@ -206,12 +220,16 @@ class Training:
             "log": self.log,
             "added": self._replay.added,
         }
-        save(checkpoint_of(self.directory, self.iteration), self._trainer, extra)
-        save(self._latest, self._trainer, extra)
+        path = checkpoint_of(self.directory, self.iteration)
+        save(path, self._trainer, extra)
+        link(path, self._latest)
         self._write_log()
 
     def _write_log(self) -> None:
-        """All of it: the file is never less than the checkpoint has."""
+        """All of it: the files are never less than the checkpoint has."""
+        results.write_training(self.directory, asdict(self.plan), self.log)
+        if not self.log:
+            return
         path = self.directory / "log.jsonl"
         partial_path = path.with_suffix(".partial")
         partial_path.write_text("".join(json.dumps(each) + "\n" for each in self.log))

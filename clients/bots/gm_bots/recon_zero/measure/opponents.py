@@ -27,9 +27,9 @@ LABEL = entry.NAME
 VARIANT = "rbc"
 
 #: reconchess's own bots, by the names of their classes.
-TROUT = "TroutBot"
+TROUT, RANDOM = "TroutBot", "RandomBot"
 RECONCHESS = {
-    "RandomBot": "reconchess:reconchess.bots.random_bot",
+    RANDOM: "reconchess:reconchess.bots.random_bot",
     "AttackerBot": "reconchess:reconchess.bots.attacker_bot",
     TROUT: "reconchess:reconchess.bots.trout_bot",
 }
@@ -92,11 +92,21 @@ class Gauntlet:
             raise BotUnusable("; ".join(["nobody is left to play against", *self.remarks]))
 
     @property
+    def bots(self) -> ReconZeroBots:
+        """What is measured."""
+        bots = self.entrants[0].bots
+        assert isinstance(bots, ReconZeroBots)
+        return bots
+
+    @property
     def measured(self) -> str:
         """What is measured, with its options, for people."""
-        bots = self.entrants[0].bots
-        assert bots is not None
-        return bots.name
+        return self.bots.name
+
+    @property
+    def random_mover(self) -> str:
+        """The label of reconchess's random mover, which plays."""
+        return next(each.label for each in self.entrants if each.spec == RECONCHESS[RANDOM])
 
     def _add(self, text: str) -> None:
         name, spec = (text, text) if _is_checkpoint(text) else name_and_spec(text)
@@ -140,6 +150,12 @@ class Gauntlet:
     def _keep(self, entrant: Entrant) -> None:
         self.entrants.append(entrant)
         self.texts.append(f"{entrant.label}={entrant.spec}")
+
+
+def named(text: str) -> str:
+    """Return the name of the reconchess bot that a text of ``--against`` means, or the text's bot where it is none."""
+    spec = name_and_spec(text)[1]
+    return next((name for name, bot in RECONCHESS.items() if spec == bot), spec)
 
 
 def _is_checkpoint(text: str) -> bool:

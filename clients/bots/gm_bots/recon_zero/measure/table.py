@@ -46,6 +46,24 @@ def table_text(
     return out.getvalue() + "".join(f"{line}\n" for line in fault_lines(records, labels))
 
 
+class Table:
+    """The table of an evaluation, for :func:`~gm_arena.match.match.play_match`, and the games that it was drawn of."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._records: Sequence[Record] = ()
+        self._measured = ""
+
+    def text(self, records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None = None) -> str:
+        """Return the table, and keep what it is of."""
+        self._records, self._measured = records, labels[0]
+        return table_text(records, labels, sprt, title=self._title)
+
+    def won_drawn_lost(self, other: str) -> tuple[int, int, int]:
+        """Count the games of the measured one against another."""
+        return meeting(self._records, self._measured, other).wins_draws_losses
+
+
 def row_of(records: Sequence[Record], measured: str, other: str) -> list[str] | None:
     """What two came to; None where they have not met."""
     two = meeting(records, measured, other)

@@ -1,0 +1,97 @@
+"""``recon-zero`` as a player of the package reconchess, for whatever loads such players.
+
+``rc-bot-match``, ``rc-connect`` and ``reconchess.load_player`` find it by the name ``gm_bots.recon_zero``, by that
+folder, or by this file. Imports are absolute, since reconchess imports a file without its package.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import chess
+from chess import Color, Move, Piece, Square
+from reconchess import GameHistory, Player, WinReason
+
+from gm_bots.options import from_environment
+from gm_bots.recon_zero.entry import make
+from gm_bots.recon_zero.time_rules import seconds_by_reconchess
+
+if TYPE_CHECKING:
+    from gm_bots.recon_zero.belief import Belief
+
+#: The environment variable with the options of players that are made without any, as reconchess's programs make them.
+VARIABLE = "GM_RECON_ZERO"
+
+
+class ReconZero(Player):  # type: ignore[misc]
+    """A player for one game after the other, which thinks within the clock as ``gmd connect recon-zero`` does."""
+
+    def __init__(self, **options: Any) -> None:
+        """Load the network, before any clock runs.
+
+        :param options: those of ``recon-zero``, numbers or text; what is not given is as the variable ``GM_RECON_ZERO``
+            has it (``checkpoint=training/latest.pt,simulations=50``).
+        :raises BotUnusable: an option is unknown or has no such value, or a library is missing.
+        :raises BotFailed: the checkpoint cannot be read.
+        """
+        given = {name: str(value) for name, value in options.items()}
+        self._bots = make(**{**from_environment(VARIABLE), **given})
+        self._evaluator = self._bots.evaluator()
+        self._rng = random.Random(self._bots.seed)
+
+    def handle_game_start(self, color: Color, board: chess.Board, opponent_name: str) -> None:
+        from gm_bots.recon_zero.player import Player as Thinker  # behind the complaint of a missing numpy
+
+        fen = board.fen(en_passant="fen")
+        self._thinker = Thinker(color, self._evaluator, self._bots.settings, self._rng, fen=fen)
+        self._opponent_has_moved = board.turn != color
+        self._unsettled: partial[None] | None = None
+
+    def belief(self) -> Belief:
+        """Return what the opponent is believed to have: shape (7, 8, 8), pieces from pawn to king and nothing, rank,
+        file; each square's seven add up to 1.
+        """
+        return self._thinker.knowledge.belief()
+
+    def handle_opponent_move_result(self, captured_my_piece: bool, capture_square: Square | None) -> None:
+        self._settle()
+        if self._opponent_has_moved:
+            self._thinker.opponent_moved(capture_square)
+        self._opponent_has_moved = True
+
+    def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
+        return self._thinker.choose_sense(sense_actions)
+
+    def handle_sense_result(self, sense_result: list[tuple[Square, Piece | None]]) -> None:
+        self._thinker.saw(sense_result)
+
+    def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
+        return self._thinker.choose_move(move_actions, seconds_by_reconchess(seconds_left, self._bots.seconds))
+
+    def handle_move_result(
+        self,
+        requested_move: Move | None,
+        taken_move: Move | None,
+        captured_opponent_piece: bool,
+        capture_square: Square | None,
+    ) -> None:
+        """Take note of the outcome, on the opponent's time.
+
+        An outcome by which the game may be over waits for the next turn, if there is one: a capture may have been the
+        king's, and a refused move may have come too late.
+        """
+        self._unsettled = partial(self._thinker.moved, requested_move, taken_move, capture_square)
+        if capture_square is None and (taken_move is not None or requested_move is None):
+            self._settle()
+
+    def handle_game_end(
+        self, winner_color: Color | None, win_reason: WinReason | None, game_history: GameHistory
+    ) -> None:
+        """There is nothing to keep."""
+
+    def _settle(self) -> None:
+        unsettled, self._unsettled = self._unsettled, None
+        if unsettled is not None:
+            unsettled()

@@ -1,0 +1,130 @@
+"""Results as CSV, with the columns of the notebook that ``recon-zero`` began with: what reads its file reads these.
+
+``gmd train`` writes a row for each iteration, ``gmd evaluate`` one for each evaluation. The games counted are those
+against a random mover, as in the notebook; a cell is empty where a number is not known.
+"""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from .older import checkpoint_of
+
+COLUMNS = (
+    "timestamp", "iter", "buffer_size",
+    "loss", "loss_policy", "loss_value",
+    "eval_wins", "eval_losses", "eval_draws",
+    "sims_selfplay", "sims_eval",
+    "games_per_iter", "train_steps_per_iter", "batch_size",
+    "ckpt_path",
+)  # fmt: skip
+
+FILE = "results.csv"
+
+Row = dict[str, Any]
+
+
+class BadResults(ValueError):
+    """A file has other columns, and is not to be written to."""
+
+
+def now() -> str:
+    """Return the local time to the second, as the notebook writes it."""
+    return datetime.now().isoformat(timespec="seconds")
+
+
+def row_of(plan: Mapping[str, Any], done: Mapping[str, Any]) -> Row:
+    """Return what an iteration came to, without a timestamp and the checkpoint's path.
+
+    :param plan: the training's, as a checkpoint has it; may be empty.
+    :param done: the iteration's line of the log; may lack what an older version did not write.
+    """
+    player, training = plan.get("player", {}), plan.get("training", {})
+    policy, value, weight = done.get("policy_loss"), done.get("value_loss"), training.get("value_weight")
+    return {
+        "iter": done.get("iteration"),
+        "buffer_size": done.get("kept"),
+        "loss": None if None in (policy, value, weight) else policy + weight * value,
+        "loss_policy": policy,
+        "loss_value": value,
+        "eval_wins": done.get("won_against_random"),
+        "eval_losses": done.get("lost_against_random"),
+        "eval_draws": done.get("drawn_against_random"),
+        "sims_selfplay": player.get("simulations"),
+        "sims_eval": done.get("eval_simulations", player.get("simulations")),
+        "games_per_iter": plan.get("games"),
+        "train_steps_per_iter": plan.get("steps"),
+        "batch_size": plan.get("batch"),
+    }
+
+
+def write_training(directory: Path, plan: Mapping[str, Any], log: Sequence[Mapping[str, Any]]) -> None:
+    """Write the rows of a training; whatever happens meanwhile, the file is the old one or the new one, whole.
+
+    Times stay as the file has them; those of iterations that it lacks are their checkpoints'.
+
+    :raises BadResults: the file is something else.
+    """
+    path = directory / FILE
+    times = {row["iter"]: row["timestamp"] for row in read(path)}
+    rows = []
+    for done in log:
+        made = checkpoint_of(directory, done["iteration"])
+        timestamp = times.get(str(done["iteration"])) or _written(made)
+        rows.append({**row_of(plan, done), "timestamp": timestamp, "ckpt_path": made})
+    partial = path.with_name(f"{FILE}.partial")
+    partial.write_text(_text(rows, header=True), "utf-8")
+    partial.replace(path)
+
+
+def add(path: Path, row: Row) -> None:
+    """Append a row to a file, which is begun where there is none; two evaluations may do so at once.
+
+    :raises OSError: it cannot be written.
+    """
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(_text([row], header=not os.fstat(file.fileno()).st_size).encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a file; none where there is no file, or an empty one.
+
+    :raises BadResults: it is no such file.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise BadResults(f"{path} cannot be read: {error}") from None
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    if text and tuple(reader.fieldnames or ()) != COLUMNS:
+        raise BadResults(f"{path} has other columns than {FILE} of a training: move it away, or name another file")
+    return list(reader)
+
+
+def _text(rows: Sequence[Row], *, header: bool) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    if header:
+        writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _written(path: Path) -> str | None:
+    """When a file was; None where it is no more."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime).isoformat(timespec="seconds")
+    except FileNotFoundError:
+        return None

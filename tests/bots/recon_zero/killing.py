@@ -1,0 +1,117 @@
+"""A training that is killed at every step that it makes on files: ``python -m tests.bots.recon_zero.killing DIR``.
+
+It prints a JSON object a line: what came of the training that nobody killed, and then of each that was killed at one
+step more and taken up again. It trains once itself, since PyTorch imports much of itself at its first step, then forks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gm_bots.recon_zero import results
+from gm_bots.recon_zero.checkpoint import load
+from gm_bots.recon_zero.network import NetworkSettings
+from gm_bots.recon_zero.pipeline import Plan, Training
+from gm_bots.recon_zero.player import Settings
+
+#: The ring is full after the first iteration: the second overwrites samples of it.
+PLAN = Plan(
+    games=1,
+    taught=0,
+    steps=2,
+    batch=4,
+    matches=0,
+    matches_older=0,
+    capacity=6,
+    max_plies=6,
+    network=NetworkSettings(channels=4, layers=1),
+    player=Settings(simulations=2, determinisations=1, exploring=6),
+)
+
+#: What Python tells of before it does it, and what it does to files.
+STEPS = ("open", "os.rename", "os.link", "os.remove", "os.mkdir", "os.truncate")
+
+
+def forked(work: Callable[[], object]) -> int:
+    """Do something in a process of its own; the signal that has ended it, or 0."""
+    child = os.fork()
+    if not child:
+        try:
+            work()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert not os.waitstatus_to_exitcode(status) > 0, "it has failed"
+    return os.WTERMSIG(status)
+
+
+def train(directory: Path) -> None:
+    """Up to the end of the second iteration."""
+    training = Training(directory, PLAN)
+    while training.iteration < 2:
+        training.iterate()
+
+
+def train_killed(directory: Path, at: int) -> None:
+    """The same, until so many steps on its files are made; the next kills it."""
+    steps = 0
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal steps
+        if event in STEPS and str(directory) in str(arguments[0]):
+            if steps == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            steps += 1
+
+    sys.addaudithook(watch)
+    train(directory)
+
+
+def tell(directory: Path, killed: bool) -> None:
+    """Print what a training came to."""
+    trainer, extra = load(directory / "latest.pt")
+    weights = b"".join(tensor.numpy().tobytes() for tensor in trainer.network.state_dict().values())
+    came = {
+        "killed": killed,
+        "weights": hashlib.sha256(weights).hexdigest(),
+        "step": trainer.step,
+        "is_linked": (directory / "latest.pt").samefile(directory / "iteration-0002.pt"),
+        "added": extra["added"],
+        "log": (directory / "log.jsonl").read_text(),
+        "rows": [row["iter"] for row in results.read(directory / results.FILE)],
+        "files": sorted(path.name for path in directory.iterdir()),
+    }
+    print(json.dumps(came), flush=True)
+
+
+def main(directory: Path) -> None:
+    """Play it all."""
+    torch.set_num_threads(1)  # others would not be there behind a fork
+    train(directory / "warm")
+    first, whole, at, killed = directory / "first", directory / "whole", 0, True
+    forked(lambda: Training(first, PLAN).iterate())
+    shutil.copytree(first, whole)
+    forked(lambda: train(whole))
+    forked(lambda: tell(whole, False))
+    while killed:
+        broken = directory / str(at)
+        shutil.copytree(first, broken)
+        killed = forked(lambda broken=broken, at=at: train_killed(broken, at)) == signal.SIGKILL  # type: ignore[misc]
+        forked(lambda broken=broken: train(broken))  # type: ignore[misc]
+        forked(lambda broken=broken, killed=killed: tell(broken, killed))  # type: ignore[misc]
+        at += 1
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,189 @@
+"""recon-zero as a player of reconchess's, loaded and played by reconchess's own programs."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import chess
+import pytest
+from reconchess import GameHistory, Player, WinReason, load_player, play_local_game, play_remote_game
+from reconchess.bots.random_bot import RandomBot
+from reconchess.scripts.rc_connect import RBCServer
+
+import gm_bots.recon_zero
+from gm_arena.bot import BotUnusable
+from gm_bots.recon_zero.reconchess_player import VARIABLE, ReconZero
+from gm_bots.recon_zero.time_rules import seconds_by_reconchess
+from tests.bots.recon_zero.learning import checkpoint, needs_torch
+from tests.http.test_rc_connect import BIN, PASSWORD, rc_register
+from tests.http.test_rc_connect import PATIENCE_SECONDS as PATIENCE
+from tests.serving import served
+
+MODULE = "gm_bots.recon_zero"
+FOLDER = Path(gm_bots.recon_zero.__file__).parent
+QUICK = "checkpoint=none,simulations=10,determinisations=2,seed=1"
+#: The same by keyword.
+QUICKLY = {"checkpoint": "none", "simulations": 10, "determinisations": 2, "seed": 1}
+
+
+@pytest.fixture(autouse=True)
+def no_options_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+@pytest.mark.parametrize("source", [MODULE, str(FOLDER), str(FOLDER / "reconchess_player.py")])
+def test_reconchess_loads_it_by_name_folder_and_file(source: str) -> None:
+    code = f"""
+import sys
+from reconchess import load_player
+name, player = load_player({source!r})
+print(name, player.__name__, "torch" in sys.modules)
+player(checkpoint="none")
+print("torch" in sys.modules)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["ReconZero ReconZero False", "False"]
+
+
+def test_package_lists_the_player_only_where_reconchess_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_player(MODULE) == ("ReconZero", ReconZero)
+    assert "ReconZero" in dir(gm_bots.recon_zero)
+    monkeypatch.setitem(sys.modules, "reconchess", None)  # to import it fails
+    assert "ReconZero" not in dir(gm_bots.recon_zero)
+    with pytest.raises(AttributeError, match=r"module 'gm_bots\.recon_zero' has no attribute 'ReconOne'"):
+        getattr(gm_bots.recon_zero, "ReconOne")  # noqa: B009 - mypy knows that it is not there
+
+
+@pytest.mark.parametrize("color", chess.COLORS)
+def test_it_takes_the_king_of_a_random_mover(color: chess.Color) -> None:
+    """By that its last move ends the game, of which reconchess tells it as of any other."""
+    random.seed(1)
+    players: list[Player] = [RandomBot(), ReconZero(**QUICKLY)]
+    winner, reason, history = play_local_game(*(players if color == chess.BLACK else reversed(players)))
+    assert (winner, reason) == (color, WinReason.KING_CAPTURE)
+    names = (history.get_white_player_name(), history.get_black_player_name())
+    assert names == (("ReconZero", "RandomBot") if color else ("RandomBot", "ReconZero"))
+
+
+def test_player_plays_several_games_and_a_seed_repeats_them() -> None:
+    def played() -> list[list[chess.Move | None]]:
+        random.seed(1)
+        player = ReconZero(**QUICKLY)
+        histories = [play_local_game(player, RandomBot())[2] for _ in range(2)]
+        return [[history.requested_move(turn) for turn in history.turns(chess.WHITE)] for history in histories]
+
+    first, again = played(), played()
+    assert first == again
+    assert first[0] != first[1]
+
+
+def test_it_begins_from_the_board_that_it_is_given() -> None:
+    """Black moves first, the opponent has not moved before, and an en passant capture takes what is behind it."""
+    player = ReconZero(**QUICKLY)
+    player.handle_game_start(chess.BLACK, chess.Board("4k3/8/8/8/1pP5/8/3K4/8 b - c3 0 1"), "other")
+    player.handle_opponent_move_result(False, None)
+    assert player.choose_sense(list(chess.SQUARES), [], 900) in chess.SQUARES
+    player.handle_sense_result([(chess.C4, chess.Piece.from_symbol("P"))])
+    capture = chess.Move.from_uci("b4c3")
+    assert player.choose_move([capture], 900) in (capture, None)
+    player.handle_move_result(capture, capture, True, chess.C4)
+    player.handle_opponent_move_result(True, chess.C3)
+    assert player.choose_sense([chess.E4], [], 900) == chess.E4
+
+
+def test_options_of_the_constructor_go_before_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "checkpoint=none,simulations=7,movetime=0.5")
+    bots = ReconZero(simulations=9)._bots
+    assert (bots.checkpoint, bots.settings.simulations, bots.seconds) == (None, 9, 0.5)
+    monkeypatch.setenv(VARIABLE, "simulations")
+    with pytest.raises(BotUnusable, match=r"^GM_RECON_ZERO: 'simulations' is not NAME=VALUE$"):
+        ReconZero()
+    monkeypatch.setenv(VARIABLE, "depth=2")
+    with pytest.raises(BotUnusable, match=r"^recon-zero: depth is no option of it: there are checkpoint, "):
+        ReconZero()
+
+
+def test_search_takes_a_fortieth_of_the_seconds_left_or_a_second_without_clock() -> None:
+    assert seconds_by_reconchess(80.0, None) == 2
+    assert seconds_by_reconchess(80.0, 0.5) == 0.5
+    assert seconds_by_reconchess(80.0, 5.0) == 2
+    assert seconds_by_reconchess(10_000_000, None) == 1  # gmd over HTTP, where there is no clock
+    assert seconds_by_reconchess(float("inf"), 3.0) == 3  # LocalGame(seconds_per_player=None)
+
+
+def test_search_ends_where_no_time_is_left() -> None:
+    """All of these simulations would take days."""
+    player = ReconZero(checkpoint="none", simulations=100_000, determinisations=1_000)
+    board = chess.Board()
+    player.handle_game_start(chess.WHITE, board, "other")
+    player.handle_opponent_move_result(False, None)
+    actions = list(board.legal_moves)
+    assert player.choose_move(actions, 0.0) in [*actions, None]
+
+
+@needs_torch
+def test_it_plays_by_a_checkpoint(tmp_path: Path) -> None:
+    player = ReconZero(checkpoint=checkpoint(tmp_path / "new.pt"), simulations=2, determinisations=1, seed=1)
+    random.seed(1)
+    _, reason, _ = play_local_game(player, RandomBot())
+    assert isinstance(reason, WinReason)
+
+
+def environment(options: str) -> dict[str, str]:
+    return {**os.environ, VARIABLE: options}
+
+
+def test_rc_bot_match_plays_it(tmp_path: Path) -> None:
+    command = [sys.executable, str(BIN / "rc-bot-match"), MODULE, "reconchess.bots.random_bot"]
+    run = subprocess.run(
+        command, env=environment(QUICK), cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+    assert run.stdout.splitlines()[:2] == ["Game Over!", "Winner: white!"]
+    (saved,) = tmp_path.glob("ReconZero-RandomBot-white-*.json")
+    assert GameHistory.from_file(saved).get_win_reason() == WinReason.KING_CAPTURE
+
+
+def test_rc_connect_plays_it_on_a_daemon() -> None:
+    with served("--http", "--http-port", "0") as daemon:
+        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        for name in ("zero", "guest"):
+            rc_register(url, name)
+        command = [sys.executable, "-u", str(BIN / "rc-connect"), MODULE, "--server-url", url]
+        command += ["--username", "zero", "--password", PASSWORD]
+        with subprocess.Popen(
+            command, env=environment(QUICK), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as process:
+            try:
+                play_as_guest(url, process)
+            finally:
+                process.kill()  # does nothing to a process that has ended
+
+
+def play_as_guest(url: str, process: subprocess.Popen[str]) -> None:
+    """Invite rc-connect's bot, lose to it, and let rc-connect end."""
+    assert process.stdout is not None
+    until(process, "Connected successfully")
+    game_id = RBCServer(url, ("guest", PASSWORD)).send_invitation("zero", True)
+    random.seed(1)
+    winner, reason, _ = play_remote_game(url, game_id, ("guest", PASSWORD), RandomBot())
+    assert (winner, reason) == (chess.BLACK, WinReason.KING_CAPTURE)
+    until(process, f"Finished game {game_id}")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert "rror" not in output
+    assert process.returncode == 0
+
+
+def until(process: subprocess.Popen[str], text: str) -> None:
+    """Read what a process prints as far as a line with a text."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        assert "rror" not in line, line
+        if text in line:
+            return
+    pytest.fail(f"it ended before it printed {text!r}")

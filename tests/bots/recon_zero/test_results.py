@@ -1,0 +1,154 @@
+"""``results.csv``, with the columns of the notebook that recon-zero began with."""
+
+from __future__ import annotations
+
+import csv
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gm_bots.recon_zero import results
+from gm_bots.recon_zero.measure.command import evaluate
+from gm_bots.recon_zero.older import checkpoint_of
+from tests.bots.recon_zero.learning import needs_torch
+
+#: As the notebook has them.
+FIFTEEN = [
+    *("timestamp", "iter", "buffer_size", "loss", "loss_policy", "loss_value"),
+    *("eval_wins", "eval_losses", "eval_draws", "sims_selfplay", "sims_eval"),
+    *("games_per_iter", "train_steps_per_iter", "batch_size", "ckpt_path"),
+]
+
+PLAN = {
+    "games": 7,
+    "steps": 11,
+    "batch": 13,
+    "player": {"simulations": 60},
+    "training": {"value_weight": 10.0},
+}
+DONE = {
+    "iteration": 1,
+    "kept": 500,
+    "policy_loss": 2.5,
+    "value_loss": 0.25,
+    "won_against_random": 4,
+    "drawn_against_random": 2,
+    "lost_against_random": 1,
+    "eval_simulations": 20,
+}
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        reader = csv.DictReader(file)
+        assert reader.fieldnames == FIFTEEN
+        return list(reader)
+
+
+def made(directory: Path, iteration: int, when: datetime) -> Path:
+    path = checkpoint_of(directory, iteration)
+    path.touch()
+    os.utime(path, (when.timestamp(), when.timestamp()))
+    return path
+
+
+def test_row_has_what_an_iteration_came_to(tmp_path: Path) -> None:
+    path = made(tmp_path, 1, datetime(2026, 1, 2, 3, 4, 5))
+    results.write_training(tmp_path, PLAN, [DONE])
+    (row,) = rows(tmp_path / "results.csv")
+    assert list(row.values()) == [
+        *("2026-01-02T03:04:05", "1", "500", "5.0", "2.5", "0.25"),
+        *("4", "1", "2", "60", "20", "7", "11", "13", str(path)),
+    ]
+
+
+def test_row_of_an_older_version_s_iteration_has_empty_cells() -> None:
+    row = results.row_of(PLAN, {"iteration": 1, "policy_loss": 2.0, "value_loss": 0.5})
+    assert (row["loss"], row["eval_wins"], row["sims_eval"]) == (7.0, None, 60)
+    assert set(results.row_of({}, {}).values()) == {None}
+
+
+def test_times_stay_where_checkpoints_are_copied_or_removed(tmp_path: Path) -> None:
+    first = made(tmp_path, 1, datetime(2026, 1, 1))
+    results.write_training(tmp_path, PLAN, [DONE])
+    made(tmp_path, 1, datetime(2026, 2, 2))
+    second = made(tmp_path, 2, datetime(2026, 1, 3))
+    log = [DONE, {**DONE, "iteration": 2}, {**DONE, "iteration": 3}]
+    results.write_training(tmp_path, PLAN, log)
+    for path in (first, second):
+        path.unlink()
+    results.write_training(tmp_path, PLAN, log)
+    assert [row["timestamp"] for row in rows(tmp_path / "results.csv")] == [
+        *("2026-01-01T00:00:00", "2026-01-03T00:00:00", "")
+    ]
+
+
+def test_file_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text("iter,loss\n1,2\n")
+    with pytest.raises(results.BadResults, match=r"results\.csv has other columns than results\.csv of a training"):
+        results.write_training(tmp_path, PLAN, [DONE])
+    assert path.read_text() == "iter,loss\n1,2\n"
+
+
+def test_rows_are_added_to_a_file_with_one_header(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    for number in (1, 2):
+        results.add(path, {"iter": number})
+    assert [row["iter"] for row in rows(path)] == ["1", "2"]
+
+
+@needs_torch
+def test_training_writes_a_row_for_each_iteration_and_once_more_where_it_is_lost(tmp_path: Path) -> None:
+    from tests.bots.recon_zero.test_pipeline import train
+
+    whole = train(tmp_path, 2, "--eval-simulations", "3")
+    assert whole.exit_code == 0, whole.output
+    written = rows(tmp_path / "results.csv")
+    assert [row["iter"] for row in written] == ["1", "2"]
+    assert [row["ckpt_path"] for row in written] == [str(checkpoint_of(tmp_path, number)) for number in (1, 2)]
+    for row in written:
+        assert datetime.fromisoformat(row["timestamp"]) <= datetime.now()
+        assert sum(int(row[name]) for name in ("eval_wins", "eval_losses", "eval_draws")) == 2
+        assert float(row["loss"]) == pytest.approx(float(row["loss_policy"]) + 10 * float(row["loss_value"]))
+        assert (row["sims_selfplay"], row["sims_eval"]) == ("4", "3")
+        assert (row["games_per_iter"], row["train_steps_per_iter"], row["batch_size"]) == ("2", "4", "8")
+    (tmp_path / "results.csv").unlink()
+    assert train(tmp_path, 2, "--eval-simulations", "3").exit_code == 0
+    assert rows(tmp_path / "results.csv") == written
+
+
+def evaluated(path: Path, *arguments: object) -> Result:
+    quick = ("--against", "RandomBot", "--games", 2, "--max-moves", 2, "--simulations", 3, "--c-puct", 1.5)
+    words = [*arguments, *quick, "--option", "determinisations=1", "--results-out", path, "--quiet"]
+    return CliRunner().invoke(evaluate, list(map(str, words)))
+
+
+def test_evaluation_adds_a_row_of_its_games_against_a_random_mover(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    for _ in range(2):
+        done = evaluated(path, "--option", "checkpoint=none")
+        assert done.exit_code == 0, done.output
+        assert "recon-zero:checkpoint=none,determinisations=1,simulations=3,c_puct=1.5" in done.output
+    first, second = rows(path)
+    assert {**first, "timestamp": ""} == {**second, "timestamp": ""}
+    known = {name: value for name, value in first.items() if value}
+    assert datetime.fromisoformat(known.pop("timestamp")) <= datetime.now()
+    assert known == {"eval_wins": "0", "eval_losses": "0", "eval_draws": "2", "sims_eval": "3"}
+
+
+@needs_torch
+def test_evaluation_of_a_checkpoint_says_what_it_was_trained_by(tmp_path: Path) -> None:
+    from tests.bots.recon_zero.test_pipeline import train
+
+    assert train(tmp_path, 1).exit_code == 0
+    path, latest = tmp_path / "evaluations.csv", tmp_path / "latest.pt"
+    done = evaluated(path, latest)
+    assert done.exit_code == 0, done.output
+    (trained,), (row,) = rows(tmp_path / "results.csv"), rows(path)
+    theirs: dict[str, Any] = {"eval_wins": "0", "eval_losses": "0", "eval_draws": "2", "sims_eval": "3"}
+    assert row == {**trained, **theirs, "ckpt_path": str(latest), "timestamp": row["timestamp"]}
