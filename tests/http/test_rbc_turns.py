@@ -336,8 +336,8 @@ async def test_who_asks_for_the_status_and_goes_leaves_nothing_behind(autojump_c
     async with rbc_table() as table:
         game_id = await table.new_game()
         with trio.move_on_after(1):
-            await table.black.get(game_id, "game_status")
+            await table.black.get(game_id, "game_status?wait=5")
         await trio.sleep(10)
         assert not table.daemon.arbiter.watchers.watched(game_id)
-        status = answered(await table.black.get(game_id, "game_status"))  # nothing happens for five seconds
+        status = answered(await table.black.get(game_id, "game_status?wait=5"))  # nothing happens for five seconds
         assert status == {"is_my_turn": False, "is_over": False}
