@@ -105,6 +105,7 @@ WRONG = {
         b'{"requested_move": {"type": "Move"}}',
         b'{"requested_move": {"type": "Piece", "value": "e2e4"}}',
         b'{"requested_move": {"type": "Move", "value": "e2e5"}}',
+        b'{"requested_move": {"type": "Move", "value": "0000"}}',
         b'{"requested_move": {"type": "Move", "value": "e4"}}',
         b'{"requested_move": {"type": "Move", "value": "xxxxxxxxxxx"}}',
     ],
