@@ -8,6 +8,7 @@ import chess
 import httpx
 import pytest
 import trio
+from reconchess import LocalGame
 from trio.testing import MockClock
 
 from tests.helpers import Json
@@ -321,6 +322,28 @@ async def test_a_clock_runs_from_ready_to_the_move_and_hands_over_there(autojump
         assert answered(await table.white.get(game_id, "is_over")) == {"is_over": True}
         assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "TIMEOUT"
         assert answered(await table.black.get(game_id, "seconds_left")) == {"seconds_left": 0.0}
+
+
+async def test_a_late_move_is_not_made_where_local_game_makes_it(autojump_clock: MockClock) -> None:
+    local = LocalGame(seconds_increment=5)
+    local.start()
+    local.seconds_left_by_color[chess.WHITE] = 0.0
+    local.sense(None)
+    local.move(chess.Move.from_uci("e2e4"))
+    local.end_turn()
+    assert (local.turn, local.is_over()) == (chess.BLACK, False)
+    async with rbc_table(idle_timeout=10_000, frame_timeout=10_000) as table:
+        game_id = await table.new_game(clock={"initial": 10, "increment": 5})
+        await table.white.post(game_id, "ready")
+        await table.white.sense(game_id, None)
+        await trio.sleep(12)
+        assert await table.white.move(game_id, "e2e4") == {
+            "move_result": [{"type": "Move", "value": "e2e4"}, None, None]
+        }
+        assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": False}
+        assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "TIMEOUT"
+        history = answered(await table.white.get(game_id, "game_history"))["game_history"]
+        assert history["taken_moves"] == {"true": [], "false": []}
 
 
 async def test_a_body_without_end_does_nothing_but_end_its_connection() -> None:
