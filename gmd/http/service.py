@@ -17,6 +17,7 @@ from gmd.players.credentials import Credentials
 
 from .app import make_app
 from .backend import Backend, GamePort
+from .claims import Claims
 from .lag import watch_lag
 from .peers import Proxies
 from .server import HttpServer
@@ -60,6 +61,7 @@ class HttpService:
             door=door,
             credentials=Credentials(parts.gate),
             proxies=Proxies.parse(config.trusted_proxies),
+            claims=Claims(parts.limits.start_seconds),
             metrics_token=config.metrics_token,
         )
         self._app = cast(ASGIFramework, make_app(backend))
