@@ -35,7 +35,7 @@ from gmd.retention import prune_finished
 from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
-from gmd.tcp.tls import Certificate, certificate_of
+from gmd.tls import Certificate, certificate_of
 
 if TYPE_CHECKING:
     from gmd.http.service import HttpService

@@ -1,4 +1,4 @@
-"""TLS on the game port: the server's certificate, and the stream that it makes of a connection.
+"""TLS: the server's certificate, and the stream that it makes of a connection.
 
 The protocol under TLS is the protocol. Two things differ from TLS as it is commonly met. A connection may end without
 TLS having been told: frames say where they end, so that nobody gains by cutting one off, and clients that just close
