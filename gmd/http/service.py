@@ -14,6 +14,7 @@ from gmd.local import LocalDoor
 from gmd.logger import get_logger
 from gmd.parts import Parts
 from gmd.players.credentials import Credentials
+from gmd.tls import Certificate
 
 from .app import make_app
 from .backend import Backend, GamePort
@@ -39,8 +40,10 @@ class HttpService:
         game_port: GamePort,
         operator_port: GamePort | None,
         door: LocalDoor,
+        certificate: Certificate | None = None,
     ) -> None:
-        """:param door: where requests of the protocol's go that routes make of HTTP's.
+        """:param certificate: puts TLS on every connection.
+        :param door: where requests of the protocol's go that routes make of HTTP's.
         :raises ConfigError: the proxies to be trusted cannot be read.
         """
         if config.metrics_token is None and not all(map(is_local, listeners)):
@@ -51,8 +54,10 @@ class HttpService:
             )
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
+        #: Its TLS, if it has any.
+        self.certificate = certificate
         self._lag = parts.metrics.loop_lag
-        self._server = HttpServer(parts.limits, config.http_max_connections)
+        self._server = HttpServer(parts.limits, config.http_max_connections, certificate)
         backend = Backend(
             parts=parts,
             game_port=game_port,

@@ -31,6 +31,8 @@ HTTP_PAGE = (Path(__file__).parents[2] / "docs" / "HTTP.md").read_text("utf-8")
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 PATIENCE_SECONDS = 120
 PASSWORD = "correct horse"
+#: The bot of reconchess's whose games end soon.
+ATTACKER = "attacker_bot"
 
 
 @pytest.fixture
@@ -57,9 +59,9 @@ def rc_register(url: str, name: str) -> str:
 
 
 @contextmanager
-def rc_connect(url: str, name: str) -> Iterator[subprocess.Popen[str]]:
-    """An rc-connect that runs, with a bot that plays at random."""
-    command = as_the_readme_has_it("rc-connect", url, name)
+def rc_connect(url: str, name: str, bot: str = "random_bot") -> Iterator[subprocess.Popen[str]]:
+    """An rc-connect that runs, with one of reconchess's bots: the README's plays at random."""
+    command = [part.replace("random_bot", bot) for part in as_the_readme_has_it("rc-connect", url, name)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             yield process
@@ -119,7 +121,7 @@ def test_of_two_rc_connects_on_one_account_one_plays_each_game(url: str) -> None
     for name in ("bot", "guest"):
         rc_register(url, name)
     guest = RBCServer(url, ("guest", PASSWORD))
-    with rc_connect(url, "bot") as one, rc_connect(url, "bot") as other:
+    with rc_connect(url, "bot", ATTACKER) as one, rc_connect(url, "bot", ATTACKER) as other:
         said = [read_until(process, "Connected successfully") for process in (one, other)]
         games = [guest.send_invitation("bot", bool(number % 2)) for number in range(2)]
         for game_id in games:
@@ -161,7 +163,7 @@ def test_rc_connect_survives_that_its_invitation_was_accepted_by_another(url: st
 def test_two_rc_connects_meet_by_one_invitation_made_by_hand(url: str) -> None:
     for name in ("my-bot", "other-bot"):
         rc_register(url, name)
-    with rc_connect(url, "my-bot") as mine, rc_connect(url, "other-bot") as other:
+    with rc_connect(url, "my-bot", ATTACKER) as mine, rc_connect(url, "other-bot", ATTACKER) as other:
         for process in (mine, other):
             read_until(process, "Connected successfully")
         game_id = requests.post(**readme_invitation(url)).json()["game_id"]
