@@ -191,7 +191,7 @@ _OTHERS: dict[str, list[Example]] = {
     ],
     "/api/users": [
         Example("the name is taken", 409, _takes_a_name),
-        sending(("POST", "/api/users"), MALFORMED, 400, {"username": "two words", "password": "long enough"}),
+        sending(("POST", "/api/users"), MALFORMED, 400, {"username": "two  words", "password": "long enough"}),
     ],
 }
 

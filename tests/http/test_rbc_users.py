@@ -41,11 +41,30 @@ async def test_who_registers_may_play_by_that_password_and_keeps_its_name() -> N
             assert (response.status_code, response.json()["code"]) == (409, "not_available")
 
 
+async def test_a_name_may_have_spaces_between_words() -> None:
+    name = "My First Bot v1.2"
+    assert len(name) < 64
+    async with http_daemon() as (_, client):
+        for username in (name, "x" * 31 + " " + "y" * 32):
+            registered = await client.post("/api/users/", json={**REGISTRATION, "username": username})
+            assert answered(registered) == {"username": username}
+        response = await client.post("/api/users/", json={**REGISTRATION, "username": name.lower()})
+        assert (response.status_code, response.json()["code"]) == (409, "not_available")
+        response = await client.get("/api/users/", auth=(name.upper(), "correct horse"))
+        assert answered(response) == {"usernames": [name]}
+
+
 async def test_a_registration_that_cannot_be_is_refused() -> None:
     async with http_daemon() as (daemon, client):
         for change in (
             {"username": ""},
-            {"username": "two words"},
+            {"username": "two  words"},
+            {"username": "two\u00a0words"},
+            {"username": " leading"},
+            {"username": "trailing "},
+            {"username": " "},
+            {"username": "tab\tbed"},
+            {"username": "line\n"},
             {"username": "x" * 65},
             {"username": 7},
             {"username": None},
