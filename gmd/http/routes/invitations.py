@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from litestar import Request, get, post
 from litestar.params import JSONBody
 from litestar.status_codes import HTTP_401_UNAUTHORIZED
-from msgspec import Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gm_protocol.errors import GmError, NoSuchGame, NotAvailable
+from gm_protocol.messages import ClockOption
 from gmd.http.backend import Backend, FromDaemon
 from gmd.http.claims import Taken
 from gmd.http.guests import FromGuest, connection_of
@@ -28,11 +29,35 @@ class Invitations(Struct, frozen=True):
     invitations: list[int]
 
 
-class Invite(Struct, frozen=True):
-    """Whom to play, by name, and with which colour: true for White."""
+#: A limit of turns.
+Limit = Annotated[int, Meta(ge=1, le=1_000_000)]
+
+
+class Invite(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom to play, by name, and with which colour: true for White. All else is as ``LocalGame`` has it if left out."""
 
     opponent: str
     color: bool
+    clock: Annotated[
+        ClockOption | UnsetType | None,
+        Meta(description="Seconds: initial and increment; null for none. 900 and 5 if left out."),
+    ] = UNSET
+    fen: Annotated[str | UnsetType, Meta(description="Where the game begins; the usual start if left out.")] = UNSET
+    reversible_moves: Annotated[
+        Limit | UnsetType | None,
+        Meta(
+            description="A draw after so many turns without a capture or a pawn's move; null for no limit. 100 if left out."
+        ),
+    ] = UNSET
+    max_turns: Annotated[
+        Limit | UnsetType | None,
+        Meta(description="So many full turns are a draw; null, or left out, for no limit."),
+    ] = UNSET
+
+    def terms(self) -> dict[str, Any]:
+        """What was given of what the game is played with, in the fields of ``challenge``."""
+        given = {name: getattr(self, name) for name in ("clock", "fen", "reversible_moves", "max_turns")}
+        return {name: value for name, value in given.items() if value is not UNSET}
 
 
 class InvitedGame(Struct, frozen=True):
@@ -55,7 +80,8 @@ FINISHED = documented(
 )
 SENT = documented_with_body(
     unauthorized=UNAUTHORIZED,
-    bad_request="The opponent is not active, has as many games as it takes, or is you; or malformed request data.",
+    bad_request="The opponent is not active, has as many games as it takes, or is you; the clock, the FEN or a limit "
+    "cannot be played with; or malformed request data.",
 )
 
 
@@ -77,12 +103,13 @@ async def listed(guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> 
 
 @post("/", status_code=200, summary="Invite somebody", responses=SENT)
 async def invite(data: JSONBody[Invite], guest: FromGuest) -> InvitedGame:
-    """Make a game with fifteen minutes and five seconds a move, in which you have your seat.
+    """Make a game in which you have your seat: with fifteen minutes and five seconds a move, unless you say otherwise.
 
     Where you ask nothing about the game for fifteen seconds, it is listed to you, too, for your own ``rc-connect``.
     """
     color = "white" if data.color else "black"
-    reply = await guest.ask("challenge", opponent=data.opponent, color=color, variant="rbc", brief=True)
+    terms = {"variant": "rbc", **data.terms()}
+    reply = await guest.ask("challenge", opponent=data.opponent, color=color, brief=True, **terms)
     guest.claims.made(guest.player.player, reply["game_id"])
     return InvitedGame(reply["game_id"])
 
