@@ -80,6 +80,24 @@ async def test_a_registration_that_cannot_be_is_refused() -> None:
         assert len(daemon.gate.registry) == 0
 
 
+async def test_neighbours_wrong_passwords_shut_out_nobody_who_is_known() -> None:
+    async with http_daemon(max_failures_per_minute=2) as (daemon, client):
+        await client.post("/api/users/", json=REGISTRATION)
+        for status in (401, 401, 503, 503):
+            response = await client.get("/api/users/", auth=("somebody", "wrong horse"))
+            assert response.status_code == status
+        assert response.json()["code"] == "too_many"
+        assert response.json()["error"] == (
+            "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys and "
+            "passwords have come from there, so this password was not compared"
+        )
+        assert int(response.headers["retry-after"]) == response.json()["retry_after"] == 30
+        async with httpx.AsyncClient(base_url=client.base_url, trust_env=False) as another:
+            response = await another.get("/api/users/", auth=("my-bot", "correct horse"))
+            assert answered(response) == {"usernames": ["my-bot"]}
+        assert daemon.gate.passwords.verified == 3
+
+
 async def test_where_the_operator_registers_others_are_told_so() -> None:
     async with http_daemon(max_registrations_per_hour=0) as (_, client):
         response = await client.post("/api/users/", json=REGISTRATION)

@@ -46,7 +46,7 @@ class Invite(Struct, frozen=True, forbid_unknown_fields=True):
     reversible_moves: Annotated[
         Limit | UnsetType | None,
         Meta(
-            description="A draw after so many turns without a capture or a pawn's move; null for no limit. 100 if left out."
+            description="A draw after so many turns without a capture or a pawn move, null for none; 100 if left out."
         ),
     ] = UNSET
     max_turns: Annotated[
