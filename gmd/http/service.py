@@ -52,6 +52,12 @@ class HttpService:
                 host=config.http_host,
                 advice="players of blind chess learn from it when others sense: give it a metrics_token",
             )
+        if certificate is not None and config.trusted_proxies and not config.http_tls_cert:
+            logger.warning(
+                "HTTP speaks TLS with the game port's certificate",
+                trusted_proxies=config.trusted_proxies,
+                advice="a proxy that forwards plaintext needs --no-http-tls",
+            )
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
         #: Its TLS, if it has any.

@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
 import trio
 from trio.testing import MockClock
 
@@ -83,6 +84,17 @@ async def test_http_stays_plaintext_where_a_proxy_speaks_tls(certificates: Certi
             assert (await client.get(f"http://127.0.0.1:{daemon.http_port}/healthz")).status_code == 200
         async with tls_connected(daemon, certificates) as session:
             assert (await session.ask("ping"))["error"] is None
+
+
+@pytest.mark.parametrize("settings", [{}, {"trusted_proxies": "127.0.0.1"}])
+async def test_a_proxy_that_may_forward_plaintext_is_warned_of(
+    certificates: Certificates, settings: dict[str, str]
+) -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with https_daemon(certificates, **settings):
+            pass
+    warned = [entry["advice"] for entry in logged if entry["log_level"] == "warning"]
+    assert warned == ["a proxy that forwards plaintext needs --no-http-tls"] * len(settings)
 
 
 async def test_a_client_without_tls_is_told_to_use_it(certificates: Certificates) -> None:

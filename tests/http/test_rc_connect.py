@@ -47,7 +47,8 @@ def as_the_readme_has_it(program: str, url: str, name: str) -> list[str]:
     """A command of the README's, for a player and a server of ours; it would ask for the password."""
     match = re.search(rf"^    {program} (.*)$", README, re.MULTILINE)
     assert match is not None
-    arguments = shlex.split(match[1].replace("http://127.0.0.1:7180", url).replace("my-bot", name))
+    words = shlex.split(match[1])
+    arguments = [word.replace("http://127.0.0.1:7180", url).replace("my-bot", name) for word in words]
     assert {url, name} <= set(arguments)
     return [sys.executable, "-u", str(BIN / program), *arguments, "--password", PASSWORD]
 
@@ -118,12 +119,12 @@ def interrupted(process: subprocess.Popen[str]) -> str:
 
 
 def test_of_two_rc_connects_on_one_account_one_plays_each_game(url: str) -> None:
-    for name in ("bot", "guest"):
+    for name in ("My Bot", "guest"):
         rc_register(url, name)
     guest = RBCServer(url, ("guest", PASSWORD))
-    with rc_connect(url, "bot", ATTACKER) as one, rc_connect(url, "bot", ATTACKER) as other:
+    with rc_connect(url, "My Bot", ATTACKER) as one, rc_connect(url, "My Bot", ATTACKER) as other:
         said = [read_until(process, "Connected successfully") for process in (one, other)]
-        games = [guest.send_invitation("bot", bool(number % 2)) for number in range(2)]
+        games = [guest.send_invitation("My Bot", bool(number % 2)) for number in range(2)]
         for game_id in games:
             random.seed(game_id)
             _, reason, _ = play_remote_game(url, game_id, ("guest", PASSWORD), AttackerBot())
