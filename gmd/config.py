@@ -119,6 +119,17 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     http: Annotated[bool, Meta(description="Whether to serve HTTP too: reconchess's API, metrics, health.")] = False
     http_host: Annotated[str, Meta(min_length=1, description="Address to serve HTTP on.")] = "127.0.0.1"
     http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180
+    http_tls: Annotated[
+        bool,
+        Meta(description="Whether HTTP speaks TLS where there is a certificate for it; a proxy may want plaintext."),
+    ] = True
+    http_tls_cert: (
+        Annotated[str, Meta(description="PEM file of HTTP's own certificate; without this, HTTP has that of tls_cert.")]
+        | None
+    ) = None
+    http_tls_key: (
+        Annotated[str, Meta(description="PEM file of the private key of http_tls_cert, without a passphrase.")] | None
+    ) = None
     # An idle one costs some 20 KB; a browser opens six.
     http_max_connections: Annotated[int, Meta(ge=1, description="HTTP connections open at once.")] = 1_000
     trusted_proxies: (

@@ -35,7 +35,7 @@ from gmd.retention import prune_finished
 from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
-from gmd.tcp.tls import Certificate, certificate_of
+from gmd.tls import Certificate, certificate_of
 
 if TYPE_CHECKING:
     from gmd.http.service import HttpService
@@ -63,6 +63,7 @@ class Daemon:
     :ivar gate: its registered players.
     :ivar lobby: where they invite each other.
     :ivar certificate: its TLS, if it has any.
+    :ivar certificates: all that it uses, HTTP's own among them, each once.
     :ivar metrics: what it has counted.
     :ivar addresses: the (host, port) pairs it listens on.
     :ivar local: answers :meth:`ask`.
@@ -87,6 +88,7 @@ class Daemon:
         self.spectators = parts.spectators
         self.doorkeeper = doorkeeper
         self.certificate = certificate
+        self.certificates = _different(certificate, None if http is None else http.certificate)
         self.http = http
         self.http_addresses = [] if http is None else http.addresses
         self.local = local
@@ -154,6 +156,7 @@ async def open_daemon(
     :raises OSError: the address cannot be listened on.
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
+    http_certificate = http_certificate_of(config, certificate)
     metrics, carried = Metrics(), _Carried()
     with (
         open_log(config.data, metrics) as log,
@@ -173,7 +176,7 @@ async def open_daemon(
                 operators = Doorkeeper(parts, authority=Authority.OPERATOR)
                 doors.append((operators, [operator]))
             async with (
-                _http(config, http_sockets, parts, doorkeeper, operators, local) as http,
+                _http(config, http_certificate, http_sockets, parts, doorkeeper, operators, local) as http,
                 _writing(log),
                 _serving(parts, doors, local, http, config),
             ):
@@ -218,6 +221,7 @@ async def _write(log: EventLog) -> None:
 @asynccontextmanager
 async def _http(
     config: Config,
+    certificate: Certificate | None,
     sockets: Sequence[socket.socket],
     parts: Parts,
     doorkeeper: Doorkeeper,
@@ -242,7 +246,7 @@ async def _http(
                 f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
                 "Name another port with --http-port (0 takes a free one), or do without: --no-http"
             ) from error
-        yield HttpService(config, listeners, parts, doorkeeper, operators, local)
+        yield HttpService(config, listeners, parts, doorkeeper, operators, local, certificate)
 
 
 @asynccontextmanager
@@ -285,6 +289,23 @@ async def _close(doors: Sequence[Door], local: LocalDoor, patience: float) -> No
         stopping.start_soon(local.stop, patience)
         for doorkeeper, _ in doors:
             stopping.start_soon(doorkeeper.stop, patience)
+
+
+def http_certificate_of(config: Config, certificate: Certificate | None) -> Certificate | None:
+    """What HTTP's TLS has: its own certificate, or else the game port's; None for plaintext.
+
+    :raises ConfigError: its own cannot be used, or goes with ``http_tls`` off.
+    """
+    if config.http_tls:
+        return certificate_of(config.http_tls_cert, config.http_tls_key, "http_tls") or certificate
+    if given := config.http_tls_cert or config.http_tls_key:
+        name = "http_tls_cert" if config.http_tls_cert else "http_tls_key"
+        raise ConfigError(f"{name}: {given!r} is given, and http_tls is off: leave one of them out")
+    return None
+
+
+def _different(*certificates: Certificate | None) -> list[Certificate]:
+    return list(dict.fromkeys(certificate for certificate in certificates if certificate is not None))
 
 
 def gate_of(config: Config, log: EventLog) -> Gate:

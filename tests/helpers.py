@@ -27,7 +27,7 @@ from gmd.metrics import Metrics
 from gmd.parts import Parts
 from gmd.players.passwords import Passwords
 from gmd.tcp.listener import Doorkeeper
-from gmd.tcp.tls import certificate_of
+from gmd.tls import certificate_of
 
 #: A reply decoded without any help of ours: what a bot author with nothing but a JSON parser would see.
 Json = dict[str, Any]

@@ -14,8 +14,8 @@ from threading import Timer
 #: The command, as the entry point runs it.
 SERVE = (sys.executable, "-m", "gmd", "serve")
 
-#: Seconds a daemon may take to start on a busy machine.
-START_SECONDS = 30
+#: Seconds after which a daemon is taken to hang as it starts: many times what one takes on a machine that is busy.
+START_SECONDS = 300
 #: Seconds it may take to stop, which is promised.
 STOP_SECONDS = 5
 

@@ -20,6 +20,7 @@ from gmd.daemon import Daemon, HttpAddressError, open_daemon, prepare_process
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
 from gmd.logger import get_logger
+from gmd.tls import Certificate
 from gmd.version import VERSION
 
 from .logs import configure_logs
@@ -58,7 +59,7 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_setting_options
 @config_option
 def serve(file: Path | None, **settings: Any) -> None:
-    """Serve games until told to stop (SIGINT or SIGTERM). SIGHUP reads the certificate again.
+    """Serve games until told to stop (SIGINT or SIGTERM). SIGHUP reads the certificates again.
 
     A flag wins over its GMD_ variable, that over the file, that over the default.
     """
@@ -125,22 +126,23 @@ async def _serve(config: Config, inherited: Inherited) -> None:
 
 def _reload(daemon: Daemon) -> None:
     """Read again what may have been renewed."""
-    if daemon.certificate is None:
+    if not daemon.certificates:
         logger.warning("SIGHUP: there is no certificate to read again")
-        return
-    try:
-        daemon.certificate.reload()
-    except ConfigError as error:
-        logger.error("SIGHUP: the certificate stays as it was", reason=str(error))
-    else:
-        logger.info("SIGHUP: certificate and key are read again, for connections from now on")
+    for certificate in daemon.certificates:
+        try:
+            certificate.reload()
+        except ConfigError as error:
+            logger.error("SIGHUP: the certificate stays as it was", reason=str(error))
+        else:
+            logger.info("SIGHUP: certificate and key are read again, for connections from now on")
 
 
 def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.addresses:
         click.echo(f"gmd {VERSION} listening on {_text(host, port)}")
     for host, port in daemon.http_addresses:
-        click.echo(f"HTTP on http://{_text(host, port)}: reconchess's API, /metrics, /healthz")
+        scheme = "http" if _http_certificate(daemon) is None else "https"
+        click.echo(f"HTTP on {scheme}://{_text(host, port)}: reconchess's API, /metrics, /healthz")
     if config.data == IN_MEMORY:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:
@@ -148,6 +150,10 @@ def _announce(daemon: Daemon, config: Config) -> None:
     if config.spectate == "live":
         click.echo(f"Live games are shown in full to {daemon.spectators}")
     click.echo(f"Try: {_first_command(daemon, config)}")
+
+
+def _http_certificate(daemon: Daemon) -> Certificate | None:
+    return None if daemon.http is None else daemon.http.certificate
 
 
 def _first_command(daemon: Daemon, config: Config) -> str:

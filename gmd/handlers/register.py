@@ -35,6 +35,7 @@ async def register(request: Register, call: Call) -> Answer:
     except Exception:
         call.parts.gate.registrations.give_back(peer)
         raise
+    call.parts.gate.guesses.know(account.name, peer)
     return _answer(request, account, key)
 
 

@@ -12,6 +12,7 @@ from gmd.local import LocalDoor
 from gmd.parts import Parts
 from gmd.players.credentials import Credentials
 
+from .claims import Claims
 from .peers import Proxies
 
 
@@ -53,6 +54,8 @@ class Backend:
     #: Who is let in, and from where.
     credentials: Credentials
     proxies: Proxies
+    #: Which connection plays which game for its player.
+    claims: Claims
     #: What is to be shown for the metrics; None where anybody may read them.
     metrics_token: str | None = field(default=None, repr=False)
 

@@ -44,12 +44,20 @@ class Connection:
     """A connection on a stream. Whoever opened the stream closes it."""
 
     def __init__(
-        self, stream: trio.SocketStream, app: AppWrapper, config: Config, context: WorkerContext, seconds: float
+        self,
+        stream: trio.abc.Stream,
+        transport: trio.SocketStream,
+        app: AppWrapper,
+        config: Config,
+        context: WorkerContext,
+        seconds: float,
     ) -> None:
-        """:param seconds: how long a request's head may take to arrive, counted from the end of the last request, and
+        """:param transport: the bare connection below the stream; the stream itself where there is no TLS between.
+        :param seconds: how long a request's head may take to arrive, counted from the end of the last request, and
         how long a peer may take for each piece of a response.
         """
         self._stream = stream
+        self._transport = transport
         self._app = app
         self._config = config
         self._context = context
@@ -64,13 +72,13 @@ class Connection:
 
     async def run(self) -> None:
         """Answer requests until either side ends it, or the peer is too slow."""
-        socket = self._stream.socket
+        tls, socket = self._stream is not self._transport, self._transport.socket
         ours, peers = (
             parse_socket_addr(socket.family, address) for address in (socket.getsockname(), socket.getpeername())
         )
         with trio.CancelScope() as self._whole:
             async with TaskGroup() as tasks:
-                state, tls = ConnectionState({}), False
+                state = ConnectionState({})
                 self._http = _Http1(self._app, self._config, self._context, tasks, state, tls, peers, ours, self._take)
                 with self._reading:
                     await self._read()

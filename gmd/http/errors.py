@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 from litestar import Request, Response
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, ValidationException
 from litestar.status_codes import HTTP_404_NOT_FOUND, HTTP_405_METHOD_NOT_ALLOWED, HTTP_500_INTERNAL_SERVER_ERROR
 from msgspec import UNSET, Struct, UnsetType
 
@@ -52,6 +52,8 @@ def refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[H
             headers["allow"] = ", ".join([*taken, "HEAD"])  # which the intake makes a GET of
         instead = " or ".join(method for method in taken if method != "OPTIONS")
         sentence = f"{path}: {request.method} is not taken here; send {instead}"
+    elif isinstance(error, ValidationException) and isinstance(error.extra, list):
+        sentence = "; ".join(f"{each['key']}: {each['message']}" for each in error.extra) or sentence
     return Response(HttpError(sentence, CODES.get(status, BAD_REQUEST)), status_code=status, headers=headers)
 
 

@@ -20,6 +20,7 @@ from gmd.players.account import Account
 from gmd.players.gate import Proof
 
 from .backend import Backend, FromDaemon
+from .claims import Claims
 from .intake import ARRIVED
 
 
@@ -31,6 +32,7 @@ class Guest:
     peer: str
     arrived: float
     account: Account | None
+    claims: Claims
 
     @property
     def player(self) -> Account:
@@ -56,7 +58,7 @@ FromGuest = NamedDependency[SkipValidation[Guest]]
 
 def guest_of(request: Request[Account | None, Any, Any], backend: FromDaemon) -> Guest:
     """Who sends a request; :func:`registered` has found out before."""
-    return Guest(backend.door, _peer(request, backend), _arrived(request), request.scope.get("user"))
+    return Guest(backend.door, _peer(request, backend), _arrived(request), request.scope.get("user"), backend.claims)
 
 
 async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
@@ -106,6 +108,11 @@ def _basic(header: str | None) -> tuple[str, str]:
 def _peer(connection: ASGIConnection[Any, Any, Any, Any], backend: Backend) -> str:
     client = connection.scope.get("client")
     return backend.proxies.peer(client, connection.headers.getall("x-forwarded-for", []))
+
+
+def connection_of(request: Request[Any, Any, Any]) -> str:
+    """The other end of the connection that a request came on: no two that are open have the same."""
+    return "{}:{}".format(*request.scope.get("client") or ("", 0))
 
 
 def _arrived(connection: ASGIConnection[Any, Any, Any, Any]) -> float:

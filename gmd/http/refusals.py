@@ -41,7 +41,7 @@ _STATUSES = {
 class Unusual(Exception):
     """A refusal whose status is not its code's usual one."""
 
-    def __init__(self, refusal: Refused, status: int) -> None:
+    def __init__(self, refusal: GmError | Refused, status: int) -> None:
         super().__init__(str(refusal))
         self.code = refusal.code
         self.status = status

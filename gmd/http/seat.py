@@ -70,6 +70,7 @@ async def take_seat(guest: Guest, game_id: int) -> Seat:
         raise NotAPlayer(f"game_id: {guest.player.name} is not a player in game {game_id}")
     if state.phase == "open":  # a seat is named before it is taken: this refuses those who have not
         await guest.ask("actions", game_id=game_id)
+    guest.claims.act(player, game_id)
     return Seat(guest, state, color=state.player_white == player)
 
 

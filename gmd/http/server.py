@@ -14,6 +14,7 @@ from hypercorn.typing import ASGIFramework
 
 from gm_protocol.messages import Limits
 from gmd.logger import get_logger
+from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .connection import PIECE, Connection
 from .errors import encoded
@@ -24,6 +25,8 @@ logger = get_logger(__name__)
 #: Seconds after which a client turned away may find room, and that it has to take this answer.
 RETRY_AFTER = 5
 REFUSAL_SECONDS = 1.0
+#: How many clients under TLS may be turned away at a time: each costs a handshake.
+MAX_TLS_REFUSALS = 64
 #: How long, and how much, a connection is read on after its last response: to close it with input unread might take
 #: the response back.
 LINGER_SECONDS = 2.0
@@ -36,10 +39,14 @@ class HttpServer:
     hypercorn's own server does neither, and it waits without end for a client that takes nothing.
     """
 
-    def __init__(self, limits: Limits, max_connections: int) -> None:
+    def __init__(self, limits: Limits, max_connections: int, certificate: Certificate | None = None) -> None:
+        """:param certificate: puts TLS on every connection."""
         self._limits = limits
+        self._certificate = certificate
         self._max_connections = max_connections
         self._connections: set[Connection] = set()
+        self._handshakes: set[trio.CancelScope] = set()
+        self._refusals: set[trio.CancelScope] = set()
         self._lingering = 0
         self._context = WorkerContext(None)
         self._config = _hypercorn_config()
@@ -50,7 +57,12 @@ class HttpServer:
     @property
     def connections(self) -> int:
         """How many connections are open, those that are about to be closed among them."""
-        return len(self._connections) + self._lingering
+        return self._places_taken + len(self._refusals) + self._lingering
+
+    @property
+    def _places_taken(self) -> int:
+        """How many connections take a place: those with requests, and those still to agree on TLS."""
+        return len(self._connections) + len(self._handshakes)
 
     async def run(
         self, app: ASGIFramework, listeners: Sequence[trio.SocketListener], connections: trio.Nursery
@@ -68,37 +80,78 @@ class HttpServer:
         await self._context.terminated.set()
         for connection in self._connections:
             connection.stop()
+        for handshake in self._handshakes | self._refusals:
+            handshake.cancel()
         with trio.move_on_after(patience):
             while self.connections:
                 self._empty = trio.Event()
                 await self._empty.wait()
 
     async def _handle(self, stream: trio.SocketStream, app: ASGIWrapper) -> None:
-        if len(self._connections) >= self._max_connections:
-            await self._turn_away(stream)
-            return
-        connection = Connection(stream, app, self._config, self._context, self._limits.frame_seconds)
-        self._connections.add(connection)
         try:
-            await connection.run()
-        except OSError:
-            return  # the client was gone before it was looked at
+            if self._places_taken >= self._max_connections:
+                await self._turn_away(stream)
+            elif (secured := await self._secured(stream, self._handshakes, self._limits.frame_seconds)) is not None:
+                await self._serve(secured, stream, app)
+        except (OSError, trio.BrokenResourceError):
+            return  # the client was gone before it was looked at, or is now
         except Exception:
             logger.exception("http connection failed")
             return
         finally:
-            self._connections.discard(connection)
             self._empty.set()
-        await self._linger(stream)
 
-    async def _turn_away(self, stream: trio.SocketStream) -> None:
-        self.turned_away += 1
+    async def _serve(self, stream: trio.abc.Stream, transport: trio.SocketStream, app: ASGIWrapper) -> None:
+        connection = Connection(stream, transport, app, self._config, self._context, self._limits.frame_seconds)
+        self._connections.add(connection)
         try:
+            await connection.run()
+        finally:
+            self._connections.discard(connection)
+        await self._part(stream, transport)
+
+    async def _secured(
+        self, transport: trio.SocketStream, under_way: set[trio.CancelScope], seconds: float
+    ) -> trio.abc.Stream | None:
+        """The connection with TLS on it, where this port has it; None where there is no agreement in time.
+
+        :param under_way: where to count the handshake for as long as it lasts.
+        """
+        if self._certificate is None:
+            return transport
+        secured = TlsStream(transport, self._certificate.context)
+        with trio.move_on_after(seconds) as handshake:
+            under_way.add(handshake)
+            try:
+                await secured.do_handshake()
+                return secured
+            except NotTls:
+                await self._tell(transport, transport, _NOT_TLS)
+            except HandshakeFailed as error:
+                logger.debug("no TLS", reason=str(error))
+            finally:
+                under_way.discard(handshake)
+        return None
+
+    async def _turn_away(self, transport: trio.SocketStream) -> None:
+        self.turned_away += 1
+        if len(self._refusals) < MAX_TLS_REFUSALS:
+            secured = await self._secured(transport, self._refusals, REFUSAL_SECONDS)
+            if secured is not None:
+                await self._tell(secured, transport, _turned_away(self._max_connections))
+
+    async def _tell(self, stream: trio.abc.Stream, transport: trio.SocketStream, response: bytes) -> None:
+        """Send a response that belongs to no request, and part."""
+        with trio.move_on_after(REFUSAL_SECONDS):
+            await stream.send_all(response)
+        await self._part(stream, transport)
+
+    async def _part(self, stream: trio.abc.Stream, transport: trio.SocketStream) -> None:
+        """End TLS, where there is any, and let the client read its last response."""
+        if isinstance(stream, TlsStream):
             with trio.move_on_after(REFUSAL_SECONDS):
-                await stream.send_all(_turned_away(self._max_connections))
-        except trio.BrokenResourceError:
-            return
-        await self._linger(stream)
+                await stream.end()
+        await self._linger(transport)
 
     async def _linger(self, stream: trio.SocketStream) -> None:
         """Let the client read its last response, unless too many are about that."""
@@ -122,11 +175,22 @@ def _turned_away(limit: int) -> bytes:
     """The response to a connection that finds no room."""
     sentence = f"http_max_connections: {limit} of {limit} are open; try again later"
     body = encoded(503, sentence, RETRY_AFTER)
+    return _response("503 Service Unavailable", body, f"retry-after: {RETRY_AFTER}\r\n")
+
+
+def _response(status: str, body: bytes, headers: str = "") -> bytes:
+    """A whole response behind which the connection is closed."""
     head = (
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
-        f"content-length: {len(body)}\r\nretry-after: {RETRY_AFTER}\r\nconnection: close\r\n\r\n"
+        f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\n{headers}connection: close\r\n\r\n"
     )
     return head.encode() + body
+
+
+#: The response to what is sent without TLS where this port has it.
+_NOT_TLS = _response(
+    "400 Bad Request", encoded(400, "this port speaks TLS, and what came is not: the address begins with https://")
+)
 
 
 def _hypercorn_config() -> HypercornConfig:

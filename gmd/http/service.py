@@ -14,9 +14,11 @@ from gmd.local import LocalDoor
 from gmd.logger import get_logger
 from gmd.parts import Parts
 from gmd.players.credentials import Credentials
+from gmd.tls import Certificate
 
 from .app import make_app
 from .backend import Backend, GamePort
+from .claims import Claims
 from .lag import watch_lag
 from .peers import Proxies
 from .server import HttpServer
@@ -38,8 +40,10 @@ class HttpService:
         game_port: GamePort,
         operator_port: GamePort | None,
         door: LocalDoor,
+        certificate: Certificate | None = None,
     ) -> None:
-        """:param door: where requests of the protocol's go that routes make of HTTP's.
+        """:param certificate: puts TLS on every connection.
+        :param door: where requests of the protocol's go that routes make of HTTP's.
         :raises ConfigError: the proxies to be trusted cannot be read.
         """
         if config.metrics_token is None and not all(map(is_local, listeners)):
@@ -48,10 +52,18 @@ class HttpService:
                 host=config.http_host,
                 advice="players of blind chess learn from it when others sense: give it a metrics_token",
             )
+        if certificate is not None and config.trusted_proxies and not config.http_tls_cert:
+            logger.warning(
+                "HTTP speaks TLS with the game port's certificate",
+                trusted_proxies=config.trusted_proxies,
+                advice="a proxy that forwards plaintext needs --no-http-tls",
+            )
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
+        #: Its TLS, if it has any.
+        self.certificate = certificate
         self._lag = parts.metrics.loop_lag
-        self._server = HttpServer(parts.limits, config.http_max_connections)
+        self._server = HttpServer(parts.limits, config.http_max_connections, certificate)
         backend = Backend(
             parts=parts,
             game_port=game_port,
@@ -60,6 +72,7 @@ class HttpService:
             door=door,
             credentials=Credentials(parts.gate),
             proxies=Proxies.parse(config.trusted_proxies),
+            claims=Claims(parts.limits.start_seconds),
             metrics_token=config.metrics_token,
         )
         self._app = cast(ASGIFramework, make_app(backend))

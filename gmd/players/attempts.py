@@ -41,18 +41,24 @@ class Attempts:
         """
         if not peer:
             return
-        source = _source(peer)
-        used, now = self._now(source), trio.current_time()
-        if used + 1 > self._limit:
-            raise TooMany(*self._refusal(used))
-        self._used[source] = (used + 1, now)
+        self.check(peer)
+        source = source_of(peer)
+        self._used[source] = (self._now(source) + 1, trio.current_time())
         self._used.move_to_end(source)
         if len(self._used) > MAX_ADDRESSES:
             self._used.popitem(last=False)
 
+    def check(self, peer: str) -> None:
+        """See to it that there is an attempt left, and leave it there.
+
+        :raises TooMany: there is none.
+        """
+        if peer and (used := self._now(source_of(peer))) + 1 > self._limit:
+            raise TooMany(*self._refusal(used))
+
     def give_back(self, peer: str) -> None:
         """An attempt that was used up does not count after all."""
-        if peer and (source := _source(peer)) in self._used:
+        if peer and (source := source_of(peer)) in self._used:
             self._used[source] = (max(0.0, self._now(source) - 1), trio.current_time())
 
     def _now(self, source: str) -> float:
@@ -64,7 +70,7 @@ class Attempts:
         return f"{self._what}: {self._limit} from this address are used up; try again later", float(ceil(seconds))
 
 
-def _source(peer: str) -> str:
+def source_of(peer: str) -> str:
     """What stands for all addresses of one subscriber's."""
     address = peer.rpartition(":")[0].strip("[]")
     try:

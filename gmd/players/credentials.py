@@ -45,6 +45,8 @@ class Credentials:
         self._size = size
         self._secret = secrets.token_bytes(keys.SIZE)
         self._verified: OrderedDict[bytes, _Verified] = OrderedDict()
+        #: For each connection, by its other end, the pair that it has shown last, if that was right.
+        self._shown: OrderedDict[str, bytes] = OrderedDict()
         self._verifying = KeyedLocks()
 
     def __len__(self) -> int:
@@ -53,14 +55,24 @@ class Credentials:
     async def admit(self, name: str, secret: str, peer: str) -> Account:
         """The player of a name, for whoever has its password or its key.
 
-        A pair that is remembered is admitted whatever its address has used up: a neighbour's wrong password is not to
-        end a bot's game.
+        A connection that has shown a pair before is admitted with it whatever its address has used up: a neighbour's
+        wrong password is not to end a bot's game. On any other a remembered pair is compared only where an attempt is
+        left: else it could be guessed without end.
 
         :param peer: whose attempt it is, as host:port.
         :raises Unauthorized: it is neither.
         :raises TooMany: there have been too many attempts, or there are now.
         """
         pair = self._digest(name, secret)
+        if self._shown.pop(peer, None) == pair:
+            account = await self._admit(pair, name, secret, "")  # where nothing is counted
+        else:
+            self._check_attempts(name, secret, peer)
+            account = await self._admit(pair, name, secret, peer)
+        self._note_shown(pair, peer)
+        return account
+
+    async def _admit(self, pair: bytes, name: str, secret: str, peer: str) -> Account:
         if (account := self._remembered(pair, name)) is not None:
             return account
         async with self._verifying.hold(pair):  # a bot's processes all begin at once, and with the same pair
@@ -69,6 +81,22 @@ class Credentials:
             account = await self._gate.admit_with_secret(name, secret, peer)
             self._remember(pair, account)
         return account
+
+    def _check_attempts(self, name: str, secret: str, peer: str) -> None:
+        """See to it that a pair may be compared; a key may always be.
+
+        :raises TooMany: there is no attempt left.
+        """
+        if not self._gate.is_key(name, secret):
+            self._gate.guesses.check(name, peer)
+
+    def _note_shown(self, pair: bytes, peer: str) -> None:
+        """A connection has shown a pair that is right. What a proxy has forwarded has no port of its own."""
+        if not peer or peer.endswith(":0"):
+            return
+        self._shown[peer] = pair
+        if len(self._shown) > self._size:
+            self._shown.popitem(last=False)
 
     def _digest(self, name: str, secret: str) -> bytes:
         return hmac.digest(self._secret, f"{folded(name)}\0{secret}".encode(), "sha256")

@@ -14,6 +14,7 @@ from gm_protocol.errors import GmError, Unauthorized, quote
 from . import keys
 from .account import Account
 from .attempts import Attempts
+from .guesses import Guesses
 from .keys import Digest
 from .passwords import Passwords
 from .presence import Presence
@@ -29,6 +30,7 @@ class Gate:
     :ivar registry: the players.
     :ivar passwords: what compares passwords.
     :ivar failures: the attempts that failed.
+    :ivar guesses: how often a password may be compared.
     :ivar registrations: the players registered.
     :ivar presence: who is here.
     """
@@ -49,6 +51,7 @@ class Gate:
         self.registry = registry
         self.passwords = passwords or Passwords()
         self.failures = Attempts("max_failures_per_minute", max_failures, MINUTE)
+        self.guesses = Guesses(self.failures)
         self.registrations = Attempts("max_registrations_per_hour", max(1, max_registrations), HOUR)
         self.presence = Presence(registry, presence_seconds)
         self._digest = digest
@@ -86,18 +89,19 @@ class Gate:
     async def admit_with_password(self, name: str, password: str, peer: str) -> Account:
         """The player of a name, for whoever has its password.
 
-        A password can be guessed, so that whoever has used up its attempts is not even listened to.
+        A password can be guessed, so it is not compared where all attempts are used up (:class:`Guesses`).
 
         :raises Unauthorized: whoever asks does not.
         :raises TooMany: there have been too many attempts, or there are now.
         """
         account = self.registry.named(name)
-        self.failures.take(peer)
+        give_back = self.guesses.take(name, peer)
         stored = None if account is None else account.password
         if await self.passwords.verify(stored, password):
             account = self.registry.named(name)  # which may have lost it meanwhile
             if account is not None and account.password == stored and account.key is not None:
-                self.failures.give_back(peer)
+                give_back()
+                self.guesses.know(name, peer)
                 return account
         raise Unauthorized(refused_name(name))
 
@@ -111,6 +115,10 @@ class Gate:
         if self._opens(account, secret) and account is not None:
             return self.registry.get(account.player) or account
         return await self.admit_with_password(name, secret, peer)
+
+    def is_key(self, name: str, secret: str) -> bool:
+        """Whether a secret is the key of the player of a name, which nobody guesses. It notes that it has been used."""
+        return self._opens(self.registry.named(name), secret)
 
     def admit_again(self, player: int, key: str | None, token: str | None, proof: Proof | None, peer: str) -> None:
         """Let a request give a player another key: one with its key, or one that did so before and has lost the reply.

@@ -14,10 +14,10 @@ from gm_protocol.framing import encode_frame
 from gmd.handlers.call import Authority
 from gmd.logger import get_logger
 from gmd.parts import Parts
+from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .farewell import Farewells
 from .session import ANSWERED, Session
-from .tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 logger = get_logger(__name__)
 

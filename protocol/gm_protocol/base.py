@@ -13,9 +13,10 @@ PlayerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 FIRST_REGISTERED = 2**52
 LAST_REGISTERED = 2**53 - 1
 
-#: What a registered player is called. Names that differ in case alone are one.
-PlayerName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}$(?!\n)")]
-PLAYER_NAME_RULE = "a name has 1 to 64 letters (a to z), digits, '_', '.' and '-'"
+#: What a registered player is called. Names that differ in case alone are one. Spaces stand one by one between others:
+#: nobody sees where there are two, or one at the end.
+PlayerName = Annotated[str, Meta(pattern=r"^(?=.{1,64}$)[A-Za-z0-9_.-]+( [A-Za-z0-9_.-]+)*$(?!\n)")]
+PLAYER_NAME_RULE = "a name has 1 to 64 letters (a to z), digits, '_', '.' and '-', and single spaces between them"
 #: A key as it is sent. A true one has 43 characters; what is far longer is none, and not worth a look.
 Key = Annotated[str, Meta(max_length=256)]
 #: Fields whose values are shown nowhere: in no error, no log, no ``repr``.

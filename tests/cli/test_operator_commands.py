@@ -95,7 +95,7 @@ def test_what_the_daemon_refuses_is_said(daemon: Served, directory: Path) -> Non
     gmd("register", "taken", "--data", directory)
     for command, why in {
         ("register", "taken"): "name: 'taken' is taken; choose another",
-        ("register", "a b"): 'name: "a b": a name has 1 to 64 letters',
+        ("register", "a  b"): 'name: "a  b": a name has 1 to 64 letters',
         ("rekey", "nobody"): "name: nobody is registered as 'nobody'",
         ("revoke", 2**53 - 1): f"player: nobody is registered as {2**53 - 1}",
     }.items():

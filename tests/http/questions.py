@@ -64,7 +64,7 @@ OUTSIDE = (
     Question("GET", "/api/leaderboard"),
     Question("GET", "/api/leaderboard?after=-1", who="nobody"),
     Question("POST", "/api/users", {"username": "Black-Bot", "password": "long enough"}, "nobody", slow=True),
-    Question("POST", "/api/users", {"username": "two words", "password": "long enough"}, "nobody"),
+    Question("POST", "/api/users", {"username": "two  words", "password": "long enough"}, "nobody"),
     Question("POST", "/api/users", {}, "nobody"),
     # Users.
     Question("GET", "/api/users"),

@@ -125,6 +125,7 @@ _IN_GAMES: dict[str, list[Example]] = {
         in_a_game("move", "you already moved", 400, "sense", "move", body={"requested_move": as_move("d2d4")}),
         in_a_game("move", MALFORMED, 400, "sense", body={"requested_move": "e2e4"}),
         in_a_game("move", "the move is none of move_actions", 400, "sense", body={"requested_move": as_move("e2e5")}),
+        in_a_game("move", "the move is none of move_actions", 400, "sense", body={"requested_move": as_move("0000")}),
     ],
     "end_turn": [
         in_a_game("end_turn", FINISHED, 200, "resign"),
@@ -190,7 +191,7 @@ _OTHERS: dict[str, list[Example]] = {
     ],
     "/api/users": [
         Example("the name is taken", 409, _takes_a_name),
-        sending(("POST", "/api/users"), MALFORMED, 400, {"username": "two words", "password": "long enough"}),
+        sending(("POST", "/api/users"), MALFORMED, 400, {"username": "two  words", "password": "long enough"}),
     ],
 }
 

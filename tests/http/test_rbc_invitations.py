@@ -10,7 +10,9 @@ import trio
 from reconchess.scripts.rc_connect import RBCServer
 from trio.testing import MockClock
 
+from gm_protocol.messages import ClockOption
 from gmd.games.commands import CallOff
+from tests.helpers import START_FEN
 from tests.http.rbc import Player, Table, answered, rbc_table
 
 
@@ -180,6 +182,55 @@ async def test_nobody_is_invited_who_is_away_or_has_enough_games() -> None:
         await invite(table, table.white, "black-bot", True)
         response = await post(table, table.white, "invitations/", body)
         assert (response.status_code, response.json()["code"]) == (400, "not_available")
+
+
+async def test_an_invitation_says_what_is_played() -> None:
+    fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
+    async with rbc_table() as table:
+        await get(table, table.black, "users/")
+        body = {"opponent": "black-bot", "color": False}
+        for given, expected in (
+            ({}, {"clock": ClockOption(initial=900.0, increment=5.0), "reversible_moves": 100, "fen": START_FEN}),
+            ({"clock": {"initial": 60, "increment": 0.5}}, {"clock": ClockOption(initial=60.0, increment=0.5)}),
+            ({"clock": None, "fen": fen}, {"clock": None, "fen": fen, "reversible_moves": 100}),
+            ({"clock": {"initial": 60}}, {"clock": ClockOption(initial=60.0, increment=0.0)}),
+            ({"reversible_moves": None, "max_turns": 40}, {"reversible_moves": None, "max_turns": 40}),
+            ({"reversible_moves": 7, "max_turns": None}, {"reversible_moves": 7, "max_turns": None}),
+        ):
+            game_id = answered(await post(table, table.white, "invitations/", {**body, **given}))["game_id"]
+            options = (await table.daemon.arbiter.table(game_id)).game.options
+            assert options.variant == "rbc"
+            assert {name: getattr(options, name) for name in expected} == expected
+            answered(await post(table, table.white, f"games/{game_id}/error_resign"))
+        board = answered(await table.white.get(3, "starting_board"))["board"]
+        assert board == {"type": "Board", "value": fen}
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"clock": 900}, "the body cannot be taken: Expected `object | null`, got `int` - at `$.clock`"),
+        ({"clock": {"initial": "900"}}, "the body cannot be taken: Expected `float`, got `str` - at `$.clock.initial`"),
+        ({"clock": {"initial": 0, "increment": 0}}, "clock.initial: "),
+        (
+            {"clock": {"minutes": 15}},
+            "the body cannot be taken: Object contains unknown field `minutes` - at `$.clo",
+        ),
+        ({"fen": "nonsense"}, "fen: 'nonsense': "),
+        ({"fen": None}, "the body cannot be taken: Expected `str`, got `null` - at `$.fen`"),
+        ({"reversible_moves": 0}, "the body cannot be taken: Expected `int` >= 1 - at `$.reversible_moves`"),
+        ({"max_turns": 1.5}, "the body cannot be taken: Expected `int | null`, got `float` - at `$.max_turns`"),
+        ({"max_turn": 40}, "the body cannot be taken: Object contains unknown field `max_turn`"),
+        ({"variant": "chess960"}, "the body cannot be taken: Object contains unknown field `variant`"),
+    ],
+)
+async def test_what_cannot_be_played_is_refused_by_its_field(given: dict[str, Any], sentence: str) -> None:
+    async with rbc_table() as table:
+        await get(table, table.black, "users/")
+        response = await post(table, table.white, "invitations/", {"opponent": "black-bot", "color": True, **given})
+        assert response.status_code == 400
+        assert response.json()["error"].startswith(sentence)
+        assert len(table.daemon.lobby.book.sent(table.white.id)) == 0
 
 
 async def test_too_many_invitations_are_to_come_later() -> None:

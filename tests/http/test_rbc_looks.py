@@ -6,6 +6,7 @@ import chess
 import pytest
 import trio
 from reconchess.history import GameHistoryDecoder
+from trio.testing import MockClock
 
 from tests.helpers import START_FEN
 from tests.http.rbc import Table, answered, rbc_table
@@ -189,13 +190,33 @@ async def test_to_look_starts_no_clock() -> None:
         assert game.heard == [True, True]
 
 
-async def test_the_status_is_told_as_soon_as_it_is_ones_turn() -> None:
+async def test_game_status_is_answered_at_once_where_nobody_asks_to_wait(autojump_clock: MockClock) -> None:
+    autojump_clock.autojump_threshold = 10.0  # real seconds: only an answer that is held lets time pass
+    async with rbc_table(idle_timeout=10_000, frame_timeout=10_000) as table:
+        game_id = await table.new_game()
+        begun = trio.current_time()
+        for query in ("", "?wait=0"):
+            status = answered(await table.black.get(game_id, f"game_status{query}"))
+            assert status == {"is_my_turn": False, "is_over": False}
+        assert trio.current_time() == begun
+
+
+@pytest.mark.parametrize("wait", ["-1", "30.1", "long", "nan", ""])
+async def test_a_wait_that_is_no_wait_is_refused_by_its_name(wait: str) -> None:
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        response = await table.black.get(game_id, f"game_status?wait={wait}")
+        assert (response.status_code, response.json()["code"]) == (400, "bad_request")
+        assert response.json()["error"].startswith("wait: Expected `float`")
+
+
+async def test_a_held_status_is_told_as_soon_as_it_is_ones_turn() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         told: list[object] = []
 
         async def ask() -> None:
-            told.append(answered(await table.black.get(game_id, "game_status")))
+            told.append(answered(await table.black.get(game_id, "game_status?wait=30")))
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(ask)

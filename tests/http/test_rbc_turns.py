@@ -8,6 +8,7 @@ import chess
 import httpx
 import pytest
 import trio
+from reconchess import LocalGame
 from trio.testing import MockClock
 
 from tests.helpers import Json
@@ -105,6 +106,7 @@ WRONG = {
         b'{"requested_move": {"type": "Move"}}',
         b'{"requested_move": {"type": "Piece", "value": "e2e4"}}',
         b'{"requested_move": {"type": "Move", "value": "e2e5"}}',
+        b'{"requested_move": {"type": "Move", "value": "0000"}}',
         b'{"requested_move": {"type": "Move", "value": "e4"}}',
         b'{"requested_move": {"type": "Move", "value": "xxxxxxxxxxx"}}',
     ],
@@ -322,6 +324,28 @@ async def test_a_clock_runs_from_ready_to_the_move_and_hands_over_there(autojump
         assert answered(await table.black.get(game_id, "seconds_left")) == {"seconds_left": 0.0}
 
 
+async def test_a_late_move_is_not_made_where_local_game_makes_it(autojump_clock: MockClock) -> None:
+    local = LocalGame(seconds_increment=5)
+    local.start()
+    local.seconds_left_by_color[chess.WHITE] = 0.0
+    local.sense(None)
+    local.move(chess.Move.from_uci("e2e4"))
+    local.end_turn()
+    assert (local.turn, local.is_over()) == (chess.BLACK, False)
+    async with rbc_table(idle_timeout=10_000, frame_timeout=10_000) as table:
+        game_id = await table.new_game(clock={"initial": 10, "increment": 5})
+        await table.white.post(game_id, "ready")
+        await table.white.sense(game_id, None)
+        await trio.sleep(12)
+        assert await table.white.move(game_id, "e2e4") == {
+            "move_result": [{"type": "Move", "value": "e2e4"}, None, None]
+        }
+        assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": False}
+        assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "TIMEOUT"
+        history = answered(await table.white.get(game_id, "game_history"))["game_history"]
+        assert history["taken_moves"] == {"true": [], "false": []}
+
+
 async def test_a_body_without_end_does_nothing_but_end_its_connection() -> None:
     async with rbc_table(max_message=4096) as table:
         game_id = await table.new_game()
@@ -336,8 +360,8 @@ async def test_who_asks_for_the_status_and_goes_leaves_nothing_behind(autojump_c
     async with rbc_table() as table:
         game_id = await table.new_game()
         with trio.move_on_after(1):
-            await table.black.get(game_id, "game_status")
+            await table.black.get(game_id, "game_status?wait=5")
         await trio.sleep(10)
         assert not table.daemon.arbiter.watchers.watched(game_id)
-        status = answered(await table.black.get(game_id, "game_status"))  # nothing happens for five seconds
+        status = answered(await table.black.get(game_id, "game_status?wait=5"))  # nothing happens for five seconds
         assert status == {"is_my_turn": False, "is_over": False}

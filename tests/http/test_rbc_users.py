@@ -41,11 +41,30 @@ async def test_who_registers_may_play_by_that_password_and_keeps_its_name() -> N
             assert (response.status_code, response.json()["code"]) == (409, "not_available")
 
 
+async def test_a_name_may_have_spaces_between_words() -> None:
+    name = "My First Bot v1.2"
+    assert len(name) < 64
+    async with http_daemon() as (_, client):
+        for username in (name, "x" * 31 + " " + "y" * 32):
+            registered = await client.post("/api/users/", json={**REGISTRATION, "username": username})
+            assert answered(registered) == {"username": username}
+        response = await client.post("/api/users/", json={**REGISTRATION, "username": name.lower()})
+        assert (response.status_code, response.json()["code"]) == (409, "not_available")
+        response = await client.get("/api/users/", auth=(name.upper(), "correct horse"))
+        assert answered(response) == {"usernames": [name]}
+
+
 async def test_a_registration_that_cannot_be_is_refused() -> None:
     async with http_daemon() as (daemon, client):
         for change in (
             {"username": ""},
-            {"username": "two words"},
+            {"username": "two  words"},
+            {"username": "two\u00a0words"},
+            {"username": " leading"},
+            {"username": "trailing "},
+            {"username": " "},
+            {"username": "tab\tbed"},
+            {"username": "line\n"},
             {"username": "x" * 65},
             {"username": 7},
             {"username": None},
@@ -59,6 +78,24 @@ async def test_a_registration_that_cannot_be_is_refused() -> None:
         for body in (b"", b"[]", b"{", b'{"username": "my-bot"}'):
             assert (await client.post("/api/users/", content=body)).status_code == 400
         assert len(daemon.gate.registry) == 0
+
+
+async def test_neighbours_wrong_passwords_shut_out_nobody_who_is_known() -> None:
+    async with http_daemon(max_failures_per_minute=2) as (daemon, client):
+        await client.post("/api/users/", json=REGISTRATION)
+        for status in (401, 401, 503, 503):
+            response = await client.get("/api/users/", auth=("somebody", "wrong horse"))
+            assert response.status_code == status
+        assert response.json()["code"] == "too_many"
+        assert response.json()["error"] == (
+            "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys and "
+            "passwords have come from there, so this password was not compared"
+        )
+        assert int(response.headers["retry-after"]) == response.json()["retry_after"] == 30
+        async with httpx.AsyncClient(base_url=client.base_url, trust_env=False) as another:
+            response = await another.get("/api/users/", auth=("my-bot", "correct horse"))
+            assert answered(response) == {"usernames": ["my-bot"]}
+        assert daemon.gate.passwords.verified == 3
 
 
 async def test_where_the_operator_registers_others_are_told_so() -> None:

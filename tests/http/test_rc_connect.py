@@ -4,6 +4,7 @@ rc-play-on-server, whose server class lists who is there and invites.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -13,9 +14,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
+import requests
 from reconchess import GameHistory, RemoteGame, WinReason, play_remote_game
 from reconchess.bots.attacker_bot import AttackerBot
 from reconchess.scripts.rc_connect import RBCServer
@@ -23,9 +27,12 @@ from reconchess.scripts.rc_connect import RBCServer
 from tests.serving import served
 
 BIN = Path(sys.executable).parent
+HTTP_PAGE = (Path(__file__).parents[2] / "docs" / "HTTP.md").read_text("utf-8")
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 PATIENCE_SECONDS = 120
 PASSWORD = "correct horse"
+#: The bot of reconchess's whose games end soon.
+ATTACKER = "attacker_bot"
 
 
 @pytest.fixture
@@ -40,7 +47,8 @@ def as_the_readme_has_it(program: str, url: str, name: str) -> list[str]:
     """A command of the README's, for a player and a server of ours; it would ask for the password."""
     match = re.search(rf"^    {program} (.*)$", README, re.MULTILINE)
     assert match is not None
-    arguments = shlex.split(match[1].replace("http://127.0.0.1:7180", url).replace("my-bot", name))
+    words = shlex.split(match[1])
+    arguments = [word.replace("http://127.0.0.1:7180", url).replace("my-bot", name) for word in words]
     assert {url, name} <= set(arguments)
     return [sys.executable, "-u", str(BIN / program), *arguments, "--password", PASSWORD]
 
@@ -52,9 +60,9 @@ def rc_register(url: str, name: str) -> str:
 
 
 @contextmanager
-def rc_connect(url: str, name: str) -> Iterator[subprocess.Popen[str]]:
-    """An rc-connect that runs, with a bot that plays at random."""
-    command = as_the_readme_has_it("rc-connect", url, name)
+def rc_connect(url: str, name: str, bot: str = "random_bot") -> Iterator[subprocess.Popen[str]]:
+    """An rc-connect that runs, with one of reconchess's bots: the README's plays at random."""
+    command = [part.replace("random_bot", bot) for part in as_the_readme_has_it("rc-connect", url, name)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             yield process
@@ -89,6 +97,89 @@ def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> N
         assert "rror" not in output
         assert process.returncode == 0
         assert RBCServer(url, ("bot", PASSWORD)).get_invitations() == []
+
+
+def read_until(process: subprocess.Popen[str], text: str) -> list[str]:
+    """The lines that a process writes, up to one that has a text."""
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if text in line:
+            return lines
+    raise AssertionError(f"{text!r} is not in {lines}")
+
+
+def interrupted(process: subprocess.Popen[str]) -> str:
+    """What an rc-connect still says that is told to stop; it waits for its games."""
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 0
+    return output
+
+
+def test_of_two_rc_connects_on_one_account_one_plays_each_game(url: str) -> None:
+    for name in ("My Bot", "guest"):
+        rc_register(url, name)
+    guest = RBCServer(url, ("guest", PASSWORD))
+    with rc_connect(url, "My Bot", ATTACKER) as one, rc_connect(url, "My Bot", ATTACKER) as other:
+        said = [read_until(process, "Connected successfully") for process in (one, other)]
+        games = [guest.send_invitation("My Bot", bool(number % 2)) for number in range(2)]
+        for game_id in games:
+            random.seed(game_id)
+            _, reason, _ = play_remote_game(url, game_id, ("guest", PASSWORD), AttackerBot())
+            assert reason is not WinReason.TIMEOUT  # which error_resign comes to
+        for process, lines in zip((one, other), said, strict=True):
+            assert process.poll() is None
+            lines.append(interrupted(process))
+    output = "".join(chain.from_iterable(said))
+    assert "Fatal error" not in output
+    assert "Traceback" not in output
+    for game_id in games:
+        assert output.count(f"Invitation {game_id} accepted. Playing game {game_id}.") == 1
+        assert output.count(f"Finished game {game_id}") == 1
+
+
+def test_rc_connect_survives_that_its_invitation_was_accepted_by_another(url: str) -> None:
+    for name in ("bot", "guest"):
+        rc_register(url, name)
+    bots = [RBCServer(url, ("bot", PASSWORD)) for _ in range(2)]
+    assert [bot.get_invitations() for bot in bots] == [[], []]
+    game_id = RBCServer(url, ("guest", PASSWORD)).send_invitation("bot", True)
+    assert [bot.get_invitations() for bot in bots] == [[game_id], [game_id]]
+    assert bots[0].accept_invitation(game_id) == game_id
+    # What rc-connect runs for each invitation, in a process of its own.
+    program = (
+        "from reconchess.scripts.rc_connect import accept_invitation_and_play as play; "
+        f"play({url!r}, ('bot', {PASSWORD!r}), {game_id}, None, None)"
+    )
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (0, "")
+    _, headline, sentence = process.stdout.splitlines()
+    assert headline == "Authentication Error!"
+    assert json.loads(sentence)["error"].startswith(f"invitation {game_id}: another program of this account")
+    assert [bot.get_invitations() for bot in bots] == [[game_id], []]
+
+
+def test_two_rc_connects_meet_by_one_invitation_made_by_hand(url: str) -> None:
+    for name in ("my-bot", "other-bot"):
+        rc_register(url, name)
+    with rc_connect(url, "my-bot", ATTACKER) as mine, rc_connect(url, "other-bot", ATTACKER) as other:
+        for process in (mine, other):
+            read_until(process, "Connected successfully")
+        game_id = requests.post(**readme_invitation(url)).json()["game_id"]
+        for process in (mine, other):
+            lines = read_until(process, f"Finished game {game_id}")
+            assert f"Received invitation {game_id}." in "".join(lines)
+            assert "rror" not in "".join(lines)
+
+
+def readme_invitation(url: str) -> dict[str, Any]:
+    """The request that docs/HTTP.md makes by curl."""
+    match = re.search(r"^ +curl -u (\S+):PASSWORD (\S+) \\\n +-d '(.*)'$", HTTP_PAGE, re.MULTILINE)
+    assert match is not None
+    assert match[2] == "http://127.0.0.1:7180/api/invitations/"
+    return {"url": f"{url}/api/invitations/", "auth": (match[1], PASSWORD), "data": match[3]}
 
 
 def test_a_person_is_shown_who_is_there_and_invites_it(url: str, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 import requests
 import trio
 from chess import Color, Move, Piece, Square
-from reconchess import GameHistory, Player, RemoteGame, WinReason, play_remote_game, play_turn
+from reconchess import GameHistory, LocalGame, Player, RemoteGame, WinReason, play_remote_game, play_turn
 from reconchess.bots.attacker_bot import AttackerBot
 from reconchess.bots.random_bot import RandomBot
 from reconchess.history import GameHistoryEncoder
@@ -83,8 +83,6 @@ class RemoteSide:
         return [tuple(cell) for cell in await in_thread(self._game.sense, square)]
 
     async def move(self, requested: Move | None) -> MoveResult:
-        if requested == Move.null():
-            raise ValueError("reconchess allows no null move; here it is a pass")
         asked, taken, captured = await in_thread(self._game.move, requested)
         await in_thread(self._game.end_turn)
         self._turn = not self._turn
@@ -104,6 +102,22 @@ class RemoteSide:
         assert (history.get_white_player_name(), history.get_black_player_name()) == ("white-bot", "black-bot")
         history.store_players(None, None)
         return GameHistoryEncoder().encode(history)
+
+
+async def test_the_null_move_raises_as_in_local_game_and_passes_nothing() -> None:
+    async with rbc_table() as table:
+        local = LocalGame()
+        remote = RemoteGame(url_of(table.daemon), await table.new_game(), table.white.auth)
+        local.start()
+        await in_thread(remote.start)
+        for _ in range(2):
+            local.sense(None)
+            await in_thread(remote.sense, None)
+            with pytest.raises(ValueError, match="0000 was not in move_actions"):
+                local.move(Move.null())
+            with pytest.raises(ValueError, match="0000, the null move, is not among move_actions"):
+                await in_thread(remote.move, Move.null())
+        assert tuple(await in_thread(remote.move, None)) == local.move(None) == (None, None, None)
 
 
 @pytest.mark.proof

@@ -36,6 +36,9 @@ GETS = (
     "game_history",
 )
 
+#: The game's status, held for longer than :meth:`Pair.pass_time` ever passes in an opponent's turn.
+HELD_STATUS = "game_status?wait=5"
+
 #: Of an answer, what says when it was made.
 TIMES = ("date",)
 
@@ -126,10 +129,10 @@ class Pair:
     async def look(self, *, status: bool) -> None:
         """Everything that changes nothing, or is refused.
 
-        :param status: ask for the game's status, too, which is waited for off one's turn.
+        :param status: ask for the game's status, too, both at once and held, which it is off one's turn.
         """
         await self.look_outside(at_everything=False)
-        for what in (*GETS, "game_status") if status else GETS:
+        for what in (*GETS, "game_status", *([HELD_STATUS] if status else [])):
             await self.ask("GET", what)
         for what in (*GETS, "game_status"):
             await self.ask("GET", what, stranger=True)
@@ -174,10 +177,10 @@ class Pair:
                 body = {"requested_move": _uci(action.move)}
                 answered(await twin.opponent.post(twin.game_id, "move", body))
                 answered(await twin.opponent.post(twin.game_id, "end_turn", {}))
-        self.compare(Question("GET", "/api/games/{game_id}/game_status"), *told)
+        self.compare(Question("GET", f"/api/games/{{game_id}}/{HELD_STATUS}"), *told)
 
     async def _wait(self, twin: Twin, answers: list[object]) -> None:
-        answers.append(shown(await twin.observer.get(twin.game_id, "game_status")))
+        answers.append(shown(await twin.observer.get(twin.game_id, HELD_STATUS)))
 
     async def _until_watched(self, told: list[list[object]]) -> None:
         """Return once both wait, or have been told something though nothing has happened."""
@@ -190,7 +193,7 @@ class Pair:
         await wait_all_tasks_blocked()
 
     def pass_time(self) -> None:
-        """Less than the status of a game is waited for."""
+        """Less than the status of a game is held for."""
         self.clock.jump(self.rng.choice([0.0, 0.25, 1.0]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
+from itertools import count
 
 import pytest
 import trio
@@ -13,12 +14,15 @@ from gm_protocol.errors import TooMany, Unauthorized
 from gmd.players.account import Account
 from gmd.players.credentials import Credentials
 from gmd.players.gate import Gate
+from gmd.players.guesses import OWN_PER_MINUTE
 from gmd.players.memory import MemoryPlayers
 from gmd.players.passwords import Passwords
 from gmd.players.registry import Registry
 
 PEER = "192.0.2.1:4711"
 PASSWORD = "correct horse"
+#: Another connection from the same address.
+NEIGHBOUR = "192.0.2.1:999"
 
 
 @asynccontextmanager
@@ -82,17 +86,89 @@ async def test_what_is_wrong_is_refused_in_the_same_words_and_is_not_remembered(
         assert len(credentials) == 1
 
 
+async def use_up(credentials: Credentials, name: str, secret: str = "wrong") -> int:
+    """Try a wrong pair from the address of :data:`PEER` until that is refused; how often it was looked at."""
+    for looked_at in count():
+        try:
+            await credentials.admit(name, secret, NEIGHBOUR)
+        except Unauthorized:
+            continue
+        except TooMany:
+            return looked_at
+    raise AssertionError
+
+
 async def test_wrong_attempts_are_few_and_shut_out_nobody_who_is_known() -> None:
     async with players(max_failures=2) as (gate, account, key):
         credentials = Credentials(gate)
         await credentials.admit("Bot", PASSWORD, PEER)
-        for _ in range(2):
-            await refused(credentials, "Bot", "wrong")
+        assert await use_up(credentials, "Somebody") == 2
+        for peer in (PEER, "192.0.2.1:4712", "192.0.2.2:1"):
+            assert await credentials.admit("bot", PASSWORD, peer) == account
+            assert await credentials.admit("Bot", key, peer) == account
+
+
+async def test_a_player_whose_password_is_verified_anew_is_not_shut_out() -> None:
+    async with players(max_failures=2) as (gate, account, _):
+        credentials = Credentials(gate, seconds=0)  # nothing is remembered
+        await credentials.admit("Bot", PASSWORD, PEER)
+        assert await use_up(credentials, "Somebody") == 2
+        for _ in range(2 * OWN_PER_MINUTE):  # which right passwords do not use up
+            assert await credentials.admit("Bot", PASSWORD, "192.0.2.1:4712") == account
+
+
+async def test_a_player_who_is_not_known_at_an_address_is_refused_and_told_why() -> None:
+    async with players(max_failures=2) as (gate, _, _key):
+        credentials = Credentials(gate)
+        await credentials.admit("Bot", PASSWORD, "192.0.2.2:1")
+        assert await use_up(credentials, "Somebody") == 2
+        for secret in (PASSWORD, "wrong"):
+            with pytest.raises(TooMany) as refusal:
+                await credentials.admit("Bot", secret, PEER)
+            assert str(refusal.value) == (
+                "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys and "
+                "passwords have come from there, so this password was not compared"
+            )
+            assert refusal.value.retry_after == 30.0
+
+
+async def test_no_password_is_guessed_faster_because_it_is_remembered_or_known() -> None:
+    async with players(max_failures=2) as (gate, account, _):
+        credentials = Credentials(gate)
+        await credentials.admit("Bot", PASSWORD, PEER)
+        assert await use_up(credentials, "Bot") == 2 + OWN_PER_MINUTE
+        for peer in (NEIGHBOUR, "192.0.2.1:4713"):
+            with pytest.raises(TooMany):  # though the pair is remembered
+                await credentials.admit("Bot", PASSWORD, peer)
+        # The connection that has shown it is let in, as long as it shows nothing else.
+        assert await credentials.admit("Bot", PASSWORD, PEER) == account
         with pytest.raises(TooMany):
             await credentials.admit("Bot", "wrong", PEER)
-        assert await credentials.admit("Bot", PASSWORD, PEER) == account
-        assert await credentials.admit("Bot", key, PEER) == account
-        assert await credentials.admit("Bot", PASSWORD, "192.0.2.2:1") == account
+        with pytest.raises(TooMany):
+            await credentials.admit("Bot", PASSWORD, PEER)
+
+
+async def test_a_connection_that_was_let_in_stays_so_when_its_password_is_verified_anew() -> None:
+    async with players(max_failures=2) as (gate, account, _):
+        credentials = Credentials(gate, seconds=0)
+        await credentials.admit("Bot", PASSWORD, PEER)
+        assert await use_up(credentials, "Bot") == 2 + OWN_PER_MINUTE
+        for _ in range(2):
+            assert await credentials.admit("Bot", PASSWORD, PEER) == account
+        await gate.registry.revoke(account.player)
+        with pytest.raises(Unauthorized):
+            await credentials.admit("Bot", PASSWORD, PEER)
+        with pytest.raises(TooMany):  # that is no right pair any more
+            await credentials.admit("Bot", PASSWORD, PEER)
+
+
+async def test_what_a_proxy_forwards_is_no_connection() -> None:
+    async with players(max_failures=2) as (gate, _, _key):
+        credentials = Credentials(gate)
+        await credentials.admit("Bot", PASSWORD, "192.0.2.1:0")
+        assert await use_up(credentials, "Bot") == 2 + OWN_PER_MINUTE
+        with pytest.raises(TooMany):
+            await credentials.admit("Bot", PASSWORD, "192.0.2.1:0")
 
 
 async def test_a_password_is_verified_again_after_a_while(autojump_clock: MockClock) -> None:

@@ -15,7 +15,7 @@ import trio.testing
 
 from gm_protocol.framing import DEFAULT_MAX_MESSAGE, encode_frame
 from gmd.daemon import Daemon
-from gmd.tcp.tls import HANDSHAKE_RECORD
+from gmd.tls import HANDSHAKE_RECORD
 from tests.helpers import Client, Json, connected, running_daemon, troubles
 from tests.tls import Certificates, TlsClient, tls_connected, tls_daemon
 

@@ -5,10 +5,11 @@ To look starts no clock and counts for nothing: ``ready`` is what says that a pl
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import chess
 from litestar import get
+from litestar.params import QueryParameter
 from msgspec import Struct
 
 from gmd.games.clock import MAX_SECONDS
@@ -20,9 +21,8 @@ from gmd.http.refusals import UNAUTHORIZED, documented
 from gmd.http.seat import GameId, Seat, look, look_at_ended, take_seat, winner_of
 from gmd.local import Refused
 
-#: How long the status of a game is waited for, which reconchess's client asks for every half second: less than any
-#: client's patience, and enough for it to know of its turn when that begins.
-STATUS_SECONDS = 5.0
+#: The longest that a client may ask the status of a game to be held: less than proxies and HTTP clients wait.
+MAX_STATUS_SECONDS = 30.0
 
 #: What the manual says of the refusals.
 NO_PLAYER = "Invalid or empty authentication information, or not a player in the specified game."
@@ -172,25 +172,32 @@ async def is_over(game_id: GameId, guest: FromGuest) -> IsOver:
 
 @get("/is_my_turn", summary="Whether it is your turn", responses=ANYBODY)
 async def is_my_turn(game_id: GameId, guest: FromGuest) -> IsMyTurn:
-    """It never is for who does not play. The answer comes at once."""
+    """It never is for who does not play."""
     return IsMyTurn((await _status(guest, game_id)).is_my_turn)
 
 
 @get("/game_status", summary="Both at once", responses=ANYBODY)
-async def game_status(game_id: GameId, guest: FromGuest) -> GameStatus:
-    """What a player asks again and again until it is its turn.
+async def game_status(
+    game_id: GameId,
+    guest: FromGuest,
+    wait: Annotated[
+        float, QueryParameter(ge=0, le=MAX_STATUS_SECONDS, description="Seconds to hold the answer for, at most.")
+    ] = 0.0,
+) -> GameStatus:
+    """What a player asks again and again until it is its turn. Without ``wait`` the answer comes at once.
 
-    The answer comes as soon as one of both is true, and after five seconds at the latest.
+    With it the answer is held until one of both is true. A client must ask for that: one that thinks between two
+    requests sends the same requests as one that sleeps, and would not think while its answer is held.
     """
     status = await _status(guest, game_id)
-    if status.is_my_turn or status.is_over:
+    if status.is_my_turn or status.is_over or not wait:
         return status
     try:
-        await guest.ask("wait", game_id=game_id, brief=True, timeout=STATUS_SECONDS)
+        await guest.ask("wait", game_id=game_id, brief=True, timeout=wait)
     except Refused as refused:
         if refused.code != "not_a_player":
             raise
-        return status  # who does not play has nothing to wait for
+        return status  # a spectator has no turn to wait for
     return await _status(guest, game_id)
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from litestar import get, post
+from typing import Annotated, Any
+
+from litestar import Request, get, post
 from litestar.params import JSONBody
-from msgspec import Struct
+from litestar.status_codes import HTTP_401_UNAUTHORIZED
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gm_protocol.errors import GmError, NoSuchGame, NotAvailable
-from gmd.http.backend import FromDaemon
-from gmd.http.guests import FromGuest
-from gmd.http.refusals import UNAUTHORIZED, documented, documented_with_body
+from gm_protocol.messages import ClockOption
+from gmd.http.backend import Backend, FromDaemon
+from gmd.http.claims import Taken
+from gmd.http.guests import FromGuest, connection_of
+from gmd.http.refusals import UNAUTHORIZED, Unusual, documented, documented_with_body
 from gmd.http.seat import GameId, check_id
 from gmd.local import Refused
 
 from .turns import Done
+
+AnyRequest = Request[Any, Any, Any]
 
 
 class Invitations(Struct, frozen=True):
@@ -22,11 +29,35 @@ class Invitations(Struct, frozen=True):
     invitations: list[int]
 
 
-class Invite(Struct, frozen=True):
-    """Whom to play, by name, and with which colour: true for White."""
+#: A limit of turns.
+Limit = Annotated[int, Meta(ge=1, le=1_000_000)]
+
+
+class Invite(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom to play, by name, and with which colour: true for White. All else is as ``LocalGame`` has it if left out."""
 
     opponent: str
     color: bool
+    clock: Annotated[
+        ClockOption | UnsetType | None,
+        Meta(description="Seconds: initial and increment; null for none. 900 and 5 if left out."),
+    ] = UNSET
+    fen: Annotated[str | UnsetType, Meta(description="Where the game begins; the usual start if left out.")] = UNSET
+    reversible_moves: Annotated[
+        Limit | UnsetType | None,
+        Meta(
+            description="A draw after so many turns without a capture or a pawn move, null for none; 100 if left out."
+        ),
+    ] = UNSET
+    max_turns: Annotated[
+        Limit | UnsetType | None,
+        Meta(description="So many full turns are a draw; null, or left out, for no limit."),
+    ] = UNSET
+
+    def terms(self) -> dict[str, Any]:
+        """What was given of what the game is played with, in the fields of ``challenge``."""
+        given = {name: getattr(self, name) for name in ("clock", "fen", "reversible_moves", "max_turns")}
+        return {name: value for name, value in given.items() if value is not UNSET}
 
 
 class InvitedGame(Struct, frozen=True):
@@ -38,7 +69,9 @@ class InvitedGame(Struct, frozen=True):
 NO_NUMBER = "What stands in the path is no number."
 ANYBODY = documented(unauthorized=UNAUTHORIZED)
 INVITED = documented(
-    unauthorized=UNAUTHORIZED, bad_request="Invitation does not exist, or not any more.", not_found=NO_NUMBER
+    unauthorized=f"{UNAUTHORIZED} Or another program of the account has accepted it: rc-connect prints why.",
+    bad_request="Invitation does not exist, or not any more.",
+    not_found=NO_NUMBER,
 )
 FINISHED = documented(
     unauthorized=UNAUTHORIZED,
@@ -47,31 +80,56 @@ FINISHED = documented(
 )
 SENT = documented_with_body(
     unauthorized=UNAUTHORIZED,
-    bad_request="The opponent is not active, has as many games as it takes, or is you; or malformed request data.",
+    bad_request="The opponent is not active, has as many games as it takes, or is you; the clock, the FEN or a limit "
+    "cannot be played with; or malformed request data.",
 )
 
 
 @get("/", summary="The invitations to you", responses=ANYBODY)
-async def listed(guest: FromGuest, backend: FromDaemon) -> Invitations:
-    """Those not accepted, and those accepted by somebody who may not know it: until ``ready``, or ``finish``."""
-    found = await backend.parts.lobby.listed(guest.player.player)
-    return Invitations([invitation.game_id for invitation in found])
+async def listed(guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> Invitations:
+    """Those not accepted; those accepted, until ``ready`` or ``finish``, on this connection or on one that has asked
+    nothing about the game for a minute; and the games that you have made, and asked nothing about, for 15 seconds.
+    """
+    player, connection = guest.player.player, connection_of(request)
+    found = [invitation.game_id for invitation in await backend.parts.lobby.listed(player)]
+    found = [game_id for game_id in found if guest.claims.admits(player, game_id, connection)]
+    for game_id in guest.claims.offered(player, connection):
+        if await _is_played(backend, game_id, player, if_over=True):
+            guest.claims.forget(player, game_id)
+        else:
+            found.append(game_id)
+    return Invitations(sorted(found))
 
 
 @post("/", status_code=200, summary="Invite somebody", responses=SENT)
 async def invite(data: JSONBody[Invite], guest: FromGuest) -> InvitedGame:
-    """Make a game with fifteen minutes and five seconds a move, in which you have your seat."""
+    """Make a game in which you have your seat: with fifteen minutes and five seconds a move, unless you say otherwise.
+
+    Where you ask nothing about the game for fifteen seconds, it is listed to you, too, for your own ``rc-connect``.
+    """
     color = "white" if data.color else "black"
-    reply = await guest.ask("challenge", opponent=data.opponent, color=color, variant="rbc", brief=True)
+    terms = {"variant": "rbc", **data.terms()}
+    reply = await guest.ask("challenge", opponent=data.opponent, color=color, brief=True, **terms)
+    guest.claims.made(guest.player.player, reply["game_id"])
     return InvitedGame(reply["game_id"])
 
 
 @post("/{invitation_id:int}", status_code=200, summary="Accept an invitation", responses=INVITED)
-async def accept(invitation_id: GameId, guest: FromGuest) -> InvitedGame:
-    """Take the seat. Accepting again gives the same game: reconchess's client may have lost the reply."""
+async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> InvitedGame:
+    """Take the seat. Accepting again gives the same game: reconchess's client may have lost the reply.
+
+    On another connection it is refused as long as the one that has accepted plays the game, or may be about to.
+    """
+    player, connection, claims = guest.player.player, connection_of(request), guest.claims
     try:
         check_id(invitation_id)
-        await guest.ask("accept", game_id=invitation_id, brief=True)
+        if not claims.holds(player, invitation_id, connection) and await _is_played(backend, invitation_id, player):
+            raise Taken(invitation_id)
+        with claims.accepting(player, invitation_id, connection):
+            if not claims.is_made(player, invitation_id):
+                await guest.ask("accept", game_id=invitation_id, brief=True)
+    except Taken as refusal:  # of all refusals, rc-connect prints the sentence of this status alone
+        raise Unusual(refusal, HTTP_401_UNAUTHORIZED) from None
     except (NoSuchGame, Refused) as refusal:
         raise _of_invitation(refusal) from None
     return InvitedGame(invitation_id)
@@ -80,12 +138,30 @@ async def accept(invitation_id: GameId, guest: FromGuest) -> InvitedGame:
 @post("/{invitation_id:int}/finish", status_code=200, summary="Be done with an invitation", responses=FINISHED)
 async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -> Done:
     """It is listed no more. The game goes on, if it has not ended."""
+    if guest.claims.is_made(guest.player.player, invitation_id):
+        guest.claims.act(guest.player.player, invitation_id)
+        return Done()
     try:
         check_id(invitation_id)
         await backend.parts.lobby.finish(invitation_id, guest.player.player, guest.arrived)
     except NoSuchGame as refusal:
         raise _of_invitation(refusal) from None
     return Done()
+
+
+async def _is_played(backend: Backend, game_id: int, player: int, *, if_over: bool = False) -> bool:
+    """Whether a player has been heard from in a game.
+
+    :param if_over: what to say of a game that is over, or not there any more.
+    :raises NoSuchGame: there is none of that id, unless ``if_over`` answers for it.
+    """
+    try:
+        game = (await backend.parts.arbiter.table(game_id)).game
+    except NoSuchGame:
+        if if_over:
+            return True
+        raise
+    return if_over if game.over else any(game.heard[seat] for seat in game.seats(player))
 
 
 def _of_invitation(refusal: GmError | Refused) -> GmError | Refused:

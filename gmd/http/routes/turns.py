@@ -14,7 +14,7 @@ from litestar import post
 from litestar.params import JSONBody
 from msgspec import Meta, Struct
 
-from gm_protocol.errors import NotYourTurn, WrongPhase
+from gm_protocol.errors import IllegalMove, NotYourTurn, WrongPhase
 from gmd.http import reconchess
 from gmd.http.backend import FromDaemon
 from gmd.http.guests import FromGuest
@@ -24,6 +24,9 @@ from gmd.http.seat import GameId, Seat, take_seat
 from gmd.local import Refused
 
 from .games import BOTH_SEATS, NO_GAME, NO_PLAYER
+
+#: UCI's null move. The protocol reads it as a pass; ``reconchess.LocalGame`` raises, so it is refused here.
+NULL_MOVE = chess.Move.null().uci()
 
 PLAYERS = {"unauthorized": NO_PLAYER, "not_found": NO_GAME}
 
@@ -109,6 +112,8 @@ async def move(game_id: GameId, data: JSONBody[MoveAction], guest: FromGuest) ->
     """What became of it. The same again shows that again; after the game's end nothing does."""
     seat = await take_seat(guest, game_id)
     requested = None if data.requested_move is None else data.requested_move.value
+    if requested == NULL_MOVE and not seat.over:
+        raise IllegalMove(f"requested_move: {NULL_MOVE}, the null move, is not among move_actions; null passes")
     try:
         reply = await seat.ask("move", move=requested, ply=seat.ply_of_move(requested))
     except Refused as refused:

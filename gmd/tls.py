@@ -1,4 +1,4 @@
-"""TLS on the game port: the server's certificate, and the stream that it makes of a connection.
+"""TLS: the server's certificate, and the stream that it makes of a connection.
 
 The protocol under TLS is the protocol. Two things differ from TLS as it is commonly met. A connection may end without
 TLS having been told: frames say where they end, so that nobody gains by cutting one off, and clients that just close
@@ -37,47 +37,50 @@ class Certificate:
     :ivar context: for connections that come in now.
     """
 
-    def __init__(self, cert: str, key: str) -> None:
-        """:raises ConfigError: the files cannot be used; the message names the setting and the file."""
-        self._cert, self._key = cert, key
-        self.context = _context(cert, key)
+    def __init__(self, cert: str, key: str, setting: str = "tls") -> None:
+        """:param setting: what the settings' names begin with: ``tls`` for ``tls_cert`` and ``tls_key``.
+        :raises ConfigError: the files cannot be used; the message names the setting and the file.
+        """
+        self._cert, self._key, self._setting = cert, key, setting
+        self.context = _context(cert, key, setting)
 
     def reload(self) -> None:
         """Read both files again, for connections still to come.
 
         :raises ConfigError: they cannot be used; the certificate read before stays.
         """
-        self.context = _context(self._cert, self._key)
+        self.context = _context(self._cert, self._key, self._setting)
 
 
-def certificate_of(cert: str | None, key: str | None) -> Certificate | None:
+def certificate_of(cert: str | None, key: str | None, setting: str = "tls") -> Certificate | None:
     """The certificate that the settings ``tls_cert`` and ``tls_key`` name; None where neither does.
 
+    :param setting: what their names begin with.
     :raises ConfigError: one is given without the other, or they cannot be used.
     """
     if not cert and not key:
         return None
     if not cert or not key:
-        given, missing = (("tls_cert", "tls_key"), ("tls_key", "tls_cert"))[not cert]
+        given, missing = (f"{setting}_cert", f"{setting}_key")[:: 1 if cert else -1]
         raise ConfigError(f"{given}: {cert or key!r} goes with {missing}, which is not given")
-    return Certificate(cert, key)
+    return Certificate(cert, key, setting)
 
 
-def _context(cert: str, key: str) -> ssl.SSLContext:
+def _context(cert: str, key: str, setting: str) -> ssl.SSLContext:
     """A server's context with the library's defaults of the day: TLS 1.2 or newer, and no weak ciphers."""
-    for setting, file in (("tls_cert", cert), ("tls_key", key)):
-        _check_readable(setting, file)
-    _check_certificate(cert)
+    for suffix, file in (("cert", cert), ("key", key)):
+        _check_readable(f"{setting}_{suffix}", file)
+    _check_certificate(cert, setting)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.options |= ssl.OP_NO_RENEGOTIATION  # which lets a client of TLS 1.2 make a server work for nothing
     try:
-        context.load_cert_chain(cert, key, password=partial(_refuse_passphrase, key))
+        context.load_cert_chain(cert, key, password=partial(_refuse_passphrase, key, setting))
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
-            raise ConfigError(f"tls_key: {key} is not the key of the certificate in {cert}") from error
+            raise ConfigError(f"{setting}_key: {key} is not the key of the certificate in {cert}") from error
         if error.reason is not None and error.reason.startswith("EE_"):  # the certificate's own: too weak, for one
-            raise ConfigError(f"tls_cert: the certificate in {cert} cannot be used: {error.reason}") from error
-        raise ConfigError(f"tls_key: {key} holds no private key in PEM") from error
+            raise ConfigError(f"{setting}_cert: the certificate in {cert} cannot be used: {error.reason}") from error
+        raise ConfigError(f"{setting}_key: {key} holds no private key in PEM") from error
     return context
 
 
@@ -90,17 +93,17 @@ def _check_readable(setting: str, file: str) -> None:
         raise ConfigError(f"{setting}: {file} cannot be read: {reason}") from error
 
 
-def _check_certificate(cert: str) -> None:
+def _check_certificate(cert: str, setting: str) -> None:
     """Loading certificate and key together would not tell which of them is wrong."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cert)
     except ssl.SSLError as error:
-        raise ConfigError(f"tls_cert: {cert} holds no certificate in PEM") from error
+        raise ConfigError(f"{setting}_cert: {cert} holds no certificate in PEM") from error
 
 
-def _refuse_passphrase(key: str) -> str:
+def _refuse_passphrase(key: str, setting: str) -> str:
     """In place of OpenSSL's question on the terminal, where a daemon has nobody to answer."""
-    raise ConfigError(f"tls_key: {key} is encrypted; a daemon needs a key without a passphrase")
+    raise ConfigError(f"{setting}_key: {key} is encrypted; a daemon needs a key without a passphrase")
 
 
 class TlsStream(trio.abc.Stream):

@@ -1,0 +1,88 @@
+"""How often passwords may be guessed: by address, and beside that by player, where the player is known there."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+
+from gm_protocol.errors import TooMany
+
+from .account import folded
+from .attempts import Attempts, source_of
+
+#: Attempts in a minute that a player has to itself at an address where it is known, when all others are used up there:
+#: enough for its programs to come in one after the other, and too few to guess a password by.
+OWN_PER_MINUTE = 10
+#: Pairs of a player and an address remembered, some 200 bytes each. Beyond that the one used longest ago is forgotten.
+MAX_KNOWN = 10_000
+
+#: What a refusal says behind the limit, for somebody whose password may be right.
+WHY = "too many wrong keys and passwords have come from there, so this password was not compared"
+
+_Key = tuple[str, str]
+
+
+class Guesses:
+    """Lets passwords be compared as often as that is no way to guess one.
+
+    Attempts are counted by address (:class:`Attempts`), and a class or a lab has one address. So a player who was let
+    in from an address before has some attempts there of its own, which its neighbours cannot use up by other names.
+    """
+
+    def __init__(self, failures: Attempts, own: int = OWN_PER_MINUTE) -> None:
+        """:param failures: what is counted by address, wrong keys among it.
+        :param own: how many attempts a known player has to itself in a minute.
+        """
+        self._failures = failures
+        self._own = Attempts("max_failures_per_minute, beside them", own, 60.0)
+        self._known: OrderedDict[_Key, None] = OrderedDict()
+
+    def know(self, name: str, peer: str) -> None:
+        """Note that a player was let in, or has registered, from somewhere."""
+        if peer:
+            self._known[_key(name, peer)] = None
+            self._known.move_to_end(_key(name, peer))
+            if len(self._known) > MAX_KNOWN:
+                self._known.popitem(last=False)
+
+    def take(self, name: str, peer: str) -> Callable[[], None]:
+        """Use up one attempt at a player's password; what is returned gives it back, where it was right.
+
+        :param peer: whose attempt it is, as host:port.
+        :raises TooMany: there is none left.
+        """
+        counter, source = self._counter(name, peer)
+        counter.take(source)
+        return partial(counter.give_back, source)
+
+    def check(self, name: str, peer: str) -> None:
+        """See to it that there is an attempt left, and leave it there.
+
+        :raises TooMany: there is none.
+        """
+        self._counter(name, peer)
+
+    def _counter(self, name: str, peer: str) -> tuple[Attempts, str]:
+        """Where an attempt is counted, and as whose."""
+        try:
+            self._failures.check(peer)
+            return self._failures, peer
+        except TooMany as refusal:
+            if _key(name, peer) not in self._known:
+                raise _explained(refusal) from None
+        mine = f"{source_of(peer)} {folded(name)}:0"
+        try:
+            self._own.check(mine)
+        except TooMany as refusal:
+            raise _explained(refusal) from None
+        return self._own, mine
+
+
+def _explained(refusal: TooMany) -> TooMany:
+    assert refusal.retry_after is not None
+    return TooMany(f"{refusal}: {WHY}", refusal.retry_after)
+
+
+def _key(name: str, peer: str) -> _Key:
+    return source_of(peer), folded(name)
