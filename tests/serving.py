@@ -16,7 +16,7 @@ SERVE = (sys.executable, "-m", "gmd", "serve")
 
 #: Seconds after which a daemon is taken to hang as it starts: many times what one takes on a machine that is busy.
 START_SECONDS = 300
-#: Seconds after which it is taken to hang as it stops. That five are enough on a machine with time to spare follows from
+#: Seconds after which it is taken to hang as it stops. That five are enough on an idle machine follows from
 #: its setting `stop_timeout`, which `tests/tcp/test_stopping.py` holds it to by a clock that jumps.
 STOP_SECONDS = 120
 
