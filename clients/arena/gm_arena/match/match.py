@@ -30,6 +30,7 @@ from .settings import Entrant
 from .summary import meeting, summary
 from .text import summary_text
 from .trial import try_out
+from .verdict import verdict
 
 #: Players whom nobody has registered: on a server of others', they begin with one that is drawn from so many.
 OPEN_PLAYERS = 2**51
@@ -114,7 +115,8 @@ class Match:
         if error is not None:
             raise error
         if self._record is not None:
-            self._record.finish(summary(self._records, self._labels, self._sprt))
+            found = verdict(self._records, self._labels, self._sprt)
+            self._record.finish({**summary(self._records, self._labels, self._sprt), "verdict": found.text})
 
     async def _play(self, outputs: Outputs) -> None:
         error: Exception | None = None
