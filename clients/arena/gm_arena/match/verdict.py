@@ -60,10 +60,10 @@ def of_difference(two: Meeting) -> Verdict:
     side, sample = told(two.sample), two.sample
     if side is None:
         goal, more = next_goal(sample)
-        scored = f"{two.one} scored {_percent(two.games.mean)} in {_games(two.games.size)}{_elo_clause(two)}"
+        scored = f"{two.one} scored {percent(two.games.mean)} in {_games(two.games.size)}{_elo_clause(two)}"
         tells = f"about {_round(more)} more games would tell {goal:g} Elo"
         return Verdict(f"not decided: {scored}; {tells}{_few_clause(two)}", "open")
-    text = f"{two.one} is {side} than {two.other}: {_elo(two)}, {_percent(sureness(sample))} sure{_few_clause(two)}"
+    text = f"{two.one} is {side} than {two.other}: {elo_text(two)}, {percent(sureness(sample))} sure{_few_clause(two)}"
     return Verdict(text, "good" if side == "stronger" else "bad")
 
 
@@ -77,7 +77,7 @@ def of_test(two: Meeting, sprt: Sprt) -> Verdict:
     name = "" if sprt.model == "logistic" else f"{sprt.model} "
     passes, tone = ("passes", "good") if decided == "H1" else ("fails", "bad")
     means = _than(bound, f"{name}Elo", two.other, more=decided == "H1")
-    text = f"{two.one} {passes} the test: {means}, {_percent(1.0 - error)} sure, after {_games(two.games.size)}"
+    text = f"{two.one} {passes} the test: {means}, {percent(1.0 - error)} sure, after {_games(two.games.size)}"
     return Verdict(text + _elo_clause(two), tone)  # type: ignore[arg-type]
 
 
@@ -103,9 +103,9 @@ def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
     nearest = min(others, key=lambda other: sure[other])
     scored = f"{halves(points[leader] / 2)} of {played[leader]} points"
     if sure[nearest] >= TELLS:
-        return Verdict(f"{leader} is the strongest: {scored}, {_percent(sure[nearest])} sure against {nearest}", "good")
+        return Verdict(f"{leader} is the strongest: {scored}, {percent(sure[nearest])} sure against {nearest}", "good")
     behind = f"{nearest} has {halves(points[nearest] / 2)} of {played[nearest]}"
-    lead = f"{leader} leads with {scored}, {behind}; {_percent(sure[nearest])} sure that {leader} is stronger"
+    lead = f"{leader} leads with {scored}, {behind}; {percent(sure[nearest])} sure that {leader} is stronger"
     return Verdict(f"not decided which is the strongest: {lead}", "open")
 
 
@@ -157,7 +157,7 @@ def _than(elo: float, unit: str, other: str, *, more: bool) -> str:
     return f"{amount} than {abs(elo):g} {unit} {'stronger' if above else 'weaker'} than {other}"
 
 
-def _elo(two: Meeting) -> str:
+def elo_text(two: Meeting) -> str:
     """The estimate with its interval; where all games were won, or lost, what it is beyond."""
     interval = elo_difference(two.estimated)
     if interval is not None:
@@ -173,7 +173,7 @@ def _elo(two: Meeting) -> str:
 def _elo_clause(two: Meeting) -> str:
     """The same behind something else; nothing where all games are alike, and the score says it."""
     interval: Interval | None = elo_difference(two.estimated)
-    return "" if interval is None else f", {_elo(two)}"
+    return "" if interval is None else f", {elo_text(two)}"
 
 
 def _few_clause(two: Meeting) -> str:
@@ -191,7 +191,7 @@ def _signed(elo: float) -> str:
     return "0" if round(elo) == 0 else f"{elo:+.0f}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """To a tenth; never 100 where it is less."""
     return f"{min(share, 0.999) if share < 1.0 else 1.0:.1%}".replace("%", " %")
 
