@@ -142,7 +142,8 @@ export interface GameFields extends Fields {
   seed?: Id;
   draws?: "claimed" | "automatic";
   max_moves?: number | null;
-  clock?: Clock | null;
+  /** Or its usual text, such as "180+2". */
+  clock?: Clock | string | null;
   illegal_move?: "refuse" | "lose";
   reversible_moves?: number | null;
   max_turns?: number | null;

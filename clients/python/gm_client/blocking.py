@@ -139,7 +139,7 @@ class NewGameFields(Fields, total=False):
     seed: int
     draws: Literal["claimed", "automatic"]
     max_moves: int | None
-    clock: Clock | None
+    clock: Clock | str | None
     illegal_move: Literal["refuse", "lose"]
     reversible_moves: int | None
     max_turns: int | None
