@@ -121,7 +121,10 @@ class SprtCommand(click.Command):
 @click.option("--quiet", is_flag=True, help="No line for each game.")
 @click.option("--verbose", is_flag=True, help="Show what bots write to their standard error.")
 def match(bots: tuple[str, ...], **given: Any) -> None:
-    """Play BOTS against each other: games with colours in turn, several at once, each bot of each game in a process of
+    """\b
+    Example: gmd match new=uci:./new old=uci:./old --games 400 --clock 10+0.1 --concurrency 0
+
+    Play BOTS against each other: games with colours in turn, several at once, each bot of each game in a process of
     its own; and say what came of it, with its likelihood.
 
     A bot is reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND, a bot that is installed (minimax,

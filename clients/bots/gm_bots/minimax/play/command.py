@@ -35,7 +35,10 @@ def _board(ctx: click.Context, param: click.Parameter, fen: str | None) -> chess
 @click.option("--fen", "board", callback=_board, help="The position to start from.  [default: the usual one]")
 @click.option("--seed", type=click.IntRange(0), help="Of what it errs by, to have the same again.  [default: any]")
 def play(engine: str, color: str, level: str, board: chess.Board, seed: int | None) -> None:
-    """Play against ENGINE.
+    """\b
+    Example: gmd play minimax --color white
+
+    Play against ENGINE.
 
     Type moves as SAN (Nf3), UCI (g1f3), or from and to (g1 f3); 'help' shows what else there is: the legal moves, a
     hint, taking back, a draw, resigning.
