@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from msgspec import Struct, structs
 
 _WRONG_WORD = re.compile(r"Invalid enum value (?P<value>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
+#: What ``Union[int, str]`` is made of, and what ``int | str`` is.
+_UNIONS = (Union, get_origin(int | str))
 _STEP = re.compile(r"\.(?P<field>[^.\[\]]+)|(?P<item>\[[^\]]*\])")
 
 
@@ -50,7 +51,7 @@ def _flat(hint: Any) -> Iterator[Any]:
     """A type, or those that a union is of."""
     if get_origin(hint) is Annotated:
         yield from _flat(get_args(hint)[0])
-    elif get_origin(hint) in (Union, UnionType):
+    elif get_origin(hint) in _UNIONS:
         for each in get_args(hint):
             yield from _flat(each)
     else:

@@ -68,7 +68,7 @@ class Report(AbstractContextManager["Report"]):
     def resumed(self, records: Sequence[Record]) -> None:
         """Games are there already."""
         if records:
-            click.echo(f"{len(records)} games are there already")
+            self._say(f"{len(records)} games are there already")
         self.pace.resumed([record["seconds"] for record in records])
         for record in records:
             self._count(record)
@@ -76,7 +76,7 @@ class Report(AbstractContextManager["Report"]):
     def played(self, record: Record) -> None:
         """A game was played."""
         if not self._quiet:
-            click.echo(line_of(record))
+            self._say(line_of(record))
         self._count(record)
         if self._live is None and not self._quiet and is_milestone(self._standing.games):
             click.echo(self.line(), err=True)
@@ -100,6 +100,13 @@ class Report(AbstractContextManager["Report"]):
     def _count(self, record: Record) -> None:
         self._standing.add(record)
         self._progress.update(self._bar, advance=1, description=self._standing.score())
+
+    def _say(self, text: str) -> None:
+        """Print a line; above the bar, where both are on one terminal."""
+        if self._live is None or not sys.stdout.isatty():
+            click.echo(text)
+        else:
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _shown(self) -> RenderableType:
         return Group(self._progress.get_renderable(), Text(self._standing.numbers(), overflow="ellipsis", no_wrap=True))
