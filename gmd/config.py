@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta, Struct, structs
 from platformdirs import user_data_dir
 
+from gm_protocol.choices import with_choices
 from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
 
 #: Prefix of the environment variables: ``GMD_PORT`` sets ``port``.
@@ -240,7 +241,7 @@ def _checked(settings: Mapping[str, object], source: str, *, strict: bool = True
         try:
             checked[name] = getattr(msgspec.convert({name: value}, Config, strict=strict), name)
         except msgspec.ValidationError as error:
-            what = str(error).split(" - at ")[0]
+            what = with_choices(error, Config).split(" - at ")[0]
             shown = "what comes" if name in SECRETS else repr(value)
             raise ConfigError(f"{name}: {shown} from the {source} cannot be used: {what}") from None
     return checked

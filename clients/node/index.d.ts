@@ -143,7 +143,8 @@ export interface GameFields extends Fields {
   seed?: Id;
   draws?: "claimed" | "automatic";
   max_moves?: number | null;
-  clock?: Clock | null;
+  /** Or its usual text, such as "180+2". */
+  clock?: Clock | string | null;
   illegal_move?: "refuse" | "lose";
   reversible_moves?: number | null;
   max_turns?: number | null;
@@ -311,7 +312,16 @@ export interface Actions {
 
 export interface ActionsReply extends Reply, Actions {}
 
-export interface StateActionsReply extends StateReply, Partial<Actions> {}
+/** What the players of a game are called; null for one who is not registered. */
+export interface PlayerNames {
+  white: string | null;
+  black: string | null;
+}
+
+export interface StateActionsReply extends StateReply, Partial<Actions> {
+  /** Missing if neither player is registered. */
+  names?: PlayerNames;
+}
 
 export interface WaitReply extends Reply, Partial<Actions> {
   /** Null if none of several games is due. */
@@ -345,6 +355,8 @@ export interface HistoryReply extends Reply {
 export interface JoinReply extends StateReply {
   seat: Color;
   options: Options;
+  /** Missing if neither player is registered. */
+  names?: PlayerNames;
 }
 
 /** All null where a seek waits to be found. */

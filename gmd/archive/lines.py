@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from gm_protocol.choices import with_choices
 from gm_protocol.state import RESULTS, Result, Termination
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
@@ -69,7 +70,7 @@ def read_line(text: bytes) -> Restored:
     try:
         line = _decoder.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise BadGame(f"this is no game: {error}") from None
+        raise BadGame(f"this is no game: {with_choices(error, GameLine)}") from None
     try:
         game = replay(line.game_id, line.events)
     except DoesNotApply as error:

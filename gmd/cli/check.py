@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 @data_options
 @click.option("--all", "every", is_flag=True, help="Go on behind the first damage, and count the damaged games.")
 def check(data: str | None, file: Path | None, every: bool) -> None:
-    """Check the log of games by replaying every game.
+    """\b
+    Example: gmd check --data games
+
+    Check the log of games by replaying every game.
 
     Says what is damaged first: in SQLite's file, an event that does not apply to its game or is missing, a row of the
     table of games that says something else than the events, events of no game. A daemon may run meanwhile. Nothing is

@@ -45,7 +45,10 @@ GOING_ON: tuple[GameStatus, ...] = ("live", "open")
 @click.option("--since", type=click.DateTime(TIMES), help="Only games created at that time (UTC) or later.")
 @click.option("--until", type=click.DateTime(TIMES), help="Only games created before that time.")
 def export(data: str | None, file: Path | None, written: str, output: Path | None, **wanted: Any) -> None:
-    """Write games as PGN or as JSON lines.
+    """\b
+    Example: gmd export --format pgn --output games.pgn
+
+    Write games as PGN or as JSON lines.
 
     PGN is what a client is shown as a game's history. JSON lines hold everything: `gmd import` makes the same games of
     them. A daemon may run meanwhile. Games that are still being played are left out unless they are asked for: they

@@ -39,7 +39,10 @@ def import_(
     black: int | None,
     files: Sequence[Path],
 ) -> None:
-    """Put the games of files into the log; no daemon may run on it meanwhile.
+    """\b
+    Example: gmd import games.pgn
+
+    Put the games of files into the log; no daemon may run on it meanwhile.
 
     JSON lines are what `gmd export --format jsonl` writes. Every game is replayed before it is put in, and keeps its
     id; one that is there already is passed over. Of a PGN file each game becomes a new one, as with game_from_pgn: it

@@ -33,7 +33,10 @@ Page = Callable[[int], dict[str, Any]]
 def leaderboard(
     data: str | None, file: Path | None, server: str | None, recompute: bool, anchors: str | None, as_json: bool
 ) -> None:
-    """Show the leaderboard: every version of every player's bot that has played ranked games, the strongest first.
+    """\b
+    Example: gmd leaderboard
+
+    Show the leaderboard: every version of every player's bot that has played ranked games, the strongest first.
 
     A rating is on Elo's scale, and holds with a chance of 95 % within what stands behind its ±.
     """

@@ -16,7 +16,11 @@ from .settings import data_directory
 @click.option("--here", is_flag=True, help="Only those who are here: connected, or heard from a moment ago.")
 @daemon_options
 def players(here: bool, data: str | None, file: Path | None) -> None:
-    """List the registered players, newest first: id, time of registration, name."""
+    """\b
+    Example: gmd players --here
+
+    List the registered players, newest first: id, time of registration, name.
+    """
     for row in _rows(data_directory(data, file), here=here):
         marks = "".join(f"  ({word})" for word in ("password", "revoked", "here") if row[word])
         click.echo(f"{row['player']}  {row['created']}  {row['name']}{marks}")

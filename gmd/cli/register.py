@@ -16,7 +16,10 @@ from .settings import data_directory
 @click.option("--password", "has_password", is_flag=True, help="Ask for a password, or read one from standard input.")
 @daemon_options
 def register(name: str, has_password: bool, data: str | None, file: Path | None) -> None:
-    """Register a player, and print its key.
+    """\b
+    Example: gmd register my-bot
+
+    Register a player, and print its key.
 
     The key is shown this once: the daemon keeps only a digest of it. A player with a password may begin a session with
     that, too, and get a new key by `rekey`.

@@ -14,7 +14,10 @@ from .settings import data_directory
 @player_argument
 @daemon_options
 def rekey(player: str, data: str | None, file: Path | None) -> None:
-    """Give a player a new key, and print it.
+    """\b
+    Example: gmd rekey my-bot
+
+    Give a player a new key, and print it.
 
     The old one is void at once, and so is what sessions have shown with it. A player who was revoked is one again.
     """

@@ -14,7 +14,10 @@ from .settings import data_directory
 @player_argument
 @daemon_options
 def revoke(player: str, data: str | None, file: Path | None) -> None:
-    """Take a player's key and password away, and end its sessions.
+    """\b
+    Example: gmd revoke my-bot
+
+    Take a player's key and password away, and end its sessions.
 
     Its games are not touched: their clocks run, and its name stays taken. `gmd rekey` lets it in again.
     """

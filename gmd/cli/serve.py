@@ -59,7 +59,10 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_setting_options
 @config_option
 def serve(file: Path | None, **settings: Any) -> None:
-    """Serve games until told to stop (SIGINT or SIGTERM). SIGHUP reads the certificates again.
+    """\b
+    Example: gmd serve --data games --port 7100
+
+    Serve games until told to stop (SIGINT or SIGTERM). SIGHUP reads the certificates again.
 
     A flag wins over its GMD_ variable, that over the file, that over the default.
     """

@@ -14,7 +14,8 @@ from __future__ import annotations
 from chess import BLACK, WHITE, Color
 from msgspec import UNSET, structs
 
-from gm_protocol.errors import BadRequest
+from gm_protocol.clock_text import read_clock_text
+from gm_protocol.errors import BadRequest, quote
 from gm_protocol.messages import ClockOption
 from gm_protocol.state import ClockState
 
@@ -25,11 +26,17 @@ MAX_SECONDS = 10_000_000.0
 TICK = 1e-6
 
 
-def check_clock(option: ClockOption) -> ClockOption:
+def check_clock(option: ClockOption | str) -> ClockOption:
     """The time control with its defaults filled in.
 
+    :param option: fields, or the usual text, such as ``180+2``.
     :raises BadRequest: it is neither of the two kinds, or has a time out of range.
     """
+    if isinstance(option, str):
+        try:
+            option = ClockOption(**read_clock_text(option))
+        except ValueError as error:
+            raise BadRequest(f"clock: {quote(option)} {error}; null is no clock") from None
     if option.margin is not UNSET:
         _check_range("margin", option.margin)
     if option.lag is not UNSET:

@@ -92,7 +92,7 @@ def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict:
         position=number,
         draws=request.draws or automatic,
         max_moves=request.max_moves,
-        clock=check_clock(request.clock) if isinstance(request.clock, ClockOption) else None,
+        clock=check_clock(request.clock) if isinstance(request.clock, ClockOption | str) else None,
         illegal_move=request.illegal_move or "refuse",
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from litestar import Request
 
+from gm_protocol.choices import with_choices
 from gm_protocol.errors import BadJson, BadRequest
 
 
@@ -36,6 +37,8 @@ class JsonRequest(Request[Any, Any, Any]):
         except RecursionError:
             raise BadJson("the body is nested too deep to read") from None
         except msgspec.ValidationError as error:
-            raise BadRequest(f"the body cannot be taken: {error}") from None
+            raise BadRequest(
+                f"the body cannot be taken: {with_choices(error, Any if field is None else field.annotation)}"
+            ) from None
         except msgspec.DecodeError as error:
             raise BadJson(f"the body is not JSON: {error}") from None

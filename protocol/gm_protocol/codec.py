@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import cast, get_args
+from typing import cast
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from .base import PLAYER_NAME_RULE
+from .choices import choices_at
 from .errors import MAX_QUOTED, BadJson, BadRequest, GmError, UnknownKind, quote
 from .messages import REQUESTS, SECRET_FIELDS, AnyRequest, ErrorReply, GameRequest, Request
 
@@ -24,7 +25,13 @@ _encoder = msgspec.json.Encoder()
 
 #: Where msgspec says which field was wrong: "Expected `int`, got `str` - at `$.player`".
 _AT_FIELD = re.compile(r"(?P<what>.*) - at `\$\.?(?P<path>[^`]*)`", re.DOTALL)
+_INDEX = re.compile(r"\[[^\]]*\]")
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
+#: What a clock is on the wire, for people.
+CLOCK_SHAPES = (
+    'give {"initial": seconds, "increment": seconds}, {"first_move": seconds, "per_move": seconds}, '
+    'such a text as "180+2", or null'
+)
 #: What may have a secret behind it.
 _SECRET = re.compile(rf'"(?:{"|".join(sorted(SECRET_FIELDS))})"')
 
@@ -138,22 +145,17 @@ def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
     value = _as_sent(fields[name])
     if what.startswith("Expected `str` matching regex"):  # one kind of string has one, and few people read them
         return f"{path}: {value}: {PLAYER_NAME_RULE}"
-    if choices := _choices(kind, name):
+    if path == "clock" and what.startswith("Expected"):  # what it is made of takes more than the names of types
+        return f"clock: {value} is no time control: {CLOCK_SHAPES}"
+    if choices := _choices(kind, path):
         return f"{path}: {value} is none of {', '.join(choices)}"
     return f"{path}: {value}: {what[:1].lower()}{_cut(what[1:])}"
 
 
 @cache  # finding the types of a struct's fields takes longer than all the rest of a refusal
-def _choices(kind: str, name: str) -> list[str]:
-    """The words a field of a request may be; none where it may be more than words."""
-    hints = [field.type for field in msgspec.structs.fields(REQUESTS[kind]) if field.encode_name == name]
-    return _words(hints[0]) if hints else []
-
-
-def _words(hint: object) -> list[str]:
-    """The strings in a type's literals."""
-    arguments = get_args(hint)
-    return [word for each in arguments for word in ([each] if isinstance(each, str) else _words(each))]
+def _choices(kind: str, path: str) -> list[str]:
+    """The words that may stand somewhere in a request; none where it may be more than words."""
+    return choices_at(REQUESTS[kind], f".{_INDEX.sub('[]', path)}")
 
 
 def _as_sent(value: bytes | Raw) -> str:

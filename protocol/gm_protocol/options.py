@@ -9,6 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from .base import Request
 
 Seconds = Annotated[float, Meta(ge=0)]
+#: A time control as people write it (:mod:`gm_protocol.clock_text`); none is nearly as long.
+ClockText = Annotated[str, Meta(max_length=64)]
 
 Variant = Literal["standard", "chess960", "crazyhouse", "rbc"]
 DrawRule = Literal["claimed", "automatic"]
@@ -45,7 +47,10 @@ class GameOptions(Struct, frozen=True, kw_only=True):
 
 
 class GameRequest(Request, kw_only=True):
-    """What every request that makes a game may carry. The same request with the same ``token`` is shown that game."""
+    """What every request that makes a game may carry. The same request with the same ``token`` is shown that game.
+
+    ``clock`` may be its usual text, such as ``180+2``.
+    """
 
     token: str | None = None
     variant: Variant | None = None
@@ -54,7 +59,7 @@ class GameRequest(Request, kw_only=True):
     seed: int | None = None
     draws: DrawRule | None = None
     max_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    clock: ClockOption | UnsetType | None = UNSET
+    clock: ClockOption | ClockText | UnsetType | None = UNSET
     illegal_move: IllegalMoveRule | None = None
     reversible_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType | None = UNSET
     max_turns: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None

@@ -65,6 +65,8 @@ def test_it_says_what_was_played_and_what_came_of_it(tmp_path: Path) -> None:
         r"median \d+\.\d ms, worst \d+\.\d ms, of 92 moves",
         shown[9],
     )
+    assert shown[10:] == ["not decided: one scored 50.0 % in 4 games; about 1,700 more games would tell 20 Elo"]
+    assert summary(path)["verdict"] == shown[10]
     first = games(path)[0]
     assert [row[5] is None for color in ("white", "black") for row in first["times"][color]] == [True] + [False] * 23
     assert first["clock"] == {"initial": 60.0, "lag": 1.0}
@@ -196,7 +198,8 @@ def test_a_match_that_was_killed_goes_on_and_ends_with_the_same_games(tmp_path: 
     before = len(games(path))
     assert 4 <= before < 12
     status, said, complaints = run(*arguments, *files, "--resume")
-    assert (status, complaints) == (0, "")
+    assert status == 0
+    assert re.fullmatch(r"(after 10 of 12 games: one \+\d+ =\d+ -\d+, .*\n)?", complaints)
     assert said.startswith(f"{before} games are there already\n")
     assert same_whenever(games(path)) == same_whenever(whole)
     assert (tmp_path / "games.pgn").read_text().count("[Event ") == 12

@@ -11,7 +11,7 @@ from tests.terminal import plain, shown
 def test_the_score_moves_on_with_every_game() -> None:
     """One of the two leaves every game: the other has a point more each time. The bar is drawn ten times a second."""
     arguments = command(f"one={AT_RANDOM}", nuisance("die"), *SHORT, "--games", 8)
-    said = plain(shown(arguments, patience=PATIENCE, COLUMNS="120", LINES="40"))
+    said = plain(shown(arguments, patience=PATIENCE, COLUMNS="140", LINES="40"))
     scores = re.findall(r"one \+(\d) =(\d) -(\d)[^\r\n]*?(\d)/8", said)
     assert scores[-1] == ("8", "0", "0", "8")
     assert len(set(scores)) > 2

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
 import pytest
 
+from gm_arena.evidence import cautious_variance
 from gm_arena.sprt import Model, Sprt, with_mean, with_mean_in_deviations
-from gm_arena.statistics import NELO, Sample, score_of_elo
+from gm_arena.statistics import NELO, Sample, normalized_elo, score_of_elo
 from tests.helpers_proof import proof_size
 
 #: elo0 and elo1, the model, losses, draws and wins (or pairs from 0 to 2 points), and the log-likelihood ratio.
@@ -134,3 +136,42 @@ def test_it_is_wrong_as_seldom_as_was_asked(elo: float, wrong: str, pairs: bool)
     errors = wrongs(test, elo, wrong, matches, pairs=pairs)
     spread = 3.0 * math.sqrt(0.05 * 0.95 / matches)  # chance alone
     assert errors / matches <= 0.05 + spread, f"{errors} of {matches}"
+
+
+@pytest.mark.parametrize("model", ["logistic", "normalized"])
+@pytest.mark.parametrize("pairs", [False, True])
+def test_games_left_are_the_mean_of_what_it_takes_half_way_between_the_hypotheses(model: Model, pairs: bool) -> None:
+    test, matches = Sprt(0, 120, model=model), proof_size(80, 2_000)
+    rng = random.Random(f"{model} {pairs}")
+    verdict = cache(lambda counts: test.verdict(Sample(counts)))
+    middle = 60 if model == "logistic" else elo_half_way(pairs=pairs)
+    outcomes = _pair_weights(middle) if pairs else _game_weights(score_of_elo(middle))
+    guess = Sample(tuple(round(10_000 * weight) for weight in outcomes))
+    taken = 0
+    for _ in range(matches):
+        counts = [0] * len(outcomes)
+        while verdict(tuple(counts)) is None:
+            counts[rng.choices(range(len(outcomes)), weights=outcomes)[0]] += 1
+        taken += sum(counts) * guess.games_each
+    begun = replace(guess, counts=(0,) * len(outcomes))
+    deviation = math.sqrt(guess.variance / cautious_variance(begun)) if model == "logistic" else 1.0
+    expected = test.games_left(begun) * deviation**2  # with no games the variance is a guess, and here it is known
+    assert 0.75 <= taken / matches / expected <= 1.35
+
+
+def elo_half_way(*, pairs: bool) -> float:
+    """The logistic Elo whose normalised Elo is 60."""
+    low, high = 0.0, 100.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        weights = _pair_weights(middle) if pairs else _game_weights(score_of_elo(middle))
+        found = normalized_elo(Sample(tuple(round(1e9 * weight) for weight in weights)))
+        assert found is not None
+        low, high = (middle, high) if found.value < 60 else (low, middle)
+    return low
+
+
+def test_a_test_that_is_over_takes_no_more_games() -> None:
+    test = Sprt(0, 40)
+    assert test.games_left(Sample((0, 100, 900))) == 0
+    assert test.games_left(Sample((900, 100, 0))) == 0

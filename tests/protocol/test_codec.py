@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gm_protocol.codec import InvalidRequest, decode_request, echo_id, encode, error_reply, kind_of
 from gm_protocol.errors import ERRORS, GmError, Stale, TooMany
-from gm_protocol.messages import REQUESTS, AnyRequest, NewGame, Ping, Pong
+from gm_protocol.messages import REQUESTS, AnyRequest, ClockOption, NewGame, Ping, Pong
 
 #: Codes that a body which is no request may be refused with.
 CODES = {"bad_json", "bad_request", "unknown_kind"}
@@ -109,7 +109,7 @@ def test_of_duplicate_keys_the_last_wins(members: list[tuple[str, Any]], more: l
 def test_the_last_wins_inside_of_a_field_too(clock: str) -> None:
     request = decode_request(NEW_GAME + f',"clock":{clock}}}'.encode())
     assert isinstance(request, NewGame)
-    assert request.clock is not None
+    assert isinstance(request.clock, ClockOption)
     assert request.clock.initial == 3
 
 

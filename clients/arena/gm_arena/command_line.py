@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
+
+from gm_protocol.clock_text import CLOCK_TEXTS, read_clock_text
 
 #: Where a key may stand that is not to be seen among the arguments of running programs; gmcat reads it too.
 KEY_VARIABLE = "GM_KEY"
@@ -23,20 +24,13 @@ def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> 
     """The field of ``new_game``; empty for no clock, None where nothing is said."""
     if text is None or text == "none":
         return None if text is None else {}
-    by_move = "/" in text
-    names = ("first_move", "per_move") if by_move else ("initial", "increment")
-    numbers = text.split("/" if by_move else "+")
     try:
-        if len(numbers) not in ((2,) if by_move else (1, 2)):
-            raise ValueError
-        clock = dict(zip(names, map(float, numbers), strict=False))
-        if not all(0 <= seconds < math.inf and (seconds or name == "increment") for name, seconds in clock.items()):
+        clock = read_clock_text(text)
+        if not all(seconds or name == "increment" for name, seconds in clock.items()):
             raise ValueError
         return clock
     except ValueError:
-        kinds = "300, 180+2, 1/0.05 (the seconds for the first and each later move), and none; times are above 0"
-        message = f"{text!r} is none of {kinds}"
-        raise click.BadParameter(message) from None
+        raise click.BadParameter(f"{text!r} is none of {CLOCK_TEXTS}, and none; times are above 0") from None
 
 
 def who_plays(player: str, key: str | None) -> dict[str, Any]:

@@ -92,7 +92,10 @@ from .stopping import SIGNALS
 @click.option("--depth", type=click.IntRange(1), help="Plies an engine searches at most.")
 @click.option("--nodes", type=click.IntRange(1), help="Nodes an engine searches at most.")
 def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
-    """Let BOT play, as it is: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND or codingame:COMMAND; or one that is
+    """\b
+    Example: gmd connect uci:stockfish --player 1
+
+    Let BOT play, as it is: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND or codingame:COMMAND; or one that is
     installed, with its options: minimax, minimax:depth=2,seed=7, random.
 
     It plays every game in which the player has a seat or is invited to one, several at once, until Ctrl-C: then it

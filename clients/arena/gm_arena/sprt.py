@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .evidence import cautious_variance
 from .statistics import NELO, Sample, score_of_elo
 
 #: What Elo means: a score's logistic transform, or the mean in units of a game's standard deviation.
@@ -76,6 +77,21 @@ class Sprt:
         """What is decided, if it is."""
         llr = self.llr(sample)
         return "H1" if llr >= self.upper else "H0" if llr <= self.lower else None
+
+    def games_left(self, sample: Sample) -> int:
+        """Return how many more games it takes on average where that is longest: between elo0 and elo1.
+
+        The ratio is then a walk without drift, which leaves an interval after the product of the distances to its ends,
+        in steps of variance 1.
+        """
+        deviation = math.sqrt(cautious_variance(sample))
+        if self.model == "logistic":
+            apart = (score_of_elo(self.elo1) - score_of_elo(self.elo0)) / deviation
+        else:
+            apart = (self.elo1 - self.elo0) * math.sqrt(sample.games_each) / NELO
+        llr = self.llr(sample)
+        steps = max(0.0, llr - self.lower) * max(0.0, self.upper - llr) / apart**2
+        return math.ceil(steps) * sample.games_each
 
     def _most_likely(self, sample: Sample, seen: Sequence[float]) -> Callable[[float], list[float]]:
         """What gives the most likely distribution at a strength."""

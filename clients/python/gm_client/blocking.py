@@ -139,7 +139,7 @@ class NewGameFields(Fields, total=False):
     seed: int
     draws: Literal["claimed", "automatic"]
     max_moves: int | None
-    clock: Clock | None
+    clock: Clock | str | None
     illegal_move: Literal["refuse", "lose"]
     reversible_moves: int | None
     max_turns: int | None
@@ -308,8 +308,11 @@ class NewGameReply(StateReply):
 
 
 class JoinReply(StateReply):
+    """``names`` is missing where no player is registered."""
+
     seat: Color
     options: dict[str, Any]
+    names: NotRequired[dict[Color, str | None]]
 
 
 class SeatReply(Reply):
@@ -343,6 +346,9 @@ class ActionsReply(Reply):
 
 
 class StateActionsReply(StateReply):
+    """``names`` is missing where no player is registered."""
+
+    names: NotRequired[dict[Color, str | None]]
     sense_actions: NotRequired[list[str] | None]
     move_actions: NotRequired[list[str] | None]
 

@@ -86,6 +86,12 @@ class SprtCommand(click.Command):
 )
 @click.option("--pgn-out", type=FILE, metavar="FILE", help="Write the games as PGN.")
 @click.option(
+    "--histories",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write each game of rbc as reconchess saves it, which GameHistory.from_file and rc-replay read.",
+)
+@click.option(
     "--json-out", type=FILE, metavar="FILE", help="Write a JSON line for each game; --resume goes on with it."
 )
 @click.option(
@@ -115,7 +121,10 @@ class SprtCommand(click.Command):
 @click.option("--quiet", is_flag=True, help="No line for each game.")
 @click.option("--verbose", is_flag=True, help="Show what bots write to their standard error.")
 def match(bots: tuple[str, ...], **given: Any) -> None:
-    """Play BOTS against each other: games with colours in turn, several at once, each bot of each game in a process of
+    """\b
+    Example: gmd match new=uci:./new old=uci:./old --games 400 --clock 10+0.1 --concurrency 0
+
+    Play BOTS against each other: games with colours in turn, several at once, each bot of each game in a process of
     its own; and say what came of it, with its likelihood.
 
     A bot is reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND, a bot that is installed (minimax,
@@ -157,6 +166,8 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     entrants = settings.entrants_of(bots, given)
     variant = settings.variant_of(entrants, given)
     _check_places(entrants, variant, given)
+    if given["histories"] is not None and variant != "rbc":
+        raise click.UsageError(f"--histories is of rbc, and {variant} is played; --pgn-out writes its games")
     return play_match(bots, entrants, variant, given, sprt=sprt)
 
 

@@ -22,14 +22,16 @@ from ..stopping import Stopped, unless_stopped
 from . import settings
 from .game import MatchError, Playing, Terms
 from .outputs import Outputs
+from .pace import Pace
 from .plan import Fixture
 from .record import Record, RecordFile
 from .report import Report
-from .runner import Runner
+from .runner import Play, Runner
 from .settings import Entrant
 from .summary import meeting, summary
 from .text import summary_text
 from .trial import try_out
+from .verdict import verdict
 
 #: Players whom nobody has registered: on a server of others', they begin with one that is drawn from so many.
 OPEN_PLAYERS = 2**51
@@ -114,12 +116,14 @@ class Match:
         if error is not None:
             raise error
         if self._record is not None:
-            self._record.finish(summary(self._records, self._labels, self._sprt))
+            found = verdict(self._records, self._labels, self._sprt)
+            self._record.finish({**summary(self._records, self._labels, self._sprt), "verdict": found.text})
 
     async def _play(self, outputs: Outputs) -> None:
         error: Exception | None = None
         quiet, verbose = self._given["quiet"], self._given["verbose"]
-        with Report(self._labels, len(self._plan), quiet=quiet, verbose=verbose) as report:
+        pace = Pace(self._given["concurrency"])
+        with Report(self._labels, len(self._plan), self._sprt, pace, quiet=quiet, verbose=verbose) as report:
             report.resumed(self._records)
             left = self._plan[len(self._records) :]
             if left:
@@ -128,7 +132,7 @@ class Match:
             async with _served(self._given) as address:
                 try:
                     playing = await _playing(self._entrants, self._terms, address, self._given)
-                    runner = Runner(playing.play, partial(self._keep, outputs, report), self._decided)
+                    runner = Runner(_timed(playing.play, pace), partial(self._keep, outputs, report), self._decided)
                     await runner.run(left, self._given["concurrency"])
                 except Exception as raised:  # past the daemon, which has nothing to do with it
                     error = raised
@@ -150,6 +154,16 @@ class Match:
         if self._sprt is None or self._first_two.games.size == 0:
             return False
         return self._sprt.verdict(self._first_two.sample) is not None
+
+
+def _timed(play: Play, pace: Pace) -> Play:
+    """Measure each game while it is played."""
+
+    async def timed(fixture: Fixture) -> Record:
+        with pace.game(fixture.number):
+            return await play(fixture)
+
+    return timed
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Files of a match beside its record: PGN, every move as CSV, and a plot of the bots' scores.
+"""Files of a match beside its record: PGN, histories, every move as CSV, and a plot of the bots' scores.
 
 They are written anew from the record when a match goes on, so that they never say something else than it does.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -25,15 +26,19 @@ COLUMNS = (
 #: What a mate is on a plot, in pawns: beyond what is won anyway.
 MATE_PAWNS = 15.0
 
+#: Characters of a bot's name in the name of a file.
+MAX_NAME = 60
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]")
 _HEADER = re.compile(r'^\[(?P<name>\w+) ".*"\]$', re.MULTILINE)
 
 
 class Outputs(ExitStack):
     """The files that were asked for."""
 
-    def __init__(self, pgn: IO[str] | None, moves: IO[str] | None, plot: Path | None) -> None:
+    def __init__(self, pgn: IO[str] | None, moves: IO[str] | None, plot: Path | None, histories: Path | None) -> None:
         super().__init__()
-        self._pgn, self._moves, self._plot = pgn, moves, plot
+        self._pgn, self._moves, self._plot, self._histories = pgn, moves, plot, histories
         for file in (pgn, moves):
             if file is not None:
                 self.callback(_close, file)
@@ -48,7 +53,8 @@ class Outputs(ExitStack):
         """
         if given["plot"] is not None:
             _figure(given["plot"])
-        outputs = cls(_opened(given["pgn_out"]), _opened(given["csv_out"]), given["plot"])
+        histories = _folder(given["histories"])
+        outputs = cls(_opened(given["pgn_out"]), _opened(given["csv_out"]), given["plot"], histories)
         for record in records:
             outputs.add(record)
         return outputs
@@ -62,6 +68,8 @@ class Outputs(ExitStack):
             _append(self._pgn, pgn_of(record) + "\n")
         if self._moves is not None:
             _append(self._moves, csv_text(judged_rows_of(record)))
+        if self._histories is not None:
+            _write_history(self._histories / history_name(record), record)
 
     def finish(self, records: Sequence[Record], labels: Sequence[str]) -> None:
         """Draw the plot, which has all games in it."""
@@ -72,6 +80,28 @@ class Outputs(ExitStack):
 def _opened(path: Path | None) -> IO[str] | None:
     try:
         return None if path is None else path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise RecordUnusable(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _folder(path: Path | None) -> Path | None:
+    try:
+        if path is not None:
+            path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordUnusable(f"{path} cannot be made: {error.strerror}") from None
+    return path
+
+
+def history_name(record: Record) -> str:
+    """The file of a game's history: ``12-new-old.json``. What a file's name should not have in it is an underscore."""
+    white, black = (_NOT_IN_NAMES.sub("_", record[color])[:MAX_NAME] for color in ("white", "black"))
+    return f"{record['game']}-{white}-{black}.json"
+
+
+def _write_history(path: Path, record: Record) -> None:
+    try:
+        path.write_text(json.dumps(record["history"]), encoding="utf-8")
     except OSError as error:
         raise RecordUnusable(f"{path} cannot be written: {error.strerror}") from None
 

@@ -1,42 +1,58 @@
-"""What ``gmd match`` says while it plays: a line for each game, and on a terminal a bar with the score."""
+"""What ``gmd match`` says while it plays: a line for each game, and how the match stands.
+
+On a terminal that stands below the lines, with a bar and the time to go; elsewhere it is a line now and then.
+"""
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
-from ..crosstable import halves
+from ..sprt import Sprt
+from .pace import Pace, duration
 from .record import Record
-from .summary import Meeting, half_points
+from .standing import Standing
 
 
 class Report(AbstractContextManager["Report"]):
-    """Is told of every game, in the plan's order."""
+    """Is told of every game, in the plan's order.
 
-    def __init__(self, labels: Sequence[str], games: int, *, quiet: bool, verbose: bool) -> None:
-        """:param quiet: no line for each game.
+    :ivar pace: measures the games while they are played.
+    """
+
+    def __init__(
+        self, labels: Sequence[str], games: int, sprt: Sprt | None, pace: Pace, *, quiet: bool, verbose: bool
+    ) -> None:
+        """:param games: how many are planned.
+        :param quiet: no line for each game.
         :param verbose: also what bots write to their standard error.
         """
-        self._labels, self._quiet, self._verbose = labels, quiet, verbose
-        self._points, self._meeting = Counter[str](), Meeting(*labels[:2])
+        self._games, self._quiet, self._verbose = games, quiet, verbose
+        self._tests, self.pace = sprt is not None, pace
+        self._standing = Standing(labels, sprt)
         self._console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        times = (TimeElapsedColumn(), TimeRemainingColumn())
-        terminal = self._console.is_terminal
-        self._progress = Progress(*columns, *times, console=self._console, disable=not terminal, transient=True)
-        self._bar = self._progress.add_task("", total=games)
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(30), MofNCompleteColumn())
+        self._progress = Progress(*columns, TimeElapsedColumn(), _TimeToGo(self.time_to_go), console=self._console)
+        self._bar = self._progress.add_task(self._standing.score(), total=games)
+        self._live: Live | None = None
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        if self._console.is_terminal:
+            out = sys.stdout.isatty()
+            self._live = Live(
+                get_renderable=self._shown, console=self._console, transient=True, redirect_stdout=out,
+            )  # fmt: skip
+            self._live.start()
         # Where there is a bar, what is written to these streams goes above it: so they are looked up now.
         level = logging.INFO if self._verbose else logging.ERROR
         logging.basicConfig(level=level, stream=sys.stderr, format="%(message)s", force=True)
@@ -45,13 +61,15 @@ class Report(AbstractContextManager["Report"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        if self._live is not None:
+            self._live.stop()
         logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format="%(message)s", force=True)
 
     def resumed(self, records: Sequence[Record]) -> None:
         """Games are there already."""
         if records:
             self._say(f"{len(records)} games are there already")
+        self.pace.resumed([record["seconds"] for record in records])
         for record in records:
             self._count(record)
 
@@ -60,25 +78,55 @@ class Report(AbstractContextManager["Report"]):
         if not self._quiet:
             self._say(line_of(record))
         self._count(record)
+        if self._live is None and not self._quiet and is_milestone(self._standing.games):
+            click.echo(self.line(), err=True)
+
+    def line(self) -> str:
+        """How the match stands, where there is no terminal."""
+        parts = [f"after {self._standing.games} of {self._games} games: {self._standing.score()}"]
+        return ", ".join(part for part in [*parts, self._standing.numbers(), self.time_to_go()] if part)
+
+    def time_to_go(self) -> str:
+        """How long the match still takes. Where a test may end it, that is between an average and all games."""
+        left = self._games - self._standing.games
+        seconds = self.pace.seconds_left(left)
+        if seconds is None or left == 0:
+            return ""
+        if not self._tests:
+            return f"about {duration(seconds)} to go"
+        likely = self.pace.seconds_left(self._standing.games_left(self._games)) or 0.0
+        return f"about {duration(likely)} to go, at most {duration(seconds)}"
 
     def _count(self, record: Record) -> None:
-        for label in (record["white"], record["black"]):
-            self._points[label] += half_points(record, label)
-        self._meeting.add(record)
-        self._progress.update(self._bar, advance=1, description=self._score())
-
-    def _score(self) -> str:
-        if len(self._labels) == 2:
-            wins, draws, losses = self._meeting.wins_draws_losses
-            return f"{_short(self._labels[0])} +{wins} ={draws} -{losses}"
-        leader = max(self._labels, key=self._points.__getitem__)
-        return f"{_short(leader)} leads with {halves(self._points[leader] / 2)}"
+        self._standing.add(record)
+        self._progress.update(self._bar, advance=1, description=self._standing.score())
 
     def _say(self, text: str) -> None:
-        if self._progress.disable:
+        """Print a line; above the bar, where both are on one terminal."""
+        if self._live is None or not sys.stdout.isatty():
             click.echo(text)
         else:
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _shown(self) -> RenderableType:
+        return Group(self._progress.get_renderable(), Text(self._standing.numbers(), overflow="ellipsis", no_wrap=True))
+
+
+class _TimeToGo(ProgressColumn):
+    """The last column of the bar, which a thread of rich's draws."""
+
+    def __init__(self, text: Callable[[], str]) -> None:
+        self._text = text
+        super().__init__()
+
+    def render(self, task: Task) -> Text:
+        return Text(self._text())
+
+
+def is_milestone(games: int) -> bool:
+    """Whether it is said after so many games how a match stands: 10, 20, 50, 100 and so on, and every thousand."""
+    digits = str(games)
+    return games >= 10 and (digits.rstrip("0") in ("1", "2", "5") or games % 1_000 == 0)
 
 
 def line_of(record: Record) -> str:
@@ -89,7 +137,3 @@ def line_of(record: Record) -> str:
         f"game {record['game']}: {record['white']} - {record['black']} {record['result']}, {record['ending']}, "
         f"{plies} {'ply' if plies == 1 else 'plies'}{opening}"
     )
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= 24 else f"{label[:23]}…"

@@ -28,7 +28,10 @@ LAG = 1000
 _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
 
 #: Options that do not decide what is played.
-_OF_NO_MATTER = ("concurrency", "pgn_out", "json_out", "csv_out", "plot", "resume", "quiet", "verbose", "data", "port")
+_OF_NO_MATTER = (
+    *("concurrency", "resume", "quiet", "verbose", "data", "port"),
+    *("pgn_out", "json_out", "csv_out", "plot", "histories"),
+)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import click
 
 from ..crosstable import Table, crosstable, halves, standings, text_table
 from ..sprt import Sprt
 from ..statistics import Sample, elo_difference, likelihood_of_superiority
 from .record import Record
 from .summary import Meeting, endings, faults, hand_over, meeting, overhead, table_games
+from .verdict import Verdict, verdict
 
 #: Games of two that a cell of a crosstable shows one by one.
 MOST_IN_CELL = 8
@@ -30,7 +34,15 @@ def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | 
         lines.append(sprt_line(sprt, meeting(records, *labels).sample))
     lines += ending_lines(records, labels)
     lines += cost_lines(records)
+    lines.append(coloured(verdict(records, labels, sprt)))
     return "\n".join(lines) + "\n"
+
+
+def coloured(found: Verdict) -> str:
+    """A verdict for a terminal; ``click.echo`` takes the colours away where there is none."""
+    if os.environ.get("NO_COLOR"):
+        return found.text
+    return click.style(found.text, fg={"good": "green", "bad": "red", "open": None}[found.tone], bold=True)
 
 
 def _table(records: Sequence[Record], labels: Sequence[str]) -> Table:

@@ -29,7 +29,10 @@ from .play import Choice, play_back
 @server_options("The daemon that has the game, where HISTORY is its id.")
 @click.option("--socket", "path", metavar="FILE", help="Ask on the operator's socket, in place of the port.")
 def playback(history: str, bot: str, color: str, wanted: int | None, **where: Any) -> None:
-    """Give BOT what the player of COLOR was shown in the recorded game HISTORY, and compare what it chooses.
+    """\b
+    Example: gmd playback game.json reconchess:my_bot.py white
+
+    Give BOT what the player of COLOR was shown in the recorded game HISTORY, and compare what it chooses.
 
     HISTORY is a file, as for gmd replay, or the id of a game of a daemon; BOT is reconchess:FILE.py, or
     reconchess:MODULE. It is asked in the player's turns alone, the last one included, and whatever it chooses, it is

@@ -82,10 +82,14 @@ class Where:
 
 @click.group()
 def referee() -> None:
-    """Play matches by the rules of others."""
+    """\b
+    Example: gmd referee codingame 'python3 new.py' 'python3 old.py'
+
+    Play matches by the rules of others.
+    """
 
 
-@referee.command()
+@referee.command(short_help="A match by the rules of CodinGame's chess puzzle.")
 @click.argument("bot1")
 @click.argument("bot2")
 @click.option(
@@ -122,7 +126,10 @@ def referee() -> None:
 @click.option("--data", metavar="DIRECTORY", help="Without --server: keep the games, as gmd serve does.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Without --server: where to watch the games.")
 def codingame(bot1: str, bot2: str, **given: Any) -> None:
-    """Play a match between two commands, BOT1 and BOT2, by the rules of CodinGame's chess puzzle.
+    """\b
+    Example: gmd referee codingame 'python3 new.py' 'python3 old.py'
+
+    Play a match between two commands, BOT1 and BOT2, by the rules of CodinGame's chess puzzle.
 
     After a turn to configure they play two games from one Chess960 position, with colours swapped. A bot that is late,
     ends, or answers what is not legal has lost the match.

@@ -49,7 +49,10 @@ HELP = "→ Enter: next   ←: back   ↓ ↑: by ten   Home End   q: leave"
 @server_options("The daemon that has the game GAME_ID.")
 @click.option("--socket", "path", metavar="FILE", help="Ask on the operator's socket, in place of the port.")
 def replay(game: str, wanted: int | None, **where: Any) -> None:
-    """Step through a game: of a FILE, or the game GAME_ID of a daemon.
+    """\b
+    Example: gmd replay game.pgn
+
+    Step through a game: of a FILE, or the game GAME_ID of a daemon.
 
     A FILE is what gmd export writes, JSON lines or PGN, any other PGN of chess, or a GameHistory of reconchess. Of
     blind chess every sense and every move is shown three times: as White knows the board, as it is, and as Black knows

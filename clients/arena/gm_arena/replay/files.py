@@ -23,6 +23,7 @@ from gmd.games.replay import replay
 from gmd.games.views import player_text
 
 from ..boards import board_of
+from .match_files import is_match, match_game, match_lines
 from .recorded import BadRecord, Clocks, Recorded
 
 #: Longest file that is read: some hundred thousand games of chess.
@@ -53,6 +54,8 @@ def read_file(path: Path, wanted: int | None = None) -> Recorded:
         raise BadRecord(f"{path} cannot be read: {error.strerror}") from None
     if not text.lstrip().startswith("{"):
         return _one(path, dict(enumerate(split_pgn(io.StringIO(text)), 1)), wanted, pgn_game)
+    if is_match(text):
+        return _one(path, dict(match_lines(text)), wanted, match_game)
     if (lines := dict(_lines(text))) and any(lines):
         return _one(path, lines, wanted, line_game)
     return history_game(text, str(path))

@@ -89,7 +89,10 @@ VARIANTS = ("standard", "chess960", "crazyhouse", "rbc")
 @click.option("--config", "config", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]")
 @click.pass_context
 def tournament(ctx: click.Context, /, name: str, players: tuple[str, ...], **given: Any) -> None:
-    """Let registered players play a tournament.
+    """\b
+    Example: gmd tournament spring ada bob cleo --games 2 --clock 180+2
+
+    Let registered players play a tournament.
 
     It is called NAME, and is for these PLAYERs, or, where none is named, for all that are here.
 

@@ -49,10 +49,12 @@ def _board(ctx: click.Context, param: click.Parameter, fen: str | None) -> chess
 def play(
     ctx: click.Context, bot: str, variant: str | None, color: str, level: str, board: chess.Board, seed: int | None
 ) -> None:
-    """Play against BOT: chess against minimax, blind chess against any bot that plays it.
+    """\b
+    Example: gmd play minimax --level club
+
+    Play against BOT: chess against minimax, blind chess against any bot that plays it.
 
     \b
-    gmd play minimax --level club
     gmd play recon-zero
     gmd play random --variant rbc
     gmd play minimax --variant rbc --color black

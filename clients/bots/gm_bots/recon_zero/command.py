@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 
 @click.group()
 def train() -> None:
-    """Train a bot that learns."""
+    """\b
+    Example: gmd train recon-zero --out runs/first --iterations 10
+
+    Train a bot that learns.
+    """
 
 
-@train.command("recon-zero")
+@train.command("recon-zero", short_help="Train recon-zero, or go on with its training.")
 @click.option(
     "--out",
     required=True,
@@ -141,7 +145,10 @@ def train() -> None:
     help="Makes the steps. auto: a GPU, where there is one.",
 )
 def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None, device: str, **settings: Any) -> None:
-    """Train the network of recon-zero: games against itself, steps, games against a random mover, a checkpoint.
+    """\b
+    Example: gmd train recon-zero --out runs/first --iterations 10
+
+    Train the network of recon-zero: games against itself, steps, games against a random mover, a checkpoint.
 
     DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays by it. Killed, and
     started again with the same options, it goes on from there. DIR/log.jsonl has a line for each iteration, and
@@ -208,10 +215,14 @@ def _iterate(training: Training, iterations: int) -> None:
             _draw_if_it_can_be(training.directory)
 
 
-@train.command("plot")
+@train.command("plot", short_help="Draw a training's log.")
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def plot(directory: Path) -> None:
-    """Draw DIR/loss.png and DIR/win-rate.png, out of DIR/log.jsonl, the log of a training."""
+    """\b
+    Example: gmd train plot runs/first
+
+    Draw DIR/loss.png and DIR/win-rate.png, out of DIR/log.jsonl, the log of a training.
+    """
     if not _can_draw():
         raise SystemExit(1)
     from .plots import BadLog, draw
@@ -223,11 +234,14 @@ def plot(directory: Path) -> None:
         raise click.ClickException(str(error)) from None
 
 
-@train.command("network")
+@train.command("network", short_help="Write the network of a checkpoint alone.")
 @click.argument("checkpoint", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def network(checkpoint: Path, file: Path) -> None:
-    """Write the network of a CHECKPOINT alone to FILE: what a bot plays by, a third as long.
+    """\b
+    Example: gmd train network runs/first/latest.pt network.npz
+
+    Write the network of a CHECKPOINT alone to FILE: what a bot plays by, a third as long.
 
     No training goes on from it.
     """

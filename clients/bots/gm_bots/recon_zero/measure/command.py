@@ -73,7 +73,10 @@ CLOCK = "In seconds: 300, 180+2, 1/0.05 (first move/each later one), none.  [def
 @click.option("--quiet", is_flag=True, help="No line for each game.")
 @click.option("--verbose", is_flag=True, help="Show what bots write to their standard error.")
 def evaluate(checkpoint: Path | None, **given: Any) -> None:
-    """Play a CHECKPOINT of recon-zero against others, and say how strong it is. Without one, the bot plays as it does
+    """\b
+    Example: gmd evaluate --against random --games 20
+
+    Play a CHECKPOINT of recon-zero against others, and say how strong it is. Without one, the bot plays as it does
     where nothing is said.
 
     The others are reconchess's own bots, of which TroutBot needs Stockfish. --against takes others: files of

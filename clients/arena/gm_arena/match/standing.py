@@ -1,0 +1,69 @@
+"""How a match stands while it is played, in a line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ..crosstable import halves
+from ..evidence import sureness
+from ..sprt import Sprt
+from ..statistics import elo_difference
+from .record import Record
+from .summary import Meeting, half_points
+from .verdict import elo_text, percent
+
+#: Longest label that is shown in full.
+WIDEST = 24
+
+
+class Standing:
+    """Counts games as they come."""
+
+    def __init__(self, labels: Sequence[str], sprt: Sprt | None) -> None:
+        self._labels, self._sprt = labels, sprt
+        self._points, self._meeting = Counter[str](), Meeting(*labels[:2])
+        self.games = 0
+
+    def add(self, record: Record) -> None:
+        """Count a game."""
+        self.games += 1
+        self._meeting.add(record)
+        for label in (record["white"], record["black"]):
+            self._points[label] += half_points(record, label)
+
+    def score(self) -> str:
+        """Return what the first bot has won, drawn and lost; of more than two, who leads."""
+        if len(self._labels) == 2:
+            wins, draws, losses = self._meeting.wins_draws_losses
+            return f"{short(self._labels[0])} +{wins} ={draws} -{losses}"
+        ranked = sorted(self._labels, key=lambda label: -self._points[label])[:3]
+        leader, *others = (f"{short(label)} {halves(self._points[label] / 2)}" for label in ranked)
+        return ", ".join([f"{leader} leads", *others])
+
+    def numbers(self) -> str:
+        """Return the score, Elo and the sequential test; empty for more than two bots."""
+        two = self._meeting
+        if len(self._labels) > 2 or two.games.size == 0:
+            return ""
+        parts = [percent(two.games.mean)]
+        if elo_difference(two.estimated) is not None:
+            parts.append(elo_text(two))
+        if self._sprt is None and two.games.mean != 0.5:
+            parts.append(f"{percent(sureness(two.sample))} sure")
+        if self._sprt is not None:
+            llr = self._sprt.llr(two.sample)
+            parts.append(f"LLR {llr:.2f} (ends at {self._sprt.lower:.2f} or {self._sprt.upper:.2f})")
+        return ", ".join(parts)
+
+    def games_left(self, planned: int) -> int:
+        """Return how many games are to come, if a sequential test takes as many as it does on average at most."""
+        left = planned - self.games
+        if self._sprt is None or not self._meeting.sample.size:
+            return left
+        return min(left, max(1, self._sprt.games_left(self._meeting.sample)))
+
+
+def short(label: str) -> str:
+    """A label, cut where it is long."""
+    return label if len(label) <= WIDEST else f"{label[: WIDEST - 1]}…"

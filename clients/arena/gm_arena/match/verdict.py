@@ -1,0 +1,210 @@
+"""What a match proves, in a sentence: the last line of ``gmd match``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import NormalDist
+from typing import Literal
+
+from ..crosstable import halves
+from ..evidence import FEW, TELLS, cautious_variance, next_goal, sureness, told
+from ..sprt import Sprt
+from ..statistics import Interval, elo_difference, elo_interval, score_interval
+from .record import Record
+from .summary import FAULTS, Meeting, faults, half_points, meeting
+
+#: How good the news is for the first bot: by this it is coloured.
+Tone = Literal["good", "bad", "open"]
+
+#: Games from which on it is looked whether they repeat each other.
+MANY = 4
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A sentence, without a full stop, and what it means for the first bot."""
+
+    text: str
+    tone: Tone
+
+
+def verdict(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> Verdict:
+    """Return what the games prove of the bots.
+
+    :param records: one game at least.
+    """
+    if len(labels) == 2:
+        found = of_two(meeting(records, *labels), sprt)
+    elif all(meeting(records, *pair).games.size == 0 for pair in combinations(labels[1:], 2)):
+        found = of_gauntlet(records, labels)
+    else:
+        found = of_table(records, labels)
+    if different := repeats(records):
+        text = f"not decided: the {len(records)} games repeat {_games(different)}; give --openings"
+        found = Verdict(text, "open")
+    return Verdict("; ".join([found.text, *fault_clause(records, labels)]), found.tone)
+
+
+def of_two(two: Meeting, sprt: Sprt | None) -> Verdict:
+    """Return what the games of two prove."""
+    if two.games.size == 0:
+        return Verdict(f"not decided: {two.one} and {two.other} have not met", "open")
+    return of_difference(two) if sprt is None else of_test(two, sprt)
+
+
+def of_difference(two: Meeting) -> Verdict:
+    """Return which is stronger; where that is not told, how many games would tell."""
+    side, sample = told(two.sample), two.sample
+    if side is None:
+        goal, more = next_goal(sample)
+        scored = f"{two.one} scored {percent(two.games.mean)} in {_games(two.games.size)}{_elo_clause(two)}"
+        tells = f"about {_round(more)} more games would tell {goal:g} Elo"
+        return Verdict(f"not decided: {scored}; {tells}{_few_clause(two)}", "open")
+    text = f"{two.one} is {side} than {two.other}: {elo_text(two)}, {percent(sureness(sample))} sure{_few_clause(two)}"
+    return Verdict(text, "good" if side == "stronger" else "bad")
+
+
+def of_test(two: Meeting, sprt: Sprt) -> Verdict:
+    """Return how a sequential test has ended, in words; where it has not, how many games it takes."""
+    decided = sprt.verdict(two.sample) if two.sample.size else None
+    if decided is None:
+        left = f"about {_round(sprt.games_left(two.sample))} more games would end it, on average and at most"
+        return Verdict(f"not decided: the test goes on after {_games(two.games.size)}; {left}", "open")
+    error, bound = (sprt.alpha, sprt.elo0) if decided == "H1" else (sprt.beta, sprt.elo1)
+    name = "" if sprt.model == "logistic" else f"{sprt.model} "
+    passes, tone = ("passes", "good") if decided == "H1" else ("fails", "bad")
+    means = _than(bound, f"{name}Elo", two.other, more=decided == "H1")
+    text = f"{two.one} {passes} the test: {means}, {percent(1.0 - error)} sure, after {_games(two.games.size)}"
+    return Verdict(text + _elo_clause(two), tone)  # type: ignore[arg-type]
+
+
+def of_gauntlet(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
+    """Return what the first bot is against each of the others, each for itself."""
+    found: dict[str, list[str]] = {"stronger than": [], "weaker than": [], "not decided against": []}
+    for other in labels[1:]:
+        side = told(meeting(records, labels[0], other).sample)
+        found["not decided against" if side is None else f"{side} than"].append(other)
+    clauses = [f"{what} {_and(others)}" for what, others in found.items() if others]
+    tone: Tone = "open" if found["not decided against"] else "bad" if found["weaker than"] else "good"
+    return Verdict(f"{labels[0]} is {', '.join(clauses)}", tone)
+
+
+def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
+    """Return which of several is the strongest: it must be told from each of the others."""
+    points = {label: sum(_halves_of(records, label)) for label in labels}
+    played = {label: len(_halves_of(records, label)) for label in labels}
+    leader, *others = sorted(
+        labels, key=lambda label: (-points[label] / max(1, 2 * played[label]), labels.index(label))
+    )
+    sure = {other: lead_sureness(records, labels, leader, other) for other in others}
+    nearest = min(others, key=lambda other: sure[other])
+    scored = f"{halves(points[leader] / 2)} of {played[leader]} points"
+    if sure[nearest] >= TELLS:
+        return Verdict(f"{leader} is the strongest: {scored}, {percent(sure[nearest])} sure against {nearest}", "good")
+    behind = f"{nearest} has {halves(points[nearest] / 2)} of {played[nearest]}"
+    lead = f"{leader} leads with {scored}, {behind}; {percent(sure[nearest])} sure that {leader} is stronger"
+    return Verdict(f"not decided which is the strongest: {lead}", "open")
+
+
+def lead_sureness(records: Sequence[Record], labels: Sequence[str], one: str, other: str) -> float:
+    """Return how sure it is that one bot of a table is stronger than another, by all games of the two.
+
+    By the difference of their shares of the points, and its variance; the games between them count for both.
+    """
+    played = {label: len(_halves_of(records, label)) for label in (one, other)}
+    if not all(played.values()):
+        return 0.5
+    shares = {label: sum(_halves_of(records, label)) / (2 * played[label]) for label in (one, other)}
+    variance = _points_variance(meeting(records, one, other)) * (1 / played[one] + 1 / played[other]) ** 2
+    for third in set(labels) - {one, other}:
+        for label in (one, other):
+            variance += _points_variance(meeting(records, label, third)) / played[label] ** 2
+    return NormalDist().cdf((shares[one] - shares[other]) / math.sqrt(variance))
+
+
+def repeats(records: Iterable[Record]) -> int | None:
+    """Return how many games differ, where fewer than half do; games that a bot's fault ended are passed over."""
+    games = [tuple(record["moves"]) for record in records if record["ending"] not in FAULTS]
+    different = len(set(games))
+    return different if len(games) >= MANY and 2 * different <= len(games) else None
+
+
+def fault_clause(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
+    """Say how many games a bot's fault decided, if any."""
+    lost = {label: sum(faults(records, label).values()) for label in labels}
+    return [f"{label} lost {count} of its games by faults" for label, count in lost.items() if count]
+
+
+def _points_variance(two: Meeting) -> float:
+    """The variance of the points that the first of two has from all their games."""
+    sample = two.sample
+    return cautious_variance(sample) * sample.size * sample.games_each**2 if sample.size else 0.0
+
+
+def _halves_of(records: Sequence[Record], label: str) -> list[int]:
+    return [half_points(record, label) for record in records if label in (record["white"], record["black"])]
+
+
+def _than(elo: float, unit: str, other: str, *, more: bool) -> str:
+    """What it means that a difference is above, or below, so much."""
+    if elo == 0:
+        return f"{'stronger' if more else 'not stronger'} than {other}"
+    above = elo > 0
+    amount = "more" if more is above else "less"
+    return f"{amount} than {abs(elo):g} {unit} {'stronger' if above else 'weaker'} than {other}"
+
+
+def elo_text(two: Meeting) -> str:
+    """The estimate with its interval; where all games were won, or lost, what it is beyond."""
+    interval = elo_difference(two.estimated)
+    if interval is not None:
+        return f"Elo {_signed(interval.value)} ({_signed(interval.low)} to {_signed(interval.high)})"
+    score = score_interval(two.games)
+    assert score is not None  # there are games
+    bound = elo_interval(score)
+    if score.value == 1.0:
+        return f"it won all {_games(two.games.size)}, Elo above {_signed(bound.low)}"
+    return f"it lost all {_games(two.games.size)}, Elo below {_signed(bound.high)}"
+
+
+def _elo_clause(two: Meeting) -> str:
+    """The same behind something else; nothing where all games are alike, and the score says it."""
+    interval: Interval | None = elo_difference(two.estimated)
+    return "" if interval is None else f", {elo_text(two)}"
+
+
+def _few_clause(two: Meeting) -> str:
+    """A warning, where an interval by mean and variance is too narrow."""
+    sample = two.sample
+    if sample.size >= FEW or elo_difference(two.estimated) is None:
+        return ""
+    return f"; the interval is too narrow for fewer than {FEW * sample.games_each} games"
+
+
+def _signed(elo: float) -> str:
+    """A whole number with its sign."""
+    if math.isinf(elo):
+        return "∞" if elo > 0 else "-∞"
+    return "0" if round(elo) == 0 else f"{elo:+.0f}"
+
+
+def percent(share: float) -> str:
+    """To a tenth; never 100 where it is less."""
+    return f"{min(share, 0.999) if share < 1.0 else 1.0:.1%}".replace("%", " %")
+
+
+def _games(count: int) -> str:
+    return f"{count:,} game{'' if count == 1 else 's'}"
+
+
+def _round(count: int) -> str:
+    """Two digits are as many as such a number has."""
+    unit = 10 ** max(0, len(str(count)) - 2)
+    return f"{math.ceil(count / unit) * unit:,}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,68 @@
+"""Games out of the file that ``gmd match --json-out`` writes: a line of JSON for each, in the match's order."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import chess
+import chess.pgn
+
+from gmd.games.recon import BadHistory, read_json
+
+from .recorded import BadRecord, Recorded
+
+
+def is_match(text: str) -> bool:
+    """Whether a file begins as such a one does."""
+    header = _read(text.lstrip().partition("\n")[0])
+    return "match" in header and "arguments" in header
+
+
+def match_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Each game's line by its number, from 1. A line that was cut short is none."""
+    for line in text.splitlines():
+        number = _read(line).get("game")
+        if isinstance(number, int):
+            yield number, line
+
+
+def match_game(text: str, where: str) -> Recorded:
+    """Return the game of a line.
+
+    :raises BadRecord: it is none.
+    """
+    record = _read(text)
+    try:
+        recorded = Recorded(where, record["white"], record["black"], record["result"], record["ending"])
+        if record.get("history") is not None:
+            recorded.history = read_json(json.dumps(record["history"])).history
+        else:
+            _add_moves(recorded, record["pgn"], record["moves"])
+    except KeyError as error:
+        raise BadRecord(f"{where} is no game: it has no {error}") from None
+    except (BadHistory, ValueError, TypeError) as error:
+        raise BadRecord(f"{where} is no game: {error}") from None
+    return recorded
+
+
+def _add_moves(recorded: Recorded, pgn: str, moves: list[str]) -> None:
+    """The start position is the PGN's, and the moves are the record's."""
+    headers = chess.pgn.read_headers(io.StringIO(pgn))
+    if headers is None:
+        raise ValueError("its pgn has no headers")
+    recorded.start = headers.board()
+    board = recorded.start.copy()
+    for uci in moves:
+        recorded.moves.append((board.push_uci(uci), ""))
+
+
+def _read(line: str) -> dict[str, Any]:
+    """An object; empty for what is none."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,52 @@
+"""Under which heading ``gmd --help`` shows each command.
+
+A command of another distribution names its heading itself, by a constant of the module of its entry point::
+
+    COMMAND_GROUP = "Look"
+
+It may be one of those below or one of its own. Without the constant the command stands under :data:`OTHERS`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+#: The commands that come with gmd, in the order that they are shown in.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Serve": ("serve", "check", "export", "import"),
+    "Players": ("register", "players", "rekey", "revoke", "leaderboard"),
+    "Play": ("play", "connect", "uci"),
+    "Compare": ("match", "tournament", "referee", "evaluate", "train"),
+    "Look": ("watch", "replay", "playback"),
+}
+
+OTHERS = "Other commands"
+
+#: The name of the constant.
+CONSTANT = "COMMAND_GROUP"
+
+
+def group_of(name: str, module: ast.Module) -> str:
+    """Return the heading of a command.
+
+    :param module: that of its entry point, parsed and not imported.
+    """
+    for group, names in GROUPS.items():
+        if name in names:
+            return group
+    for statement in module.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)], value=ast.Constant(value=str(group))) if target == CONSTANT:
+                return group
+            case ast.AnnAssign(target=ast.Name(id=target), value=ast.Constant(value=str(group))) if target == CONSTANT:
+                return group
+    return OTHERS
+
+
+def position(group: str, name: str) -> tuple[int, str, int, str]:
+    """Return what commands are sorted by: gmd's headings come first and :data:`OTHERS` last."""
+    headings = list(GROUPS)
+    place = headings.index(group) if group in GROUPS else len(headings) + (group == OTHERS)
+    names = GROUPS.get(group, ())
+    return place, group, names.index(name) if name in names else len(names), name

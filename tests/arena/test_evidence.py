@@ -1,0 +1,155 @@
+"""What a match proves, against exact enumeration and simulation."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gm_arena.evidence import (
+    GOALS,
+    POWER,
+    TELLS,
+    cautious_variance,
+    exact_p,
+    games_that_tell,
+    next_goal,
+    sureness,
+    told,
+)
+from gm_arena.statistics import Sample, score_of_elo
+from tests.helpers_proof import proof_size
+
+small_samples = st.sampled_from([3, 5]).flatmap(
+    lambda outcomes: st.lists(st.integers(0, 3), min_size=outcomes, max_size=outcomes).map(
+        lambda counts: Sample(tuple(counts))
+    )
+)
+
+
+def half_points(sample: Sample) -> list[int]:
+    """Each observation's deviation from even."""
+    middle = len(sample.counts) // 2
+    return [index - middle for index, count in enumerate(sample.counts) for _ in range(count)]
+
+
+@given(small_samples)
+def test_exact_p_is_the_share_of_sign_flips_that_reach_the_score(sample: Sample) -> None:
+    deviations = [deviation for deviation in half_points(sample) if deviation]
+    reached = abs(sum(deviations))
+    flips = [
+        sum(s * d for s, d in zip(signs, deviations, strict=True)) for signs in product((-1, 1), repeat=len(deviations))
+    ]
+    expected = 1.0 if reached == 0 else sum(flip >= reached for flip in flips) / len(flips)
+    assert exact_p(sample) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("counts", "side"),
+    [
+        ((0, 0, 0), None),
+        ((0, 2, 2), None),  # 97.7 % by mean and variance
+        ((0, 0, 5), None),  # a chance of 1 in 32
+        ((0, 0, 6), "stronger"),  # 1 in 64
+        ((6, 0, 0), "weaker"),
+        ((0, 100, 0), None),
+        ((0, 0, 0, 6, 0), "stronger"),
+        ((400, 300, 400), None),
+        ((400, 300, 500), "stronger"),
+        ((30_000, 20_000, 31_000), "stronger"),
+    ],
+)
+def test_difference_is_told_where_chance_is_no_explanation(counts: tuple[int, ...], side: str | None) -> None:
+    assert told(Sample(counts)) == side
+
+
+def test_many_games_are_as_sure_as_their_likelihood_of_superiority() -> None:
+    assert sureness(Sample((400, 300, 500))) == pytest.approx(0.99957, abs=2e-4)
+
+
+weights = st.tuples(*[st.floats(0.01, 1)] * 3)
+
+
+@given(weights, st.integers(1, 7), st.booleans())
+def test_equal_players_are_told_apart_in_5_of_100_matches_at_most(
+    weights: tuple[float, float, float], size: int, pairs: bool
+) -> None:
+    """Whatever the draws, and however short the match: every outcome of it is counted with its probability."""
+    sides = [*weights[:2], weights[2], *weights[1::-1]] if pairs else [weights[0], weights[2], weights[0]]
+    total = sum(sides)
+    wrong = 0.0
+    for outcome in _compositions(size, len(sides)):
+        if told(Sample(outcome)) is not None:
+            ways = math.factorial(size)
+            for count, weight in zip(outcome, sides, strict=True):
+                ways = ways * (weight / total) ** count / math.factorial(count)
+            wrong += ways
+    assert wrong <= 2 * (1 - TELLS) + 1e-9
+
+
+def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
+    """Every way to share a number out."""
+    if parts == 1:
+        return [(total,)]
+    return [(first, *rest) for first in range(total + 1) for rest in _compositions(total - first, parts - 1)]
+
+
+# How many games tell a difference.
+
+#: Of games and of pairs: how often each outcome comes where the players are equal.
+EVEN = {"decisive": (0.4, 0.2, 0.4), "drawn": (0.1, 0.8, 0.1), "pairs": (0.08, 0.22, 0.4, 0.22, 0.08)}
+
+
+def shifted(even: tuple[float, ...], elo: float) -> list[float]:
+    """Outcomes of players who are so much apart: some of what is lost is won."""
+    last = len(even) - 1
+    moved = (score_of_elo(elo) - 0.5) * last / 2
+    share = moved / sum(even[: len(even) // 2][i] * (last - 2 * i) / 2 for i in range(len(even) // 2))
+    found = list(even)
+    for i in range(len(even) // 2):
+        found[i] -= share * even[i]
+        found[last - i] += share * even[i]
+    return found
+
+
+@pytest.mark.parametrize("name", EVEN)
+@pytest.mark.parametrize("elo", [20.0, 50.0])
+def test_as_many_games_as_are_named_tell_the_difference_as_often_as_is_said(name: str, elo: float) -> None:
+    """Four matches of five; the exact test takes a little of short ones."""
+    even = EVEN[name]
+    rng, matches = random.Random(f"{name} {elo}"), proof_size(300, 5_000)
+    guess = Sample(tuple(round(2_000 * share) for share in even))
+    size = games_that_tell(guess, elo) // guess.games_each
+    weights = shifted(even, elo)
+    assert sum(i * p for i, p in enumerate(weights)) / (len(weights) - 1) == pytest.approx(score_of_elo(elo))
+    right = sum(told(_drawn(rng, weights, size)) == "stronger" for _ in range(matches))
+    spread = 4 * math.sqrt(POWER * (1 - POWER) / matches)
+    assert POWER - 0.05 - spread <= right / matches <= POWER + 0.03 + spread
+
+
+def _drawn(rng: random.Random, weights: list[float], size: int) -> Sample:
+    counts = [0] * len(weights)
+    for index in rng.choices(range(len(weights)), weights=weights, k=size):
+        counts[index] += 1
+    return Sample(tuple(counts))
+
+
+@given(small_samples)
+def test_a_smaller_difference_takes_more_games_and_all_are_finite(sample: Sample) -> None:
+    needed = [games_that_tell(sample, elo) for elo in (400.0, 100.0, *GOALS)]
+    assert needed == sorted(needed)
+    assert needed[0] > 0
+    assert cautious_variance(sample) > 0
+
+
+def test_the_goal_is_what_the_games_so_far_could_not_tell() -> None:
+    elo, more = next_goal(Sample((40, 20, 40)))
+    assert elo == 20
+    assert more == games_that_tell(Sample((40, 20, 40)), 20) - 100
+    assert next_goal(Sample((2_000, 1_000, 2_000)))[0] == 10
+    assert next_goal(Sample((4_000, 2_000, 4_000)))[0] == 5
+    assert next_goal(Sample((10**9, 10**9, 10**9))) == (1.0, 0)

@@ -1,0 +1,97 @@
+"""What a match writes is read: by ``gmd replay``, and its histories by reconchess."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import chess
+import pytest
+from reconchess import GameHistory
+
+from gm_arena.replay.files import read_file
+from gm_arena.replay.recorded import BadRecord
+from tests.arena.matches import TWO, games, run
+
+BLIND = ("new=random:seed=1", "old bot/2=random:seed=2", "--variant", "rbc", "--max-moves", 4, "--games", 2)
+
+
+@pytest.fixture(scope="module")
+def blind(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the record of a match of blind chess, and its histories."""
+    folder = tmp_path_factory.mktemp("blind")
+    status, _, complaints = run(*BLIND, "--json-out", folder / "match.jsonl", "--histories", folder / "histories")
+    assert (status, complaints) == (0, "")
+    return folder
+
+
+def test_history_of_each_game_is_written_and_reconchess_reads_it(blind: Path) -> None:
+    written = sorted(path.name for path in (blind / "histories").iterdir())
+    assert written == ["1-new-old_bot_2.json", "2-old_bot_2-new.json"]
+    for record, name in zip(games(blind / "match.jsonl"), written, strict=True):
+        history = GameHistory.from_file(blind / "histories" / name)
+        assert (history.get_white_player_name(), history.get_black_player_name()) == (record["white"], record["black"])
+        taken = [move.uci() if move else "0000" for turn in history.turns() for move in [history.taken_move(turn)]]
+        assert taken == record["moves"]
+
+
+def test_replay_reads_a_game_of_blind_chess_out_of_a_match(blind: Path) -> None:
+    recorded = read_file(blind / "match.jsonl", 2)
+    assert (recorded.white, recorded.black, recorded.result) == ("old bot/2", "new", "1/2-1/2")
+    assert recorded.ending == "turn limit"
+    assert recorded.history is not None
+    assert len(recorded.history.turns) == 8
+
+
+def test_replay_reads_a_game_of_chess_out_of_a_match(tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    openings = tmp_path / "openings.epd"
+    openings.write_text("4k3/8/8/8/8/8/4P3/4K3 w - -\n")
+    status, _, complaints = run(
+        *TWO, "--variant", "standard", "--max-moves", 3, "--openings", openings, "--json-out", path
+    )
+    assert (status, complaints) == (0, "")
+    record = games(path)[1]
+    recorded = read_file(path, 2)
+    assert (recorded.white, recorded.black, recorded.result) == ("two", "one", record["result"])
+    assert recorded.ending == record["ending"] == "move limit"
+    assert recorded.start == chess.Board("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
+    assert [move.uci() for move, _ in recorded.moves] == record["moves"]
+
+
+def test_replay_wants_to_know_which_game_of_a_match(blind: Path, tmp_path: Path) -> None:
+    path = blind / "match.jsonl"
+    with pytest.raises(BadRecord, match=r"holds 2 games: --game says which \(1, 2\)"):
+        read_file(path)
+    with pytest.raises(BadRecord, match="holds no game 3"):
+        read_file(path, 3)
+    begun = tmp_path / "begun.jsonl"
+    begun.write_text(path.read_text().splitlines(keepends=True)[0])
+    with pytest.raises(BadRecord, match=r"begun.jsonl holds no game"):
+        read_file(begun)
+
+
+@pytest.mark.parametrize("missing", ["pgn", "moves", "white"])
+def test_replay_says_which_line_of_a_match_is_none(missing: str, blind: Path, tmp_path: Path) -> None:
+    header, first, *_ = (blind / "match.jsonl").read_text().splitlines()
+    record = json.loads(first)
+    del record["history"], record[missing]
+    path = tmp_path / "match.jsonl"
+    path.write_text(f"{header}\n{json.dumps(record)}\n")
+    with pytest.raises(BadRecord, match="is no game: "):
+        read_file(path)
+
+
+def test_histories_are_of_blind_chess(tmp_path: Path) -> None:
+    status, _, complaints = run(*TWO, "--variant", "standard", "--histories", tmp_path / "histories")
+    assert status == 2
+    assert "--histories is of rbc, and standard is played; --pgn-out writes its games" in complaints
+
+
+def test_histories_are_written_anew_where_a_match_goes_on(blind: Path) -> None:
+    name = blind / "histories" / "1-new-old_bot_2.json"
+    before = name.read_bytes()
+    name.unlink()
+    arguments = (*BLIND, "--json-out", blind / "match.jsonl", "--histories", blind / "histories", "--resume")
+    assert run(*arguments)[0] == 0
+    assert name.read_bytes() == before

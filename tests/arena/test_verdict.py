@@ -1,0 +1,189 @@
+"""The sentence that a match ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, count
+from typing import Any
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gm_arena.match.text import coloured
+from gm_arena.match.verdict import Verdict, verdict
+from gm_arena.sprt import Sprt
+
+Records = list[dict[str, Any]]
+
+
+def game(number: int, white: str, black: str, result: str, **fields: Any) -> dict[str, Any]:
+    """A game that is like no other."""
+    moves = fields.pop("moves", [f"move {number}"])
+    return {
+        "white": white, "black": black, "result": result, "ending": "checkmate", "pair": None, "moves": moves, **fields
+    }  # fmt: skip
+
+
+def single(results: str, one: str = "new", other: str = "old") -> Records:
+    """Games of two without pairs, by what the first has won (w), drawn (d) and lost (l)."""
+    results_of = {"w": "1-0", "d": "1/2-1/2", "l": "0-1"}
+    return [game(number, one, other, results_of[letter]) for number, letter in enumerate(results)]
+
+
+def pairs(half_points: Sequence[int], one: str = "new", other: str = "old") -> Records:
+    """Pairs of games in which the first comes to so many half-points."""
+    records: Records = []
+    for number, points in enumerate(half_points):
+        first, second = min(points, 2), max(points - 2, 0)
+        records.append(game(2 * number, one, other, ("0-1", "1/2-1/2", "1-0")[first], pair=[0, 1, number]))
+        records.append(game(2 * number + 1, other, one, ("1-0", "1/2-1/2", "0-1")[second], pair=[0, 1, number]))
+    return records
+
+
+def text(records: Records, *labels: str, sprt: Sprt | None = None) -> str:
+    return verdict(records, labels or ("new", "old"), sprt).text
+
+
+def test_difference_that_is_told_is_named_with_its_interval_and_how_sure_it_is() -> None:
+    many = single("w" * 450 + "d" * 300 + "l" * 350)
+    assert verdict(many, ["new", "old"], None) == Verdict(
+        "new is stronger than old: Elo +32 (+14 to +49), 99.9 % sure", "good"
+    )
+    assert verdict(many, ["old", "new"], None) == Verdict(
+        "old is weaker than new: Elo -32 (-49 to -14), 99.9 % sure", "bad"
+    )
+
+
+def test_pairs_are_judged_as_pairs() -> None:
+    """By itself each game scatters more than the two from one opening."""
+    balanced = pairs([2] * 70 + [3] * 20 + [1] * 5)
+    assert text(balanced) == "new is stronger than old: Elo +27 (+10 to +45), 99.8 % sure"
+    assert text([{**record, "pair": None} for record in balanced]).startswith("not decided: ")
+
+
+def test_what_is_not_decided_says_how_many_games_would_tell() -> None:
+    assert verdict(single("w" * 100 + "d" * 100 + "l" * 95), ["new", "old"], None) == Verdict(
+        "not decided: new scored 50.8 % in 295 games, Elo +6 (-26 to +38); about 1,300 more games would tell 20 Elo",
+        "open",
+    )
+
+
+def test_few_games_prove_little_and_their_interval_is_warned_of() -> None:
+    assert text(single("wwdd")) == (
+        "not decided: new scored 75.0 % in 4 games, Elo +191 (+3 to +919); about 1,200 more games would tell 20 Elo; "
+        "the interval is too narrow for fewer than 30 games"
+    )
+    assert text(pairs([3] * 9 + [1])).endswith("98.9 % sure; the interval is too narrow for fewer than 60 games")
+
+
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [
+        ("w", "not decided: new scored 100.0 % in 1 game; about 1,700 more games would tell 20 Elo"),
+        ("d" * 40, "not decided: new scored 50.0 % in 40 games; about 71 more games would tell 20 Elo"),
+        ("w" * 12, "new is stronger than old: it won all 12 games, Elo above +198, 99.9 % sure"),
+        ("l" * 12, "new is weaker than old: it lost all 12 games, Elo below -198, 99.9 % sure"),
+    ],
+)
+def test_games_that_are_all_alike(results: str, expected: str) -> None:
+    assert text(single(results)) == expected
+
+
+def test_games_that_repeat_each_other_prove_nothing() -> None:
+    same = [{**record, "moves": ["e2e4"]} for record in single("w" * 20)]
+    assert text(same) == "not decided: the 20 games repeat 1 game; give --openings"
+    assert text(single("w" * 20) + same[:3]).startswith("new is stronger")
+
+
+def test_faults_are_named() -> None:
+    records = single("w" * 20)
+    for record in records[:3]:
+        record |= {"ending": "crash", "moves": []}
+    assert text(records).endswith("; old lost 3 of its games by faults")
+
+
+# Sequential tests.
+
+
+@pytest.mark.parametrize(
+    ("elo0", "elo1", "passes", "fails"),
+    [
+        (0, 40, "stronger than old", "less than 40 Elo stronger than old"),
+        (5, 40, "more than 5 Elo stronger than old", "less than 40 Elo stronger than old"),
+        (-40, 0, "less than 40 Elo weaker than old", "not stronger than old"),
+        (-40, -5, "less than 40 Elo weaker than old", "more than 5 Elo weaker than old"),
+    ],
+)
+def test_sequential_test_is_told_in_words(elo0: float, elo1: float, passes: str, fails: str) -> None:
+    test = Sprt(elo0, elo1)
+    good, bad = single("w" * 300 + "d" * 200 + "l" * 200), single("w" * 200 + "d" * 200 + "l" * 300)
+    labels = ["new", "old"]
+    assert verdict(good, labels, test) == Verdict(
+        f"new passes the test: {passes}, 95.0 % sure, after 700 games, Elo +50 (+28 to +72)", "good"
+    )
+    assert verdict(bad, labels, test) == Verdict(
+        f"new fails the test: {fails}, 95.0 % sure, after 700 games, Elo -50 (-72 to -28)", "bad"
+    )
+
+
+def test_sequential_test_that_goes_on_says_for_how_long() -> None:
+    assert text(single("wdl" * 20), sprt=Sprt(0, 10, model="normalized")) == (
+        "not decided: the test goes on after 60 games; about 11,000 more games would end it, on average and at most"
+    )
+
+
+# More than two.
+
+
+def gauntlet_games(results: dict[str, str]) -> Records:
+    numbers = count()
+    return [
+        {**record, "moves": [str(next(numbers))]}
+        for other, played in results.items()
+        for record in single(played, "new", other)
+    ]
+
+
+def test_gauntlet_is_told_for_each_opponent() -> None:
+    records = gauntlet_games({"a": "w" * 20, "b": "wl" * 10, "c": "l" * 20, "d": "w" * 30})
+    assert text(records, "new", "a", "b", "c", "d") == (
+        "new is stronger than a and d, weaker than c, not decided against b"
+    )
+
+
+def round_robin(strongest: int, drawn: int) -> Records:
+    """Three who win as many games of each other by their order, the rest being drawn."""
+    records = [
+        record
+        for one, other in combinations(("a", "b", "c"), 2)
+        for record in single("w" * strongest + "d" * drawn, one, other)
+    ]
+    return [{**record, "moves": [str(number)]} for number, record in enumerate(records)]
+
+
+def test_table_names_the_strongest_where_it_is_told_from_each_other() -> None:
+    assert text(round_robin(12, 20), "b", "a", "c") == ("a is the strongest: 44 of 64 points, 99.9 % sure against b")
+    assert text(round_robin(1, 6), "b", "a", "c") == (
+        "not decided which is the strongest: a leads with 8 of 14 points, b has 7 of 14; 71.7 % sure that a is stronger"
+    )
+
+
+@given(st.lists(st.sampled_from("wdl"), min_size=1, max_size=40), st.booleans())
+def test_both_bots_are_told_the_same(results: list[str], paired: bool) -> None:
+    records = single("".join(results))
+    if paired:
+        records = pairs(["ldw".index(result) * 2 for result in results])
+    mirrored = {"good": "bad", "bad": "good", "open": "open"}
+    assert verdict(records, ["old", "new"], None).tone == mirrored[verdict(records, ["new", "old"], None).tone]
+
+
+def test_it_is_coloured_unless_that_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for tone, sequence in (("good", "\x1b[32m"), ("bad", "\x1b[31m"), ("open", "\x1b[1m")):
+        found = coloured(Verdict("so it is", tone))  # type: ignore[arg-type]
+        assert found.startswith(sequence)
+        assert click.unstyle(found) == "so it is"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert coloured(Verdict("so it is", "good")) == "so it is"

@@ -1,0 +1,112 @@
+"""``gmd --help`` groups the commands, and each command's help begins with an example that it takes."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import shlex
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from gmd.cli import main
+from gmd.cli.groups import GROUPS, OTHERS, group_of, position
+
+EXAMPLE = "\b\nExample: "
+
+
+def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
+    """A group's commands, and those in them, by what is typed for them."""
+    context = click.Context(group, info_name=name)
+    for each in group.list_commands(context):
+        command = group.get_command(context, each)
+        assert command is not None
+        yield f"{name} {each}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} {each}")
+
+
+def example_of(command: click.Command) -> str:
+    """What the help begins with."""
+    text = inspect.cleandoc(command.help or "")
+    assert text.startswith(EXAMPLE), text
+    return text.removeprefix(EXAMPLE).partition("\n")[0]
+
+
+def parse(command: click.Group, words: list[str]) -> click.Context:
+    """Parse a command line, and run nothing; the context of the innermost command."""
+    context = command.make_context("gmd", words)
+    while isinstance(context.command, click.Group):
+        name, found, rest = context.command.resolve_command(context, [*context._protected_args, *context.args])
+        assert found is not None
+        context = found.make_context(name, rest, parent=context)
+    return context
+
+
+ALL = dict(commands(main, "gmd"))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_help_begins_with_an_example_that_is_a_command_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("runs/first").mkdir(parents=True)
+    for file in ("games.pgn", "game.pgn", "game.json", "runs/first/latest.pt"):
+        Path(file).write_text("")
+    example = example_of(ALL[name])
+    assert example.startswith(f"{name} ") or example == name
+    assert parse(main, shlex.split(example)[1:]).command.name
+
+
+def test_example_is_the_first_line_below_the_usage() -> None:
+    shown = CliRunner().invoke(main, ["match", "--help"], prog_name="gmd").output.splitlines()
+    assert shown[0].startswith("Usage: gmd match ")
+    assert shown[2].startswith("  Example: gmd match new=")
+
+
+def test_lists_of_commands_show_what_these_do_and_no_examples() -> None:
+    for name in ("train", "referee"):
+        shown = CliRunner().invoke(main, [name, "--help"]).output
+        assert "Example" not in shown.partition("Commands:")[2]
+
+
+def test_a_wrong_example_is_found_out() -> None:
+    with pytest.raises(click.NoSuchOption):
+        parse(main, ["check", "--dta", "games"])
+
+
+def test_every_command_of_gmd_has_a_heading_and_stands_under_it() -> None:
+    shown = CliRunner().invoke(main, ["--help"]).output
+    headings = [line.removesuffix(":") for line in shown.splitlines() if line and not line.startswith(" ")]
+    assert [heading for heading in headings if heading in GROUPS] == list(GROUPS)
+    assert OTHERS not in headings
+    lines = [line.split()[0] for line in shown.splitlines() if line.startswith("  ") and not line.startswith("   ")]
+    wanted = [name for names in GROUPS.values() for name in names]
+    assert [name for name in lines if name in wanted] == [name for name in wanted if name in lines]
+    assert {each.name for each in entry_points(group="gmd.commands")} <= set(wanted)
+
+
+@pytest.mark.parametrize(
+    ("source", "group"),
+    [
+        ('COMMAND_GROUP = "Look"', "Look"),
+        ('COMMAND_GROUP: Final = "Analyse"', "Analyse"),
+        ("", OTHERS),
+        ("COMMAND_GROUP = make()", OTHERS),
+    ],
+)
+def test_command_of_another_distribution_names_its_heading(source: str, group: str) -> None:
+    assert group_of("analyse", ast.parse(source)) == group
+    assert group_of("serve", ast.parse(source)) == "Serve"
+
+
+def test_headings_of_others_follow_gmd_s_own() -> None:
+    places = [("Zoo", "a"), (OTHERS, "b"), ("Look", "later"), ("Look", "replay"), ("Serve", "serve"), ("Analyse", "c")]
+    assert [name for _, name in sorted(places, key=lambda place: position(*place))] == [
+        "serve", "replay", "later", "c", "a", "b"
+    ]  # fmt: skip
