@@ -186,9 +186,24 @@ def test_pgn_games_are_as_their_text_says(tmp_path: Path) -> None:
     assert [(one["player_white"], one["player_black"], one["result_header"]) for one in created] == [
         (5, -6, "0-1"),
         (7, 3, "*"),
-        (7, 8, "*"),
+        (7, 8, "1/2-1/2"),
     ]
     assert created[1]["options"]["variant"] == "crazyhouse"
+
+
+def test_a_result_behind_the_moves_alone_comes_out_again(tmp_path: Path) -> None:
+    file, data = tmp_path / "games.pgn", tmp_path / "data"
+    file.write_text('1. e4 e5 1-0\n\n[White "5"]\n\n1. d4 1/2\n\n1. c4 *\n')
+    assert import_pgn(data, file, "--white", 1, "--black", 2) == (0, "Imported 3 games\n", "")
+    out = gmd("export", "--data", data, "--status", "all").out
+    assert [line for line in out.splitlines() if line.startswith(("[Result", "1."))] == [
+        '[Result "1-0"]',
+        "1. e4 e5 1-0",
+        '[Result "1/2-1/2"]',
+        "1. d4 1/2-1/2",
+        '[Result "*"]',
+        "1. c4 *",
+    ]
 
 
 def test_beside_a_daemon_nothing_is_imported(exported: Path, tmp_path: Path) -> None:
