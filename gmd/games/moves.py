@@ -147,7 +147,7 @@ def _by_chess(board: Board, text: str) -> Move:
     except chess.IllegalMoveError:
         raise _illegal(board, text) from None
     if not move:
-        raise _illegal(board, text)
+        raise IllegalMove(f"move: {quote(text)} is a null move: in chess {chess.COLOR_NAMES[board.turn]} must move")
     return move
 
 
