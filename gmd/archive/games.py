@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
@@ -14,6 +15,13 @@ _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 class BadGame(Exception):
     """A game of a file that cannot be imported; the message says why."""
+
+
+class Taken(NamedTuple):
+    """A game of a file, and what of it is left out, for people; nothing mostly."""
+
+    game: Restored
+    left_out: str | None = None
 
 
 def restored(

@@ -23,6 +23,9 @@ from .access import sources_of
 MAX_READINGS = 16_384
 MAX_TEXT = 9
 
+#: The texts that python-chess reads as null moves.
+NULL_MOVES = frozenset({"--", "Z0", "0000", "@@@@"})
+
 _SAN = re.compile(r"([NBRQK])?([a-h])?([1-8])?x?([a-h][1-8])(?:=?([NBRQnbrq]))?[+#]?")
 _SQUARES = {name: square for square, name in enumerate(chess.SQUARE_NAMES)}
 _FILES = dict(zip(chess.FILE_NAMES, chess.BB_FILES, strict=True))

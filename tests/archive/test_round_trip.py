@@ -93,7 +93,7 @@ def imported(store: SqliteStore, file: Path) -> list[object]:
     found: list[object] = []
     for where, game in read_games(file, "jsonl", Seats(), lambda _: None):
         assert not isinstance(game, BadGame), (where, game)
-        found.append(importer.add(game))
+        found.append(importer.add(game.game))
     importer.flush()
     return found
 
@@ -112,7 +112,7 @@ def test_a_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> 
     assert [where for where, _ in games] == [f"{file}, game {number}" for number in (1, 2)]
     for _, game in games:
         assert not isinstance(game, BadGame), game
-        again = replay(1, game.append.events)
+        again = replay(1, game.game.append.events)
         assert isinstance(again, ChessGame)
         assert again.moves == history[0].moves
         assert again.players == tuple(0 if player is None else player for player in history[0].named)
