@@ -30,8 +30,10 @@ class Seats(NamedTuple):
     black: int | None = None
 
 
-def write_pgn_game(stored: StoredGame) -> bytes:
+def write_pgn_game(stored: StoredGame, names: Mapping[int, str]) -> bytes:
     """A game as PGN, with an empty line behind it.
+
+    :param names: of players, by their ids.
 
     :raises gmd.log.reading.Unreadable: an event of its is damaged, or does not apply.
     """
@@ -39,7 +41,7 @@ def write_pgn_game(stored: StoredGame) -> bytes:
         game = replay(stored.game_id, stored.decoded())
     except DoesNotApply as error:
         raise Unreadable(error.seq, f"it does not apply: {error}") from None
-    return f"{full_pgn(game)}\n".encode()
+    return f"{full_pgn(game, names.get)}\n".encode()
 
 
 def read_pgn_game(text: str, seats: Seats) -> Taken:
@@ -81,10 +83,13 @@ def _without_null_moves(pgn: PgnText) -> tuple[PgnText, str | None]:
 
 
 def _player(seat: str, headers: Mapping[str, str], otherwise: int | None) -> int:
-    """Who has a seat: whom its header names by id, or else somebody whom the operator names."""
+    """Who has a seat: whom its header names by id, or else somebody whom the operator names.
+
+    A header with a tag of ours beside it is a registered player's name, whatever it looks like.
+    """
     header = headers.get(seat, "?")
     try:
-        player = int(header)
+        player = int(header if f"Gmd{seat}" not in headers else "")
     except ValueError:
         if otherwise is None:
             message = f"{seat}: {quote(header)} is no player's id; --{seat.lower()} ID says whose seat it is to be"

@@ -17,7 +17,7 @@ from gm_protocol.state import Result
 TOKENS_A_STEP = 500
 
 #: The tags that say something about the game to be made; the others are only checked for their form.
-READ_TAGS = frozenset({"FEN", "Variant", "Result", "White", "Black"})
+READ_TAGS = frozenset({"FEN", "Variant", "Result", "White", "Black", "GmdWhite", "GmdBlack"})
 #: How much of a tag's value is read: a FEN has at most about a hundred characters.
 MAX_TAG_VALUE = 200
 

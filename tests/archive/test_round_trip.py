@@ -41,7 +41,7 @@ class Log:
         self.store = SqliteStore(self.engine)
 
     def lines(self) -> bytes:
-        return b"".join(map(write_line, LogReader(self.engine).games(GameFilter())))
+        return b"".join(write_line(stored, {}) for stored in LogReader(self.engine).games(GameFilter()))
 
     def problems(self) -> list[str]:
         return [problem for stored in LogReader(self.engine).everything() if (problem := problem_of(stored))]
@@ -106,7 +106,7 @@ def test_a_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> 
         played(log.store, 1, history)
         (stored,) = LogReader(log.engine).games(GameFilter())
         file = Path(directory) / "games.pgn"
-        file.write_bytes(write_pgn_game(stored) * 2)
+        file.write_bytes(write_pgn_game(stored, {}) * 2)
         games = list(read_games(file, "pgn", Seats(0, 0), lambda _: None))
         log.engine.dispose()
     assert [where for where, _ in games] == [f"{file}, game {number}" for number in (1, 2)]

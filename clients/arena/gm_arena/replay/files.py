@@ -111,7 +111,9 @@ def pgn_game(text: str, where: str) -> Recorded:
         raise BadRecord(f"{where} is no game: {game.errors[0]}")
     headers = game.headers
     moves = [(node.move, node.comment) for node in game.mainline()]
-    ending = headers.get("Termination", "").replace("available_move", "")  # so gmd writes one that is on
+    ending = headers.get("GmdTermination", headers.get("Termination", ""))
+    if ending in ("available_move", "unterminated"):
+        ending = ""
     return Recorded(where, headers["White"], headers["Black"], headers["Result"], ending, game.board(), moves)
 
 
@@ -136,7 +138,10 @@ def line_game(text: str, where: str) -> Recorded:
         raise BadRecord(f"{where}: {error}") from None
     events = stored.append.events
     game = replay(stored.append.game_id, events)
-    white, black = player_text(game.named[chess.WHITE]), player_text(game.named[chess.BLACK])
+    names = json.loads(text)
+    white, black = (
+        names.get(f"{chess.COLOR_NAMES[color]}_name") or player_text(game.named[color]) for color in chess.COLORS
+    )
     ending = game.now.termination
     recorded = Recorded(where, white, black, RESULTS[ending], "" if ending == "available_move" else ending)
     if isinstance(game, RbcGame):
