@@ -310,7 +310,16 @@ export interface Actions {
 
 export interface ActionsReply extends Reply, Actions {}
 
-export interface StateActionsReply extends StateReply, Partial<Actions> {}
+/** What the players of a game are called; null for one who is not registered. */
+export interface PlayerNames {
+  white: string | null;
+  black: string | null;
+}
+
+export interface StateActionsReply extends StateReply, Partial<Actions> {
+  /** Missing if neither player is registered. */
+  names?: PlayerNames;
+}
 
 export interface WaitReply extends Reply, Partial<Actions> {
   /** Null if none of several games is due. */
@@ -344,6 +353,8 @@ export interface HistoryReply extends Reply {
 export interface JoinReply extends StateReply {
   seat: Color;
   options: Options;
+  /** Missing if neither player is registered. */
+  names?: PlayerNames;
 }
 
 /** All null where a seek waits to be found. */

@@ -9,7 +9,7 @@ from gmd.games.game import seat_name
 from gmd.games.views import Viewer
 
 from .call import Answer, Call, actor_of, handles
-from .show import find, state_of, viewer_of
+from .show import find, names_in, state_of, viewer_of
 
 
 @handles(Accept)
@@ -21,10 +21,12 @@ async def accept(request: Accept, call: Call) -> Answer:
     if call.hears:
         call.parts.lobby.ready(table, player, call.arrived)
     call.viewer = viewer_of(table.game, player, None, call, both=Viewer.WHITE)
+    state = state_of(table, player, call, brief=request.brief)
     reply = JoinReply(
         id=echo_id(request),
         seat=seat_name(table.game.seats(player)[0]),
-        state=state_of(table, player, call, brief=request.brief),
+        state=state,
         options=table.game.options,
+        names=names_in(state, call),
     )
     return Answer(reply, table.commit_for(call.viewer))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from gm_protocol.codec import echo_id
-from gm_protocol.messages import MoveReply, Request, SenseReply, StateReply
+from gm_protocol.messages import MoveReply, PlayerNames, Request, SenseReply, StateReply
 from gm_protocol.state import Color, GameState
 from gmd.games import views
 from gmd.games.game import Game, Snapshot
@@ -58,6 +58,17 @@ def state_of(table: Table, player: int | None, call: Call, *, brief: bool, shown
     return views.game_state(game, shown, thought, call.viewer, brief=brief)
 
 
+def names_in(state: GameState, call: Call) -> PlayerNames | UnsetType:
+    """What the players of a game are called; unset where neither is registered."""
+    white, black = (_name_of(player, call) for player in (state.player_white, state.player_black))
+    return UNSET if white is None and black is None else PlayerNames(white=white, black=black)
+
+
+def _name_of(player: int | None, call: Call) -> str | None:
+    account = None if player is None else call.parts.gate.registry.get(player)
+    return None if account is None else account.name
+
+
 def state_answer(
     request: Request,
     table: Table,
@@ -67,19 +78,23 @@ def state_answer(
     shown: Snapshot | None = None,
     with_actions: bool = False,
     name_game: bool = False,
+    name_players: bool = False,
 ) -> Answer:
     """The reply that shows a game's state.
 
     :param with_actions: add what the call's viewer may do now.
     :param name_game: say beside the state which game it is.
+    :param name_players: say beside the state what its players are called.
     """
     senses, moves = views.actions(table.game, call.viewer) if with_actions else (UNSET, UNSET)
+    state = state_of(table, player, call, brief=request.brief, shown=shown)
     reply = StateReply(
         id=echo_id(request),
         game_id=table.game.id if name_game else UNSET,
-        state=state_of(table, player, call, brief=request.brief, shown=shown),
+        state=state,
         sense_actions=senses,
         move_actions=moves,
+        names=names_in(state, call) if name_players else UNSET,
     )
     return Answer(reply, table.commit_for(call.viewer))
 

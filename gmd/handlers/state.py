@@ -15,4 +15,4 @@ async def state(request: GetState, call: Call) -> Answer:
     table = await find(request.game_id, player, call)
     if request.actions or not table.game.open:
         call.viewer = viewer_of(table.game, player, request.seat, call)
-    return state_answer(request, table, player, call, with_actions=request.actions)
+    return state_answer(request, table, player, call, with_actions=request.actions, name_players=True)

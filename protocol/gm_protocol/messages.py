@@ -247,22 +247,34 @@ class NewGameReply(Reply, kw_only=True):
     error: None = None
 
 
+class PlayerNames(Struct, kw_only=True, frozen=True):
+    """What the players of a game are called; null for one without a name: an open player, or a seat nobody has."""
+
+    white: str | None
+    black: str | None
+
+
 class JoinReply(Reply, kw_only=True):
-    """The seat taken, or held already, and the game."""
+    """The seat taken, or held already, and the game. ``names`` is left out where no player is registered."""
 
     seat: Color
     state: GameState
     options: GameOptions
+    names: PlayerNames | UnsetType = UNSET
     error: None = None
 
 
 class StateReply(Reply, kw_only=True, gc=False):
-    """The reply of move, end_game, state and wait. The last two may carry ``game_id`` and the actions."""
+    """The reply of move, end_game, state and wait. The last two may carry ``game_id`` and the actions.
+
+    ``names`` is in the reply of state alone, and there where a player is registered.
+    """
 
     game_id: int | UnsetType = UNSET
     state: GameState | None
     sense_actions: list[str] | UnsetType | None = UNSET
     move_actions: list[str] | UnsetType | None = UNSET
+    names: PlayerNames | UnsetType = UNSET
     error: None = None
 
 

@@ -68,6 +68,35 @@ async def test_an_open_seat_is_the_first_one_s_who_joins() -> None:
         assert await listed(bob, player=BOB) == [(1, "live")]
 
 
+async def test_state_and_join_name_the_registered_players_and_nobody_else() -> None:
+    async with house() as (_, alice, bob, anybody):
+        await alice.new_game(ALICE, None)
+        for client, player in ((alice, ALICE), (bob, BOB), (anybody, None)):
+            reply = await client.ask("state", game_id=1, player=player, brief=True)
+            assert reply["names"] == {"white": "alice", "black": None}
+        joined = await bob.ask("join", game_id=1, brief=True)
+        assert joined["names"] == {"white": "alice", "black": "bob"}
+        assert (await anybody.ask("state", game_id=1, brief=True))["names"] == joined["names"]
+        moved = await alice.ask("move", game_id=1, move="e4", brief=True)
+        waited = await bob.ask("wait", game_id=1, brief=True)
+        assert "names" not in moved | waited
+
+
+async def test_invited_player_is_named_before_and_after_it_accepts() -> None:
+    async with house() as (_, alice, bob, _):
+        await alice.new_game(ALICE, BOB)
+        before = await alice.ask("state", game_id=1, brief=True)
+        accepted = await bob.ask("accept", game_id=1, brief=True)
+        assert before["names"] == accepted["names"] == {"white": "alice", "black": "bob"}
+
+
+async def test_game_of_open_players_has_no_names() -> None:
+    async with house() as (_, _, _, anybody):
+        await anybody.new_game(7, 8)
+        shown, joined = await anybody.ask("state", game_id=1), await anybody.ask("join", game_id=1)
+        assert "names" not in shown | joined
+
+
 async def test_a_repeated_join_shows_the_game_again() -> None:
     async with house() as (_, alice, bob, _open):
         await alice.new_game(None, ALICE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -40,6 +40,7 @@ class Place:
 
     :ivar opponent: the other player's id; None while nobody has taken that seat.
     :ivar options: the game's, as the reply to ``join`` has them; empty until the seat is taken.
+    :ivar names: what the players are called, by colour; a player without a name is missing, or None.
     :ivar seed: what a bot that plays at random is to draw from, so that the same game is played again; None for chance.
     :ivar read_moves: asks the server for the moves so far, in UCI; for games in which everything is seen.
     """
@@ -52,6 +53,12 @@ class Place:
     read_moves: Callable[[], Awaitable[list[str]]]
     options: dict[str, Any] = field(default_factory=dict)
     seed: int | None = None
+    names: Mapping[Color, str | None] = field(default_factory=dict)
+
+    @property
+    def opponent_name(self) -> str:
+        """What the opponent is called; its id if it has no name."""
+        return self.names.get("black" if self.color == "white" else "white") or str(self.opponent)
 
 
 class Bot(ABC):

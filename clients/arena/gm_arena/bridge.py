@@ -24,7 +24,7 @@ from gm_client.blocking import (
 from gm_client.trio_client import Client, Turn
 
 from .bot import Bot, BotFailed, Bots, Place
-from .seat import Played, play_seat
+from .seat import Played, learn_names, play_seat
 
 COLORS: tuple[Color, Color] = ("white", "black")
 #: Codes that say of a game that it asks nothing of the player any more.
@@ -300,9 +300,10 @@ class Bridge:
 
     async def _play_seat(self, place: Place) -> None:
         """Play a seat. Only what is the same for all games ends the others too."""
-        self._reporter.begins(place)
         try:
             async with self._server.client() as client:
+                await learn_names(client, place)
+                self._reporter.begins(place)
                 played = await play_seat(client, place, await self._start_bot())
         except GmError as error:
             self._leave_alone(place.game_id, f"is not played: {error}")

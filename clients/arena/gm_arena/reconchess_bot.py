@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -52,6 +52,7 @@ class ReconchessBot(Bot):
 
     def __init__(self, process: BotProcess) -> None:
         self._process = process
+        self._names: Mapping[Color, str | None] = {}
 
     async def loaded(self) -> str:
         """The name of its class, once it is there."""
@@ -61,7 +62,8 @@ class ReconchessBot(Bot):
 
     async def begin(self, place: Place) -> None:
         self._process.label += f" in game {place.game_id}"
-        self._tell(begin={"color": place.color, "fen": place.start_fen, "opponent": str(place.opponent)})
+        self._names = place.names
+        self._tell(begin={"color": place.color, "fen": place.start_fen, "opponent": place.opponent_name})
         await self._hear()
 
     async def take_turn(self, turn: Turn) -> None:
@@ -84,7 +86,8 @@ class ReconchessBot(Bot):
                 self._tell(moved={"taken": moved["taken_move"], "capture": moved["capture_square"]})
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        self._tell(end=(await history())["history"])
+        saved = (await history())["history"]
+        self._tell(end=saved | {f"{color}_name": name for color, name in self._names.items() if name})
         await self._hear()
 
     async def aclose(self) -> None:

@@ -62,9 +62,10 @@ class ServerSeat(Game):  # type: ignore[misc]
         return Board(_seen_by_nobody(self._client, self.game_id)["start_fen"])
 
     def get_opponent_name(self) -> str:
-        """The opponent's id: the server tells nobody the names of ids."""
-        state = _seen_by_nobody(self._client, self.game_id)
-        return str(state["player_black"] if self._color else state["player_white"])
+        """Return the opponent's name, or its id if it has none."""
+        shown = self._client.state(self.game_id, player=None, brief=True)
+        player = shown["state"]["player_black" if self._color else "player_white"]
+        return shown.get("names", {}).get(_COLORS[not self._color]) or str(player)
 
     # --- The turn -------------------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ async def play_seat(client: Client, place: Place, bot: Bot) -> Played:
     """Let a bot play a seat, which is taken if need be, and close the bot.
 
     :param client: a connection for this alone, whose player the seat is for.
+    :param place: knows what the players are called, except an opponent who is not there yet (:func:`learn_names`).
     :raises ConnectionLost: the server is gone, for longer than the client has patience.
     :raises GmError: the server does not let the player play there.
     """
@@ -76,7 +77,9 @@ class _Seat:
         states: list[GameState] = []
         turns = self._client.turns(place.game_id, seat=place.color, brief=True, over=states.append)
         async for turn in turns:
-            place.opponent = turn.state["player_black" if place.color == "white" else "player_white"]
+            if place.opponent is None:
+                place.opponent = turn.state["player_black" if place.color == "white" else "player_white"]
+                await learn_names(self._client, place)
             await self._begin()
             await self._think(turn)
         await self._begin()
@@ -118,6 +121,11 @@ class _Seat:
             return
         await trio.sleep(GRACE_SECONDS)
         thinking.cancel()
+
+
+async def learn_names(client: Client, place: Place) -> None:
+    """Ask the server what the players of a game are called. This does not count as hearing from the player."""
+    place.names = (await client.state(place.game_id, player=None, brief=True)).get("names", {})
 
 
 async def _give_up(client: Client, place: Place) -> GameState:

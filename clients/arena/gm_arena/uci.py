@@ -58,6 +58,11 @@ class Option:
             raise BadOption(f"{self.name}: {number} is not from {self.min} to {self.max}")
 
 
+def opponent(name: str) -> str:
+    """Return the value of ``UCI_Opponent``: title, rating, kind and name. All opponents are taken for programs."""
+    return f"none none computer {' '.join(name.split())}"
+
+
 @dataclass
 class Identity:
     """What an engine says of itself until ``uciok``.

@@ -18,7 +18,7 @@ from gm_client.trio_client import Turn
 from .boards import BoardBot
 from .bot import BotFailed, Bots, BotUnusable, Place
 from .process import BotProcess
-from .uci import BadOption, Clocks, Identity, go, parsed_score, position, read_info, set_option
+from .uci import BadOption, Clocks, Identity, go, opponent, parsed_score, position, read_info, set_option
 
 #: Seconds of thought for a move where there is no clock and nothing else is said.
 DEFAULT_MOVE_SECONDS = 1.0
@@ -90,7 +90,8 @@ class UciBots(Bots):
             await process.kill()
             raise
         self.variants = identity.variants
-        return UciBot(process, identity, self._limits)
+        given = "uci_opponent" in {name.lower() for name in self._options}
+        return UciBot(process, identity, self._limits, names_opponent=not given)
 
     async def _introduced(self, process: BotProcess) -> Identity:
         """What an engine says of itself; its options are set."""
@@ -132,8 +133,10 @@ class UciBot(BoardBot):
         ``chess.engine.PovScore``; of these what it said at all.
     """
 
-    def __init__(self, process: BotProcess, identity: Identity, limits: Limits) -> None:
+    def __init__(self, process: BotProcess, identity: Identity, limits: Limits, *, names_opponent: bool = True) -> None:
+        """:param names_opponent: set ``UCI_Opponent``, if the engine has it."""
         self._process, self._identity, self._limits = process, identity, limits
+        self._names_opponent = names_opponent and "uci_opponent" in identity.options
         self._place: Place
         self.last_info: chess.engine.InfoDict = {}
 
@@ -145,6 +148,8 @@ class UciBot(BoardBot):
             self._process.send(set_option("UCI_Chess960", "true") + "\n")
         if place.variant == "crazyhouse":
             self._process.send(set_option("UCI_Variant", "crazyhouse") + "\n")
+        if self._names_opponent:
+            self._process.send(set_option("UCI_Opponent", opponent(place.opponent_name)) + "\n")
         self._process.send("ucinewgame\n")
         await _ask(self._process, "isready", "readyok")
 

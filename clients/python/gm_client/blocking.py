@@ -308,8 +308,11 @@ class NewGameReply(StateReply):
 
 
 class JoinReply(StateReply):
+    """``names`` is missing where no player is registered."""
+
     seat: Color
     options: dict[str, Any]
+    names: NotRequired[dict[Color, str | None]]
 
 
 class SeatReply(Reply):
@@ -343,6 +346,9 @@ class ActionsReply(Reply):
 
 
 class StateActionsReply(StateReply):
+    """``names`` is missing where no player is registered."""
+
+    names: NotRequired[dict[Color, str | None]]
     sense_actions: NotRequired[list[str] | None]
     move_actions: NotRequired[list[str] | None]
 

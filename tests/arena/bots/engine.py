@@ -19,6 +19,7 @@ with open(path, "a", buffering=1) as log:
             case ["uci"]:
                 print("id name Engine 1.0\noption name UCI_Chess960 type check default false")
                 print("option name UCI_Variant type combo default chess var chess var crazyhouse")
+                print("option name UCI_Opponent type string default none")
                 print("option name Style type string default calm\nuciok")
             case ["isready"]:
                 print("readyok")

@@ -124,7 +124,9 @@ class Playing:
             "times": {color: [_time(move) for move in bot.moves] for color, bot in seen.items()},
             "pgn": history["pgn"],
         }
-        return {**record, "history": history["history"]} if history["history"] is not None else record
+        if history["history"] is None:
+            return record
+        return {**record, "history": {**history["history"], "white_name": white.label, "black_name": black.label}}
 
     async def _start(self, sides: Mapping[Color, Contestant], beside: trio.Nursery) -> dict[Color, Bot]:
         bots: dict[Color, Bot] = {}
@@ -153,7 +155,8 @@ class Playing:
                 for bot in seen.values():
                     await bot.aclose()
             raise
-        places = {color: self._place(fixture, game["state"], color) for color in seen}
+        names = {color: side.label for color, side in sides.items()}
+        places = {color: self._place(fixture, game["state"], color, names) for color in seen}
         states: list[GameState] = []
         error: Exception | None = None
         async with trio.open_nursery() as nursery:
@@ -205,7 +208,7 @@ class Playing:
                 state = latest or state
             return state
 
-    def _place(self, fixture: Fixture, state: GameState, color: Color) -> Place:
+    def _place(self, fixture: Fixture, state: GameState, color: Color, names: Mapping[Color, str]) -> Place:
         async def read_moves() -> list[str]:
             async with self._server(None).client() as client:
                 return (await client.history(state["game_id"]))["moves"]
@@ -213,7 +216,9 @@ class Playing:
         opponent = state["player_black" if color == "white" else "player_white"]
         seed = hash_of(self._terms.seed, fixture.number)
         reading: Callable[[], Awaitable[list[str]]] = read_moves
-        return Place(state["game_id"], color, state["variant"], state["start_fen"], opponent, reading, seed=seed)
+        return Place(
+            state["game_id"], color, state["variant"], state["start_fen"], opponent, reading, seed=seed, names=names
+        )
 
 
 def hash_of(seed: int, number: int) -> int:

@@ -1,0 +1,111 @@
+"""Bots are told what their opponents are called: by their registered names, in a match by their names there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from gm_arena.bot import Bots
+from gm_arena.bridge import Bridge, Server
+from gm_arena.uci_bot import UciBots
+from gm_client.trio_client import Client
+from tests.arena.matches import run
+from tests.arena.playing import BOTS, PATIENCE, Witness, recon_bot
+from tests.serving import Served
+
+OPEN_PLAYER = 78_001
+
+
+@pytest.fixture
+def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where recorders write, a file for each colour."""
+    monkeypatch.setenv("RECORDER_SEED", "1")
+    monkeypatch.setenv("RECORDER_FILE", str(tmp_path / "{color}.jsonl"))
+    return tmp_path
+
+
+def told_names(record: Path) -> dict[str, tuple[Any, ...]]:
+    """What each colour was told: its opponent's name, and the names in the history."""
+    told = {}
+    for color in ("white", "black"):
+        calls = json.loads((record / f"{color}.jsonl").read_text())
+        history = json.loads(calls[-1][3][1])
+        told[color] = (calls[0][2][1], history["white_name"], history["black_name"])
+    return told
+
+
+def engine(path: Path, **options: str) -> UciBots:
+    return UciBots(f"{sys.executable} {BOTS / 'engine.py'} {path} play", options)
+
+
+def opponents_set(path: Path) -> list[str]:
+    return [line for line in path.read_text().splitlines() if "UCI_Opponent" in line]
+
+
+async def play_game(port: int, game_id: int, *players: tuple[dict[str, Any], Bots]) -> None:
+    """Let players that are not the same play a game."""
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            for hello, bots in players:
+                bridge = Bridge(Server(port=port, hello=hello), bots, Witness(), at_once=1)
+                nursery.start_soon(bridge.run, lambda bridge: bridge.play_one(game_id))
+
+
+async def registered(port: int, name: str) -> dict[str, Any]:
+    """Register a player; its part of ``hello``."""
+    async with Client(port=port) as client:
+        reply = await client.register(name)
+        return {"player": reply["player"], "key": reply["key"]}
+
+
+async def made(port: int, hello: dict[str, Any], black: int, **options: Any) -> int:
+    async with Client(port=port, **hello) as client:
+        return (await client.new_game(hello["player"], black, brief=True, **options))["game_id"]
+
+
+async def test_registered_opponent_is_named_to_reconchess_bot(record: Path, daemon_process: Served) -> None:
+    port = daemon_process.port
+    ada, bob = await registered(port, "names-ada"), await registered(port, "names-bob")
+    game_id = await made(port, ada, bob["player"], variant="rbc", clock=None, max_turns=3)
+    await play_game(port, game_id, (ada, recon_bot("recorder")), (bob, recon_bot("recorder")))
+    names = ("names-ada", "names-bob")
+    assert told_names(record) == {"white": ("names-bob", *names), "black": ("names-ada", *names)}
+
+
+async def test_opponent_without_name_is_told_by_its_id(record: Path, daemon_process: Served) -> None:
+    port = daemon_process.port
+    cat = await registered(port, "names-cat")
+    game_id = await made(port, cat, OPEN_PLAYER, variant="rbc", clock=None, max_turns=3)
+    await play_game(port, game_id, (cat, recon_bot("recorder")), ({"player": OPEN_PLAYER}, recon_bot("recorder")))
+    names = ("names-cat", str(OPEN_PLAYER))
+    assert told_names(record) == {"white": (str(OPEN_PLAYER), *names), "black": ("names-cat", *names)}
+
+
+async def test_opponent_that_joins_later_is_named_to_an_engine(tmp_path: Path, daemon_process: Served) -> None:
+    port = daemon_process.port
+    dan, eve = await registered(port, "names-dan"), await registered(port, "names-eve")
+    async with Client(port=port, **dan) as client:
+        game_id = (await client.new_game(dan["player"], None, brief=True, max_moves=1))["game_id"]
+    await play_game(port, game_id, (dan, engine(tmp_path / "dan")), (eve, engine(tmp_path / "eve")))
+    assert opponents_set(tmp_path / "dan") == ["setoption name UCI_Opponent value none none computer names-eve"]
+    assert opponents_set(tmp_path / "eve") == ["setoption name UCI_Opponent value none none computer names-dan"]
+
+
+async def test_opponent_that_the_user_sets_is_kept(tmp_path: Path, daemon_process: Served) -> None:
+    game_id = await made(daemon_process.port, {"player": OPEN_PLAYER}, OPEN_PLAYER, max_moves=1)
+    bots = engine(tmp_path / "told", uci_opponent="GM 2800 human Magnus")
+    await play_game(daemon_process.port, game_id, ({"player": OPEN_PLAYER}, bots))
+    assert opponents_set(tmp_path / "told") == ["setoption name UCI_Opponent value GM 2800 human Magnus"] * 2
+
+
+def test_match_names_its_bots_to_each_other(record: Path) -> None:
+    bots = [f"{name}=reconchess:{BOTS / 'recorder.py'}" for name in ("new bot", "old bot")]
+    status, _, complaints = run(*bots, "--variant", "rbc", "--games", 1, "--max-moves", 3)
+    assert status == 0, complaints
+    names = ("new bot", "old bot")
+    assert told_names(record) == {"white": ("old bot", *names), "black": ("new bot", *names)}
