@@ -298,7 +298,7 @@ _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse"
 
 
 #: Our terminations in the words that PGN has for its Termination tag (9.8.1 of its standard); "normal" for the others.
-_PGN_TERMINATIONS = {
+_PGN_TERMINATIONS: dict[str, str] = {
     "available_move": "unterminated",
     "timeout": "time forfeit",
     "forfeit": "rules infraction",

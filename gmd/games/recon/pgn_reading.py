@@ -27,7 +27,7 @@ def read_pgn(text: str) -> SavedGame:
 
     :raises BadHistory: it is none.
     """
-    headers = dict(_HEADER.findall(text))
+    headers: dict[str, str] = dict(_HEADER.findall(text))
     try:
         history = History(headers.get("FEN", chess.STARTING_FEN))
         board = ReconBoard(history.start_fen)
