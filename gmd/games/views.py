@@ -349,13 +349,13 @@ def full_pgn(game: Game, name_of: NameOf = _nameless) -> str:
         if player is not None and name_of(player) is not None:
             headers[tag] = str(player)
     if game.options.clock is not None:
-        headers["TimeControl"] = _time_control(game.options.clock)
+        headers["TimeControl"] = time_control(game.options.clock)
     if not is_usual_start(game.options):
         headers |= {"Variant": _VARIANT_HEADERS[game.options.variant], "SetUp": "1", "FEN": game.options.fen}
     return write_pgn(headers, text, headers["Result"])
 
 
-def _time_control(clock: ClockOption) -> str:
+def time_control(clock: ClockOption) -> str:
     """A clock as PGN has it (9.6.1 of its standard), in seconds: fractions, which that does not know, as decimals."""
     if clock.initial is not UNSET:
         increment = clock.increment or 0

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gm_arena.board_drawing import Palette, Picture, board_lines, piece_text
+from gm_arena.board_drawing import Palette, Picture, board_lines, moves_table, piece_text
 
 from .game import Game
 
@@ -45,13 +45,8 @@ def _picture(board: chess.Board) -> Picture:
 
 def _moves(game: Game, most: int) -> Table:
     """The last moves, White's and Black's beside each other."""
-    table = Table.grid(padding=(0, 2))
     root = game.board.root()
-    sans = ([] if root.turn else ["..."]) + game.sans()
-    pairs = [(number, sans[2 * number : 2 * number + 2]) for number in range((len(sans) + 1) // 2)]
-    for number, pair in pairs[-most:]:
-        table.add_row(f"{root.fullmove_number + number}.", *pair)
-    return table
+    return moves_table(game.sans(), root.fullmove_number, most, turn=root.turn)
 
 
 def _taken(game: Game, color: chess.Color, palette: Palette | None) -> Text:
