@@ -181,7 +181,7 @@ def test_a_line_has_names_and_clocks_too(tmp_path: Path) -> None:
     path.write_text(line(3, game, events))
     frames = listed(str(path))
     assert frames[0] == f"{path}: 1 – 2\nnot over, clock 100+2"
-    assert frames[-1].splitlines()[-2:] == ["White 1:13   Black 1:41", "2. Nf3"]
+    assert frames[-1].splitlines()[-2:] == ["White 1:13   Black 1:39", "2. Nf3"]
 
 
 def test_the_clocks_of_a_line_are_read(tmp_path: Path) -> None:
