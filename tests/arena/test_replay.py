@@ -281,7 +281,7 @@ def test_the_operator_sees_them_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("term", "black_on_light", "white_on_dark", "fog"),
     [
-        ("xterm-256color", "1;38;5;233;48;5;137", "1;38;5;231;48;5;95", "48;5;240"),
+        ("xterm-256color", "1;38;5;233;48;5;137", "1;38;5;231;48;5;94", "48;5;240"),
         ("xterm", "30;42", "1;97;45", "100"),
     ],
 )

@@ -246,7 +246,7 @@ def test_on_a_terminal_it_is_a_board_in_colours_with_the_moves_beside_it(daemon_
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
         with on_terminal(daemon_process, game_id) as terminal:
-            assert "\x1b[1;38;5;231;48;5;95m ♜ " in terminal.until("White to move")  # a white rook on a dark square
+            assert "\x1b[1;38;5;231;48;5;94m ♜ " in terminal.until("White to move")  # a white rook on a dark square
             play(client, game_id, "f3", "e5", "g4")
             terminal.until("2.  g4")
             client.move(game_id, "Qh4#", player=2)

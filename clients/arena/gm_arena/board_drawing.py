@@ -50,7 +50,7 @@ class Palette(NamedTuple):
 
 #: For terminals of 256 colours and more.
 FULL = Palette(
-    plain=("on #b8996a", "on #875f3b"),
+    plain=("on #b8996a", "on #855d2b"),
     marked=("on #7aa35a", "on #5a8040"),
     fog=("on #6c6c6c", "on #585858"),
     alarmed="on #c03a34",
