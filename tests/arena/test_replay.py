@@ -261,6 +261,9 @@ def test_games_of_a_daemon_are_shown(daemon_process: Served) -> None:
         assert "its history is shown once it is over" in hidden.output
         client.move(blind_id, "e2e4", player=1)
         client.end_game(blind_id, "resignation_white", player=1)
+        clock = client.new_game(1, 2, variant="rbc", clock={"initial": 60, "increment": 2})["game_id"]
+        client.end_game(clock, "resignation_white", player=1)
+    assert listed(str(clock), *where)[0] == f"game {clock}: 1 – 2\n0-1 resignation, blind chess, clock 60+2"
     assert captions(listed(str(blind_id), *where)) == [
         "start position",
         "1. White senses e7",

@@ -228,11 +228,11 @@ class Terminal:
 
 
 @contextmanager
-def on_terminal(daemon: Served, *arguments: object) -> Iterator[Terminal]:
+def on_terminal(daemon: Served, *arguments: object, columns: int = 80) -> Iterator[Terminal]:
     ours, theirs = pty.openpty()
     where = ["--server", f"127.0.0.1:{daemon.port}"]
     command = [sys.executable, "-m", "gmd", "watch", *where, *map(str, arguments)]
-    env = {**environment(), "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40"}
+    env = {**environment(), "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "40"}
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
         os.close(theirs)
         try:
@@ -256,6 +256,15 @@ def test_on_a_terminal_it_is_a_board_in_colours_with_the_moves_beside_it(daemon_
         mated = "\x1b[1;38;5;231;48;5;131m ♚ "  # the king in check, on red
         assert mated in said
         assert not set("♔♕♖♗♘♙") & set(plain(said))
+
+
+def test_on_a_narrow_terminal_the_moves_stand_below_a_whole_board(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(1, 2)["game_id"]
+        play(client, game_id, "f3", "e5", "g4", "Qh4#")
+    with on_terminal(daemon_process, game_id, columns=30) as terminal:
+        said = [line.rstrip() for line in plain(terminal.rest()).replace("\r", "").splitlines()]
+    assert said[-4:] == ["   a  b  c  d  e  f  g  h", "1.  f3  e5", "2.  g4  Qh4#", "0-1 victory_black"]
 
 
 def test_on_a_terminal_blind_chess_shows_its_end_as_all_three_see_it(daemon_process: Served) -> None:

@@ -15,6 +15,9 @@ from rich.text import Text
 #: Columns of a board: a rank's number, a space, and three for each square.
 BOARD_COLUMNS = 26
 
+#: Columns that a board and the moves beside it take; where there are fewer, the moves stand below.
+BESIDE = 52
+
 #: What stands for an empty square, and for one that the viewer knows nothing of, where there are no colours.
 EMPTY, UNKNOWN = "·", " "
 

@@ -23,7 +23,7 @@ from gm_client.blocking import BadReply, ConnectionLost, GmError, connect
 from ..address import server_options
 from ..board_drawing import palette_of
 from ..tls import read_tls
-from .files import history_game, pgn_game, read_file
+from .files import history_game, pgn_game, read_file, time_control_of
 from .frames import Frame, frames_of
 from .recorded import BadRecord, Recorded
 from .show import frame_text, header
@@ -82,7 +82,9 @@ def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
     except (ConnectionLost, GmError, BadReply, OSError) as error:
         raise BadRecord(str(error)) from None
     if reply["history"] is not None:
-        return history_game(json.dumps(reply["history"]), f"game {game}")
+        recorded = history_game(json.dumps(reply["history"]), f"game {game}")
+        recorded.clock = time_control_of(reply["pgn"])
+        return recorded
     return pgn_game(reply["pgn"], f"game {game}")
 
 

@@ -99,7 +99,7 @@ def pgn_game(text: str, where: str) -> Recorded:
     """
     if _BLIND.search(text):
         try:
-            return _blind(read_pgn(text), where, clock=dict(_TAG.findall(text)).get("TimeControl", ""))
+            return _blind(read_pgn(text), where, clock=time_control_of(text))
         except BadHistory as error:
             raise BadRecord(f"{where} is no game: {error}") from None
     try:
@@ -121,11 +121,17 @@ def pgn_game(text: str, where: str) -> Recorded:
         headers["Result"],
         ending,
         headers.get("Variant", "standard").lower(),
-        headers.get("TimeControl", "").strip("-?"),
+        time_control_of(text),
         game.board(),
         [(node.move, node.comment) for node in nodes],
         [node.clock() for node in nodes],
     )
+
+
+def time_control_of(pgn: str) -> str:
+    """The clock that a PGN was played with, as its TimeControl tag has it; empty where that says none."""
+    tags: dict[str, str] = dict(_TAG.findall(pgn))
+    return tags.get("TimeControl", "").strip("-?")
 
 
 def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:

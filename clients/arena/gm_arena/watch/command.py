@@ -96,7 +96,7 @@ def _draw(client: Client, game_id: int, console: Console) -> Look:
     with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
         for look in follow(client, game_id, LOOK_SECONDS):
             hidden |= look.hidden
-            live.update(screen(look, palette), refresh=True)
+            live.update(screen(look, palette, console.width), refresh=True)
     if look.state["variant"] == "rbc":
         console.print(frame_text(_frames(client, game_id)[-1], palette))
     return look

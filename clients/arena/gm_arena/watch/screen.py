@@ -12,13 +12,13 @@ from rich.text import Text
 
 from gm_client.blocking import GameState
 
-from ..board_drawing import Palette, Picture, board_lines, clock_text, moves_table, printable
+from ..board_drawing import BESIDE, Palette, Picture, board_lines, clock_text, moves_table, printable
 from ..replay.recorded import Recorded
 from ..replay.show import header
 from .follow import Look
 
-#: Full moves shown of a long game: as many as there are ranks.
-MOVES_SHOWN = 8
+#: Full moves shown of a long game: as many as there are ranks; and below the board, where they take lines of their own.
+MOVES_SHOWN, MOVES_BELOW = 8, 3
 
 HIDDEN = (
     "What happens in this game of blind chess is hidden until it is over; then it is shown here. "
@@ -35,17 +35,25 @@ def title(look: Look) -> list[str]:
     return header(Recorded(where, white, black, state["result"], ending, state["variant"]))
 
 
-def screen(look: Look, palette: Palette | None) -> RenderableType:
-    """All there is to see of a game at one moment."""
+def screen(look: Look, palette: Palette | None, width: int) -> RenderableType:
+    """All there is to see of a game at one moment.
+
+    :param palette: the colours that can be shown; None for letters.
+    :param width: columns that there are.
+    """
     first, second = title(look)
     lines: list[RenderableType] = [Text(first, "bold"), Text(second), Text()]
     if look.hidden:
         return Group(*lines, Text(HIDDEN), Text(), Text(status(look), "bold"))
-    sheet = Table.grid(padding=(0, 3))
     board = Text("\n").join(board_lines(_picture(look.state), palette))
     first_move, turn = _beginning(look.state)
-    sheet.add_row(board, moves_table(look.sans(), first_move, MOVES_SHOWN, turn=turn))
-    lines.append(sheet)
+    moves = moves_table(look.sans(), first_move, MOVES_SHOWN if width >= BESIDE else MOVES_BELOW, turn=turn)
+    if width >= BESIDE:
+        sheet = Table.grid(padding=(0, 3))
+        sheet.add_row(board, moves)
+        lines.append(sheet)
+    else:
+        lines += [board, moves]
     lines += [Text(line) for line in (_pockets(look.state), _clocks(look.state)) if line]
     return Group(*lines, Text(status(look), "bold"))
 

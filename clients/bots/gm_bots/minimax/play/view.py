@@ -8,15 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gm_arena.board_drawing import Palette, Picture, board_lines, moves_table, piece_text
+from gm_arena.board_drawing import BESIDE, Palette, Picture, board_lines, moves_table, piece_text
 
 from .game import Game
 
 #: Moves shown of a long game: as many as there are ranks; and below the board, where they take lines of their own.
 _MOVES_SHOWN, _MOVES_BELOW = 8, 3
-
-#: Columns that the board and the moves take beside each other.
-_BESIDE = 52
 
 
 def draw(game: Game, *, width: int, flipped: bool = False, palette: Palette | None = None) -> RenderableType:
@@ -29,7 +26,7 @@ def draw(game: Game, *, width: int, flipped: bool = False, palette: Palette | No
     bottom = game.color != flipped
     board = Text("\n").join(board_lines(_picture(game.board), palette, bottom=bottom))
     lines = [_taken(game, not bottom, palette), _status(game)]
-    if width < _BESIDE:
+    if width < BESIDE:
         return Group(_taken(game, bottom, palette), board, _moves(game, _MOVES_BELOW), *lines)
     sheet = Table.grid(padding=(0, 3))
     sheet.add_row(board, _moves(game, _MOVES_SHOWN))
