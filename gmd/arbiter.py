@@ -15,7 +15,7 @@ from gmd.games.events import AnyEvent, Sensed
 from gmd.games.game import Game, Outcome
 from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.logger import get_logger
-from gmd.shelf import Shelf, Table
+from gmd.shelf import Shelf, Table, Turned
 from gmd.turns import Turns
 from gmd.watchers import Watchers
 
@@ -53,6 +53,8 @@ class Arbiter:
         #: How many games are live, durably.
         self.live_games = 0
         self._on_seats: list[Callable[[Game], None]] = []
+        self._on_begun: list[Callable[[Game], None]] = []
+        self._on_over: list[Callable[[Game], None]] = []
         self._on_pruned: list[Callable[[Pruned], None]] = []
 
     @property
@@ -73,6 +75,14 @@ class Arbiter:
     def when_seats_change(self, callback: Callable[[Game], None]) -> None:
         """Call back with every game that is made, joined, or ended, once that is durable."""
         self._on_seats.append(callback)
+
+    def when_begun(self, callback: Callable[[Game], None]) -> None:
+        """Call back once with every game whose seats are both taken, once that is durable."""
+        self._on_begun.append(callback)
+
+    def when_over(self, callback: Callable[[Game], None]) -> None:
+        """Call back once with every game that ends, or is called off before it begins, once that is durable."""
+        self._on_over.append(callback)
 
     def when_pruned(self, callback: Callable[[Pruned], None]) -> None:
         """Call back with every game that is removed from the log."""
@@ -206,9 +216,19 @@ class Arbiter:
             if before is None or before[1] != game.over or before[2] != game.players:
                 for callback in self._on_seats:
                     callback(game)
+                self._announce(game, before)
         if game.timed:
             self._start_clock(table)
         self.watchers.ring(game.id, game.named)
+
+    def _announce(self, game: Game, before: Turned | None) -> None:
+        """Tell that a game has begun, or is over, if that is new since it was last durable."""
+        if game.begun and (before is None or None in before[2]):
+            for callback in self._on_begun:
+                callback(game)
+        if game.over and (before is None or not before[1]):
+            for callback in self._on_over:
+                callback(game)
 
     def _sense_durable(self, table: Table) -> None:
         """A sense cannot be lost any more: the clock runs on. Nobody else is told, nor is it anybody else's turn."""

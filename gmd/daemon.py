@@ -15,6 +15,7 @@ import trio
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.config import EMBEDDED, Config, ConfigError
+from gmd.game_lines import GameLines
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
 from gmd.listening import is_local, listening
@@ -166,6 +167,7 @@ async def open_daemon(
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
         lobby = lobby_of(config, arbiter, gate)
         ranked = ranked_of(config, arbiter, gate, lobby)
+        GameLines(arbiter, gate.registry)
         await _start(arbiter, gate.registry, lobby, ranked, config.data)
         async with listening(config.host, config.port, sockets) as listeners:
             parts = parts_of(config, arbiter, gate, lobby, ranked, metrics, local=all(map(is_local, listeners)))

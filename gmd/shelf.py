@@ -28,6 +28,10 @@ GAMES_A_STEP = 500
 CROWD = 100_000
 
 
+#: At which ply a game is, whether it is over, and who has its seats.
+Turned = tuple[int, bool, tuple[int | None, int | None]]
+
+
 class Table:
     """A game being played, and what this process knows of it beside its events."""
 
@@ -48,7 +52,7 @@ class Table:
         #: Whether the log has it as a live game, which is counted.
         self.counted = False
         #: At which ply, whether over, and whose the game was when the players' turns were last noted.
-        self.turned: tuple[int, bool, tuple[int | None, int | None]] | None = None
+        self.turned: Turned | None = None
         #: The seats whose players have been shown the end.
         self.told: tuple[chess.Color, ...] = ()
 

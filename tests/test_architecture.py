@@ -179,6 +179,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["tournament", "Let registered players play a tournament."],
         ["train", "Let a bot learn by playing against itself."],
         ["uci", "A bot of gmd's own as an engine for whatever speaks UCI."],
+        ["watch", "Follow a live game in the terminal."],
     ]
     heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}
     assert heavy & set(loaded.split()) == set()

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import structlog
 
+from gm_client.blocking import connect
 from gm_protocol.framing import encode_frame
 from gmd import __version__
 from gmd.cli.logs import Sink
@@ -102,6 +103,69 @@ def test_a_session_that_ends_is_a_line_with_its_counts() -> None:
         "signal": "SIGTERM",
     }
     assert without_time(stopped) == {"level": "info", "event": "stopped"}
+
+
+GAME_LINES = {"game began", "game ended"}
+
+
+def played(daemon: Served) -> None:
+    """Games of every beginning and every end."""
+    with connect(port=daemon.port) as client:
+        ada = client.register("ada", password=SECRET)
+        mated = client.new_game(1, 2, token=SECRET)["game_id"]
+        for ply, move in enumerate(["f3", "e5", "g4", "Qh4#"]):
+            client.move(mated, move, player=1 + ply % 2)
+        client.new_game(3, 4, pgn="1. f3 e5 2. g4 Qh4#")
+        opened = client.new_game(5, None, variant="rbc", clock=None, player=5)["game_id"]
+        client.join(opened, player=ada["player"], key=ada["key"])
+        client.sense(opened, "e7", player=5)
+        client.end_game(opened, "resignation_white", player=5)
+        client.new_game(6, ada["player"], player=6)
+        off = client.new_game(7, None, player=7)["game_id"]
+        client.decline(off, player=7)
+
+
+def test_a_game_that_begins_and_one_that_ends_is_a_line_each() -> None:
+    with logging_daemon() as (daemon, logged):
+        played(daemon)
+    lines = [without_time(line) for line in logged if line["event"] in GAME_LINES]
+    assert {line.pop("level") for line in lines} == {"info"}
+    first, second = ({"game_id": 1, "white": 1, "black": 2}, {"game_id": 2, "white": 3, "black": 4})
+    third, fifth = ({"game_id": 3, "white": 5, "black": "ada"}, {"game_id": 5, "white": 7, "black": None})
+    mate = {"termination": "victory_black", "result": "0-1", "plies": 4}
+    assert lines == [
+        {"event": "game began", "variant": "standard", **first},
+        {"event": "game ended", "variant": "standard", **first, **mate},
+        {"event": "game began", "variant": "standard", **second},
+        {"event": "game ended", "variant": "standard", **second, **mate},
+        {"event": "game began", "variant": "rbc", **third},
+        {
+            "event": "game ended",
+            "variant": "rbc",
+            **third,
+            "termination": "resignation_white",
+            "result": "0-1",
+            "plies": 0,
+        },
+        {
+            "event": "game ended",
+            "variant": "standard",
+            **fifth,
+            "termination": "withdrawn",
+            "result": "*",
+            "plies": 0,
+        },
+    ]
+    assert SECRET not in json.dumps(logged)
+
+
+def test_a_game_goes_on_after_a_restart_without_beginning_again(tmp_path: Path) -> None:
+    with logging_daemon("--data", str(tmp_path)) as (daemon, before), connect(port=daemon.port) as client:
+        client.new_game(1, 2)
+    with logging_daemon("--data", str(tmp_path)) as (daemon, after), connect(port=daemon.port) as client:
+        client.move(1, "e4", player=1)
+        client.end_game(1, "resignation_black", player=2)
+    assert [line["event"] for line in before + after if line["event"] in GAME_LINES] == ["game began", "game ended"]
 
 
 def test_refusals_and_sessions_of_version_1_are_for_those_who_look_closer() -> None:

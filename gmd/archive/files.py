@@ -12,9 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from gmd.games.pgn_file import split_pgn
-from gmd.log.store import Restored
 
-from .games import BadGame
+from .games import BadGame, Taken
 from .lines import read_line
 from .pgn import Seats, read_pgn_game
 
@@ -30,7 +29,7 @@ class Found(NamedTuple):
     """A game of a file, or what is wrong with it; ``where`` is for people."""
 
     where: str
-    game: Restored | BadGame
+    game: Taken | BadGame
 
 
 def format_of(file: Path) -> Format | None:
@@ -69,17 +68,17 @@ def highest_id(file: Path) -> int:
     return highest
 
 
-def _tried(read: Callable[_P, Restored], *arguments: _P.args, **named: _P.kwargs) -> Restored | BadGame:
+def _tried(read: Callable[_P, Taken], *arguments: _P.args, **named: _P.kwargs) -> Taken | BadGame:
     try:
         return read(*arguments, **named)
     except BadGame as error:
         return error
 
 
-def _read_line(line: bytes | None) -> Restored:
+def _read_line(line: bytes | None) -> Taken:
     if line is None:
         raise BadGame(f"this is no game: the line is longer than {MAX_LINE} bytes")
-    return read_line(line)
+    return Taken(read_line(line))
 
 
 def _lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes | None]:

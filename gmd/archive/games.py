@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
@@ -11,6 +12,13 @@ from gmd.log.store import GameAppend, Restored
 
 class BadGame(Exception):
     """A game of a file that cannot be imported; the message says why."""
+
+
+class Taken(NamedTuple):
+    """A game of a file, and what of it is left out, for people; nothing mostly."""
+
+    game: Restored
+    left_out: str | None = None
 
 
 def restored(

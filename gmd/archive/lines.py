@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
@@ -30,11 +31,14 @@ class Token(Struct, forbid_unknown_fields=True):
 
 
 class GameLine(Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A line. ``termination`` and ``result`` are for readers; the events say the same."""
+    """A line. ``termination`` and ``result`` are for readers; the events say the same. So are the players' names."""
 
     game_id: Annotated[int, Meta(ge=1, le=MAX_GAME_ID)]
     termination: Termination
     result: Result
+    #: Absent where the player has none; the events have ids.
+    white_name: str | None = None
+    black_name: str | None = None
     #: UTC, to the second; absent while the game is on.
     ended: str | None = None
     token: Token | None = None
@@ -45,8 +49,10 @@ _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(GameLine)
 
 
-def write_line(stored: StoredGame) -> bytes:
+def write_line(stored: StoredGame, names: Mapping[int, str]) -> bytes:
     """A game as a line, with its end.
+
+    :param names: of players, by their ids.
 
     :raises gmd.log.reading.Unreadable: an event of its is damaged.
     """
@@ -55,6 +61,8 @@ def write_line(stored: StoredGame) -> bytes:
         game_id=stored.game_id,
         termination=row.termination,
         result=RESULTS[row.termination],
+        white_name=names.get(row.player_white),
+        black_name=names.get(row.player_black),
         ended=None if row.ended is None else write_time(row.ended),
         token=None if token is None else Token(token.token, token.content),
         events=stored.decoded(),

@@ -10,16 +10,16 @@ from gm_protocol.errors import GmError, quote
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
 from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
-from gmd.games.notation import read_pgn
+from gmd.games.moves import NULL_MOVES
+from gmd.games.notation import PgnText, read_pgn
 from gmd.games.pgn_file import MAX_GAME_CHARS
 from gmd.games.replay import DoesNotApply, replay
 from gmd.games.setup import CLASSICAL, resolve
 from gmd.games.views import full_pgn
 from gmd.log.reading import StoredGame, Unreadable
-from gmd.log.store import Restored
 from gmd.utc import write_time
 
-from .games import BadGame, restored
+from .games import BadGame, Taken, restored
 
 _T = TypeVar("_T")
 
@@ -31,8 +31,10 @@ class Seats(NamedTuple):
     black: int | None = None
 
 
-def write_pgn_game(stored: StoredGame) -> bytes:
+def write_pgn_game(stored: StoredGame, names: Mapping[int, str]) -> bytes:
     """A game as PGN, with an empty line behind it.
+
+    :param names: of players, by their ids.
 
     :raises gmd.log.reading.Unreadable: an event of its is damaged, or does not apply.
     """
@@ -40,11 +42,13 @@ def write_pgn_game(stored: StoredGame) -> bytes:
         game = replay(stored.game_id, stored.decoded())
     except DoesNotApply as error:
         raise Unreadable(error.seq, f"it does not apply: {error}") from None
-    return f"{full_pgn(game)}\n".encode()
+    return f"{full_pgn(game, names.get)}\n".encode()
 
 
-def read_pgn_game(text: str, seats: Seats) -> Restored:
+def read_pgn_game(text: str, seats: Seats) -> Taken:
     """The game at the end of a PGN's main line, which may be played on unless its last position ends it.
+
+    A main line with a null move is taken as far as that move, and without its result.
 
     :raises BadGame: it cannot be loaded.
     """
@@ -52,7 +56,7 @@ def read_pgn_game(text: str, seats: Seats) -> Restored:
         raise BadGame(f"it is longer than {MAX_GAME_CHARS} characters")
     now = time.time()
     try:
-        pgn = _result_of(read_pgn(text, MAX_PLIES))
+        pgn, left_out = _without_null_moves(_result_of(read_pgn(text, MAX_PLIES)))
         white = _player("White", pgn.headers, seats.white)
         black = _player("Black", pgn.headers, seats.black)
         request = NewGame(player_white=white, player_black=black, pgn=text)
@@ -62,14 +66,31 @@ def read_pgn_game(text: str, seats: Seats) -> Restored:
         events: list[AnyEvent] = [created, *_result_of(load_moves(game, pgn.moves))]
     except GmError as error:
         raise BadGame(str(error)) from None
-    return restored(game, events, now if game.over else None)
+    return Taken(restored(game, events, now if game.over else None), left_out)
+
+
+def _without_null_moves(pgn: PgnText) -> tuple[PgnText, str | None]:
+    """A PGN up to its first null move, and what is left out of it.
+
+    :raises BadGame: nothing stands before that.
+    """
+    ply = next((ply for ply, text in enumerate(pgn.moves) if text in NULL_MOVES), None)
+    if ply is None:
+        return pgn, None
+    what = f"{quote(pgn.moves[ply])} is a null move, which chess does not have"
+    if ply == 0:
+        raise BadGame(f"its first move {what}")
+    return pgn._replace(moves=pgn.moves[:ply], result=None), f"its moves from ply {ply} on are left out: {what}"
 
 
 def _player(seat: str, headers: Mapping[str, str], otherwise: int | None) -> int:
-    """Who has a seat: whom its header names by id, or else somebody whom the operator names."""
+    """Who has a seat: whom its header names by id, or else somebody whom the operator names.
+
+    A header with a tag of ours beside it is a registered player's name, whatever it looks like.
+    """
     header = headers.get(seat, "?")
     try:
-        player = int(header)
+        player = int(header if f"Gmd{seat}" not in headers else "")
     except ValueError:
         if otherwise is None:
             message = f"{seat}: {quote(header)} is no player's id; --{seat.lower()} ID says whose seat it is to be"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast, get_args
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: How a time is given: a day begins at midnight. All are UTC.
 TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S"]
+#: The variants of PGN unless others are asked for: those that python-chess, for one, can read.
+IN_PGN: tuple[Variant, ...] = ("standard", "chess960", "crazyhouse")
 #: The statuses of games that are not over.
 GOING_ON: tuple[GameStatus, ...] = ("live", "open")
 
@@ -52,7 +55,8 @@ def export(data: str | None, file: Path | None, written: str, output: Path | Non
 
     PGN is what a client is shown as a game's history. JSON lines hold everything: `gmd import` makes the same games of
     them. A daemon may run meanwhile. Games that are still being played are left out unless they are asked for: they
-    show what their players may not yet know.
+    show what their players may not yet know. So are, of PGN, games of blind chess, which programs that read chess
+    cannot read: --variant rbc, or --game, asks for them.
 
     The exit status is 0, or 1 where damaged games had to be left out or a game that was named is not there, or 2 if the
     log cannot be read.
@@ -60,16 +64,21 @@ def export(data: str | None, file: Path | None, written: str, output: Path | Non
     try:
         with open_reader(data_directory(data, file)) as engine:
             from gmd.log.reading import LogReader
+            from gmd.players.sql import load_players
 
-            status = _export(LogReader(engine), _filter(wanted), written, output)
+            with engine.connect() as connection:
+                names = {account.player: account.name for account in load_players(connection)}
+            status = _export(LogReader(engine), _filter(wanted, written), _writer(written, names), output)
     except DataError as error:
         raise Unusable(str(error)) from None
     sys.exit(status)
 
 
-def _filter(wanted: dict[str, Any]) -> GameFilter:
+def _filter(wanted: dict[str, Any], written: str) -> GameFilter:
     from gmd.log.reading import GameFilter
 
+    if written == "pgn" and not wanted["variants"] and not wanted["game_ids"]:
+        wanted["variants"] = IN_PGN
     status = wanted.pop("status") or ("all" if wanted["game_ids"] else "over")
     since, until = (_utc(wanted.pop(name)) for name in ("since", "until"))
     return GameFilter(**wanted, status=None if status == "all" else cast(GameStatus, status), since=since, until=until)
@@ -79,13 +88,12 @@ def _utc(time: datetime | None) -> str | None:
     return None if time is None else time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _export(reader: LogReader, wanted: GameFilter, written: str, output: Path | None) -> int:
+def _export(reader: LogReader, wanted: GameFilter, write: Callable[[StoredGame], bytes], output: Path | None) -> int:
     """Write the games that are wanted; the exit status."""
     from sqlalchemy.exc import DBAPIError
 
     from gmd.log.reading import Unreadable
 
-    write = _writer(written)
     damaged = 0
     on_terminal = output is None and sys.stdout.isatty()
     try:
@@ -103,14 +111,18 @@ def _export(reader: LogReader, wanted: GameFilter, written: str, output: Path | 
     return 1 if damaged or missing else 0
 
 
-def _writer(written: str) -> Callable[[StoredGame], bytes]:
+def _writer(written: str, names: Mapping[int, str]) -> Callable[[StoredGame], bytes]:
+    """What writes a game.
+
+    :param names: of players, by their ids.
+    """
     if written == "jsonl":
         from gmd.archive.lines import write_line
 
-        return write_line
+        return partial(write_line, names=names)
     from gmd.archive.pgn import write_pgn_game
 
-    return write_pgn_game
+    return partial(write_pgn_game, names=names)
 
 
 def _mention_missing(reader: LogReader, wanted: GameFilter) -> bool:
@@ -126,6 +138,11 @@ def _mention_missing(reader: LogReader, wanted: GameFilter) -> bool:
         live = sum(reader.count(wanted._replace(status=status)) for status in GOING_ON)
         if live:
             click.echo(f"left out: {counted(live, 'live game')}; --status all writes them too", err=True)
+    if wanted.variants == IN_PGN:
+        blind = reader.count(wanted._replace(variants=["rbc"]))
+        if blind:
+            what = counted(blind, "game") + " of blind chess"
+            click.echo(f"left out: {what}; --variant rbc writes them, and --format jsonl everything", err=True)
     return bool(missing)
 
 

@@ -48,8 +48,9 @@ def import_(
     id; one that is there already is passed over. Of a PGN file each game becomes a new one, as with game_from_pgn: it
     can be played on, unless its last position ends it.
 
-    What cannot be put in is said, with its place in the file, and the rest is. The exit status is 0, or 1 where
-    something could not be put in, or 2 if nothing could.
+    What cannot be put in is said, with its place in the file, and the rest is. A game of a PGN file with a null move is
+    put in as far as that move. The exit status is 0, or 1 where a game or a part of one could not be put in, or 2 if
+    there were games and none could.
     """
     from gmd.archive.pgn import Seats
 
@@ -93,7 +94,14 @@ def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], seats: Seats,
     except DBAPIError as error:
         raise Unusable(f"data: the log cannot be written: {error.orig}") from None
     click.echo(_said(importer, done).capitalize())
-    return 1 if done["bad"] else 0
+    return _status(done)
+
+
+def _status(done: Counter[str]) -> int:
+    """The exit status of an import by its :func:`_add`'s."""
+    if not done["bad"] and not done["cut"]:
+        return 0
+    return 1 if any(done[what] for what in ("imported", "cut", "there")) else 2
 
 
 def _first_new_id(store: SqlStore, files: Sequence[tuple[Path, Format]], new_ids: bool) -> int:
@@ -107,24 +115,31 @@ def _first_new_id(store: SqlStore, files: Sequence[tuple[Path, Format]], new_ids
 
 
 def _add(importer: Importer, found: Found, *, is_new: bool) -> str:
+    """Put a game in; what became of it: "imported", "cut" (only a part of it was), "there" (before), or "bad"."""
     from gmd.archive.games import BadGame
 
     try:
         if isinstance(found.game, BadGame):
             raise found.game
-        added = importer.add_new(found.game) if is_new else importer.add(found.game)
+        game, left_out = found.game
+        added = importer.add_new(game) if is_new else importer.add(game)
     except BadGame as error:
         click.echo(f"{found.where}: {error}", err=True)
         return "bad"
+    if left_out is not None:
+        click.echo(f"{found.where}: {left_out}", err=True)
+        return "cut"
     if isinstance(added, int):
         if not is_new:
-            click.echo(f"{found.where}: game {found.game.append.game_id} is now game {added}")
+            click.echo(f"{found.where}: game {game.append.game_id} is now game {added}")
         return "imported"
     return added
 
 
 def _said(importer: Importer, done: Counter[str]) -> str:
     said = f"imported {counted(importer.imported, 'game')}"
+    if done["cut"]:
+        said += f", {done['cut']:,} only as far as a null move"
     if done["there"]:
         said += f", {done['there']:,} {'was' if done['there'] == 1 else 'were'} there"
     if done["bad"]:

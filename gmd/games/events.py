@@ -22,7 +22,7 @@ class Event(Struct, tag_field="event", omit_defaults=True):
 
 
 class Created(Event, tag="created"):
-    """The game began, at its start position. ``result_header`` is the Result tag of the PGN it came from.
+    """The game began, at its start position. ``result_header`` is the result of the PGN it came from.
 
     A seat whose player is None is open to whoever joins first; one of ``invited`` is kept for the player named.
     ``lapses`` is after how many seconds the game is called off if it has not begun by then; None for never. ``ranked``:

@@ -23,6 +23,9 @@ from .access import sources_of
 MAX_READINGS = 16_384
 MAX_TEXT = 9
 
+#: The texts that python-chess reads as null moves.
+NULL_MOVES = frozenset({"--", "Z0", "0000", "@@@@"})
+
 _SAN = re.compile(r"([NBRQK])?([a-h])?([1-8])?x?([a-h][1-8])(?:=?([NBRQnbrq]))?[+#]?")
 _SQUARES = {name: square for square, name in enumerate(chess.SQUARE_NAMES)}
 _FILES = dict(zip(chess.FILE_NAMES, chess.BB_FILES, strict=True))
@@ -147,7 +150,7 @@ def _by_chess(board: Board, text: str) -> Move:
     except chess.IllegalMoveError:
         raise _illegal(board, text) from None
     if not move:
-        raise _illegal(board, text)
+        raise IllegalMove(f"move: {quote(text)} is a null move: in chess {chess.COLOR_NAMES[board.turn]} must move")
     return move
 
 

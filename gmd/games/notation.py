@@ -17,7 +17,7 @@ from gm_protocol.state import Result
 TOKENS_A_STEP = 500
 
 #: The tags that say something about the game to be made; the others are only checked for their form.
-READ_TAGS = frozenset({"FEN", "Variant", "Result", "White", "Black"})
+READ_TAGS = frozenset({"FEN", "Variant", "Result", "White", "Black", "GmdWhite", "GmdBlack"})
 #: How much of a tag's value is read: a FEN has at most about a hundred characters.
 MAX_TAG_VALUE = 200
 
@@ -53,7 +53,7 @@ class PgnText(NamedTuple):
     headers: dict[str, str]
     #: The main line as written, at most as many moves as were asked for.
     moves: list[str]
-    #: Its Result tag, where that is a result.
+    #: Its result: the Result tag's, or where that is missing or says nothing, the one behind the moves.
     result: Result | None
 
 
@@ -68,6 +68,7 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
     begun = ended = False  # moves, or a result, of the game being read
     headers: dict[str, str] = {}
     moves: list[str] = []
+    behind_moves = ""
     for count, (kind, value, tag) in enumerate(_tokens(_plain(text))):
         if count % TOKENS_A_STEP == 0:
             yield
@@ -81,6 +82,8 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
             continue
         elif kind == "result":
             ended = True
+            if games == 1:
+                behind_moves = behind_moves or value
         elif (kind == "tag" and (begun or ended)) or (kind == "move" and ended):
             games += 1
             begun, ended = kind == "move", False
@@ -95,8 +98,19 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
         raise BadPgn(f"pgn: {depth} variation{'s are' if depth > 1 else ' is'} not closed: a ')' is missing")
     if games > 1:
         raise BadPgn(f"pgn: holds {games} games; send one game at a time")
-    result = headers.pop("Result", "*")
-    return PgnText(headers, moves, result if result in _RESULTS else None)
+    return PgnText(headers, moves, _result(headers.pop("Result", "*"), behind_moves))
+
+
+def _result(tag: str, behind_moves: str) -> Result | None:
+    """The result of a game by its Result tag, unless only the token behind its moves ("1/2", too) says one.
+
+    :param behind_moves: empty where there is none.
+    """
+    if tag in _RESULTS and (tag != "*" or not behind_moves):
+        return tag
+    if behind_moves.startswith(("1/2", "½")):
+        return "1/2-1/2"
+    return behind_moves if behind_moves in _RESULTS else None
 
 
 def _plain(text: str) -> str:

@@ -16,7 +16,7 @@ from msgspec import UNSET, Raw
 
 from gm_protocol.errors import NotAvailable
 from gm_protocol.messages import ClockOption
-from gm_protocol.state import RESULTS, ClockState, GameState, LastResult, LastSense
+from gm_protocol.state import CALLED_OFF, RESULTS, ClockState, GameState, LastResult, LastSense, Termination
 
 from .chess import ChessGame
 from .facts import facts_of
@@ -270,31 +270,59 @@ class History(NamedTuple):
     record: dict[str, Any] | None = None
 
 
-def history(game: Game) -> History:
+#: The name of a player, by its id; None where it has none.
+NameOf = Callable[[int], str | None]
+
+
+def _nameless(_player: int) -> None:
+    return None
+
+
+def history(game: Game, name_of: NameOf = _nameless) -> History:
     """The whole of a game, for everybody.
 
     :raises NotAvailable: it is on, and hides something.
     """
     if isinstance(game, ChessGame):
-        return History(full_pgn(game), game.moves)
+        return History(full_pgn(game, name_of), game.moves)
     assert isinstance(game, RbcGame)
     if not game.over:
         raise NotAvailable(f"game_id: game {game.id} is on: its history is shown once it is over")
-    record = game.recon.history().to_json(player_text(game.named[chess.WHITE]), player_text(game.named[chess.BLACK]))
+    white, black = (player_text(game.named[color], name_of) for color in (chess.WHITE, chess.BLACK))
+    record = game.recon.history().to_json(white, black)
     compact = Raw(msgspec.json.format(record, indent=-1).encode())
-    return History(full_pgn(game), game.taken_moves, cast(dict[str, Any], compact))
+    return History(full_pgn(game, name_of), game.taken_moves, cast(dict[str, Any], compact))
 
 
 _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}
 
 
-def player_text(player: int | None) -> str:
-    """A player as a game's record names it."""
-    return "?" if player is None else str(player)
+#: Our terminations in the words that PGN has for its Termination tag (9.8.1 of its standard); "normal" for the others.
+_PGN_TERMINATIONS: dict[str, str] = {
+    "available_move": "unterminated",
+    "timeout": "time forfeit",
+    "forfeit": "rules infraction",
+    "draw_move_limit": "adjudication",
+    "draw_turn_limit": "adjudication",
+    **dict.fromkeys(CALLED_OFF, "abandoned"),
+}
 
 
-def full_pgn(game: Game) -> str:
+def pgn_termination(termination: Termination) -> str:
+    """The value of PGN's Termination tag."""
+    stem = termination.removesuffix("_white").removesuffix("_black")
+    return _PGN_TERMINATIONS.get(stem, "normal")
+
+
+def player_text(player: int | None, name_of: NameOf = _nameless) -> str:
+    """A player as a game's record names it: by its name, or else by its id."""
+    return "?" if player is None else name_of(player) or str(player)
+
+
+def full_pgn(game: Game, name_of: NameOf = _nameless) -> str:
     """The whole game as PGN, with the seven tags every PGN has and those its rules need.
+
+    What PGN has no tag or no word for has a tag of ours: the id of a player who has a name, and our termination.
 
     Of a game that hides something it is the whole truth, too: not for its players while it is on.
     """
@@ -311,19 +339,23 @@ def full_pgn(game: Game) -> str:
         "Site": "?",
         "Date": game.created.created[:10].replace("-", "."),
         "Round": "-",
-        "White": player_text(game.named[chess.WHITE]),
-        "Black": player_text(game.named[chess.BLACK]),
+        "White": player_text(game.named[chess.WHITE], name_of),
+        "Black": player_text(game.named[chess.BLACK], name_of),
         "Result": result,
-        "Termination": game.now.termination,
+        "Termination": pgn_termination(game.now.termination),
+        "GmdTermination": game.now.termination,
     }
+    for tag, player in (("GmdWhite", game.named[chess.WHITE]), ("GmdBlack", game.named[chess.BLACK])):
+        if player is not None and name_of(player) is not None:
+            headers[tag] = str(player)
     if game.options.clock is not None:
-        headers["TimeControl"] = _time_control(game.options.clock)
+        headers["TimeControl"] = time_control(game.options.clock)
     if not is_usual_start(game.options):
         headers |= {"Variant": _VARIANT_HEADERS[game.options.variant], "SetUp": "1", "FEN": game.options.fen}
     return write_pgn(headers, text, headers["Result"])
 
 
-def _time_control(clock: ClockOption) -> str:
+def time_control(clock: ClockOption) -> str:
     """A clock as PGN has it (9.6.1 of its standard), in seconds: fractions, which that does not know, as decimals."""
     if clock.initial is not UNSET:
         increment = clock.increment or 0

@@ -41,7 +41,7 @@ class Log:
         self.store = SqliteStore(self.engine)
 
     def lines(self) -> bytes:
-        return b"".join(map(write_line, LogReader(self.engine).games(GameFilter())))
+        return b"".join(write_line(stored, {}) for stored in LogReader(self.engine).games(GameFilter()))
 
     def problems(self) -> list[str]:
         return [problem for stored in LogReader(self.engine).everything() if (problem := problem_of(stored))]
@@ -93,7 +93,7 @@ def imported(store: SqliteStore, file: Path) -> list[object]:
     found: list[object] = []
     for where, game in read_games(file, "jsonl", Seats(), lambda _: None):
         assert not isinstance(game, BadGame), (where, game)
-        found.append(importer.add(game))
+        found.append(importer.add(game.game))
     importer.flush()
     return found
 
@@ -106,13 +106,13 @@ def test_a_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> 
         played(log.store, 1, history)
         (stored,) = LogReader(log.engine).games(GameFilter())
         file = Path(directory) / "games.pgn"
-        file.write_bytes(write_pgn_game(stored) * 2)
+        file.write_bytes(write_pgn_game(stored, {}) * 2)
         games = list(read_games(file, "pgn", Seats(0, 0), lambda _: None))
         log.engine.dispose()
     assert [where for where, _ in games] == [f"{file}, game {number}" for number in (1, 2)]
     for _, game in games:
         assert not isinstance(game, BadGame), game
-        again = replay(1, game.append.events)
+        again = replay(1, game.game.append.events)
         assert isinstance(again, ChessGame)
         assert again.moves == history[0].moves
         assert again.players == tuple(0 if player is None else player for player in history[0].named)

@@ -248,7 +248,7 @@ def test_it_challenges_a_registered_player_by_name(daemon_process: Served, clien
             player="connect-ann", env={"GM_KEY": ann["key"]},
         ) as bot:  # fmt: skip
             bot.line(".* plays .*")
-            game_id = int(bot.line(rf"game (\d+): black against player {ben['player']}, chess960")[1])
+            game_id = int(bot.line(r"game (\d+): black against connect-ben, chess960")[1])
             here.accept(game_id)
             moves = here.actions(game_id)["move_actions"]
             assert moves is not None

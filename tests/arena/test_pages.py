@@ -41,13 +41,14 @@ def test_a_match_is_played(daemon_process: Served, tmp_path: Path) -> None:
 
 
 def test_a_game_is_shown_and_played_back(daemon_process: Served, tmp_path: Path) -> None:
-    shown, played = run("RECORDED.md", daemon_process.port, tmp_path)
+    shown, watched, played = run("RECORDED.md", daemon_process.port, tmp_path)
     assert [line for line in shown if line.startswith("1. ")] == [
         "1. White senses e7",
-        "1. White moves e2e4  [0-1 resignation]",
+        "1. White moves e4  [0-1 resignation]",
     ]
+    assert watched[2:] == ["1. f3", "1... e5", "2. g4", "2... Qh4#", "0-1 victory_black"]
     assert played == [
-        "1. White moves e2e4  [0-1 resignation]",
+        "1. White moves e4  [0-1 resignation]",
         "turn 1: move nothing, recorded e2e4",
         "1 turn, chosen as recorded: senses 1 of 1, moves 0 of 1",
         "status 1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -19,10 +20,13 @@ from gm_arena.replay.files import read_file
 from gm_arena.replay.frames import frames_of
 from gm_arena.replay.recorded import BadRecord, Clocks
 from gm_client.blocking import connect
+from gm_protocol.messages import ClockOption
+from gmd.games.commands import Play
 from gmd.games.recon import read_json
 from gmd.games.recon.pgn import VARIANT, movetext
-from tests.arena.recordings import blind_line, history, open_line
+from tests.arena.recordings import blind_line, do, history, line, new_game, open_line
 from tests.serving import Served, environment, served
+from tests.terminal import plain, shown
 from tests.tools import require_tool
 
 PATIENCE = 30
@@ -31,17 +35,17 @@ PATIENCE = 30
 CAPTURE = [("e7", "e2e4"), ("d2", "d7d5"), (None, "e4d5"), ("d5", "d8d7"), ("d7", "d1h5"), (None, None)]
 
 TAKEN = """\
-          White                    the truth                    Black
-8                          8 ♜  ♞  ♝  ♛  ♚  ♝  ♞  ♜   8 ♜  ♞  ♝  ♛  ♚  ♝  ♞  ♜
-7                          7 ♟  ♟  ♟  ·  ♟  ♟  ♟  ♟   7 ♟  ♟  ♟     ♟  ♟  ♟  ♟
-6                          6 ·  ·  ·  ·  ·  ·  ·  ·   6
-5         [♙]              5 ·  ·  · [♙] ·  ·  ·  ·   5         [ ]
-4            [·]           4 ·  ·  ·  · [·] ·  ·  ·   4
-3                          3 ·  ·  ·  ·  ·  ·  ·  ·   3       ·  ·  ·
-2 ♙  ♙  ♙  ♙     ♙  ♙  ♙   2 ♙  ♙  ♙  ♙  ·  ♙  ♙  ♙   2       ♙  ♙  ·
-1 ♖  ♘  ♗  ♕  ♔  ♗  ♘  ♖   1 ♖  ♘  ♗  ♕  ♔  ♗  ♘  ♖   1       ♗  ♕  ♔
-  a  b  c  d  e  f  g  h     a  b  c  d  e  f  g  h     a  b  c  d  e  f  g  h
-2. White moves e4d5, and captures on d5"""
+           White                    the truth                    Black
+8                          8  r  n  b  q  k  b  n  r  8  r  n  b  q  k  b  n  r
+7                          7  p  p  p  ·  p  p  p  p  7  p  p  p     p  p  p  p
+6                          6  ·  ·  ·  ·  ·  ·  ·  ·  6
+5          [P]             5  ·  ·  · [P] ·  ·  ·  ·  5          [ ]
+4             [ ]          4  ·  ·  ·  · [·] ·  ·  ·  4
+3                          3  ·  ·  ·  ·  ·  ·  ·  ·  3        ·  ·  ·
+2  P  P  P  P     P  P  P  2  P  P  P  P  ·  P  P  P  2        P  P  ·
+1  R  N  B  Q  K  B  N  R  1  R  N  B  Q  K  B  N  R  1        B  Q  K
+   a  b  c  d  e  f  g  h     a  b  c  d  e  f  g  h     a  b  c  d  e  f  g  h
+2. White moves exd5, and captures on d5"""
 
 
 def listed(*arguments: str) -> list[str]:
@@ -64,25 +68,25 @@ def blind(tmp_path: Path) -> Path:
 
 def test_senses_and_both_views_of_blind_chess_are_shown(blind: Path) -> None:
     frames = listed(str(blind))
-    assert frames[0] == f"{blind}: Ann – Bob"
+    assert frames[0] == f"{blind}: Ann – Bob\n0-1 resignation, blind chess"
     assert captions(frames) == [
         "start position",
         "1. White senses e7",
-        "1. White moves e2e4",
+        "1. White moves e4",
         "1... Black senses d2",
-        "1... Black moves d7d5",
+        "1... Black moves d5",
         "2. White senses nothing",
-        "2. White moves e4d5, and captures on d5",
+        "2. White moves exd5, and captures on d5",
         "2... Black senses d5",
-        "2... Black moves d8d7",
+        "2... Black moves Qd7",
         "3. White senses d7",
-        "3. White moves d1h5",
+        "3. White moves Qh5",
         "3... Black senses nothing",
         "3... Black passes",
         "4. White senses e4  [0-1 resignation]",
     ]
-    assert frames[7] == TAKEN.replace("4            [·]           4", "4            [ ]           4")
-    assert max(len(line) for frame in frames[1:] for line in frame.splitlines()) < 80
+    assert frames[7] == TAKEN
+    assert max(len(line) for frame in frames[1:] for line in frame.splitlines()) <= 80
 
 
 def test_a_move_that_comes_to_something_else_says_so(tmp_path: Path) -> None:
@@ -90,8 +94,8 @@ def test_a_move_that_comes_to_something_else_says_so(tmp_path: Path) -> None:
     moves = ["e2e4", "e7e5", "e4e5", "d7d6", "d1h5", None, "h5h8"]
     path.write_text(history(*[(None, move) for move in moves]))
     found = captions(listed(str(path)))
-    assert "2. White asks for e4e5: nothing moves" in found
-    assert found[-1] == "4. White asks for h5h8: moves h5h7, and captures on h7  [1-0 resignation]"
+    assert "2. White asks for e5: nothing moves" in found
+    assert found[-1] == "4. White asks for Qxh8: moves Qxh7, and captures on h7  [1-0 resignation]"
 
 
 def test_what_a_player_sees_is_no_more_than_it_knows(blind: Path) -> None:
@@ -127,7 +131,7 @@ def test_moves_of_chess_are_shown_with_comments(tmp_path: Path) -> None:
     path.write_text('[White "Ann"]\n[Black "Bob"]\n[Result "0-1"]\n\n1. f3 {really?} e5 2. g4 Qh4# {oh\nno} 0-1\n')
     frames = listed(str(path))
     assert captions(frames) == ["start position", "1. f3  {really?}", "1... e5", "2. g4", "2... Qh4#  {oh no}  [0-1]"]
-    assert frames[-1].splitlines()[4] == "4 ·  ·  ·  ·  ·  · ♙ [♛]".replace("· ♙ ", "·  ♙ ")
+    assert frames[-1].splitlines()[4] == "4  ·  ·  ·  ·  ·  ·  P [q]"
 
 
 def test_games_of_gmds_lines_are_shown(tmp_path: Path) -> None:
@@ -139,6 +143,45 @@ def test_games_of_gmds_lines_are_shown(tmp_path: Path) -> None:
     found = captions(listed(str(path), "--game", "7"))
     assert len(found) == 7
     assert found[-1].endswith("  [1-0 resignation_black]")
+
+
+def test_the_header_has_names_result_and_clock_and_frames_have_clocks(tmp_path: Path) -> None:
+    path = tmp_path / "game.pgn"
+    path.write_text(
+        '[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n[Termination "time forfeit"]\n[TimeControl "600+5"]\n\n'
+        "1. e4 {[%clk 0:10:03] best} e5 {[%clk 1:00:00.5]} 2. Nf3 {[%clk 0:00:09.9]} 1-0\n"
+    )
+    frames = listed(str(path))
+    assert frames[0] == f"{path}: Ann – Bob\n1-0 time forfeit, clock 600+5"
+    assert captions(frames) == ["start position", "1. e4  {best}", "1... e5", "2. Nf3  [1-0 time forfeit]"]
+    assert [frame.splitlines()[-2] for frame in frames[2:]] == [
+        "White 10:03",
+        "White 10:03   Black 1:00:00",
+        "White 9.9   Black 1:00:00",
+    ]
+
+
+def test_a_line_has_names_and_clocks_too(tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(blind_line(2, [(1.0, 2.0), (0.5, 0.25), (3.0, 4.0)], sensed=True))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "white_name": "ada"}))
+    frames = listed(str(path))
+    assert frames[0] == f"{path}: ada – 2\n1-0 resignation_black, blind chess, clock 60+2"
+    assert [frame.splitlines()[-2] for frame in frames[2:8]] == [
+        "White 1:00",
+        "White 59.0",
+        "White 59.0   Black 1:00",
+        "White 59.0   Black 59.5",
+        "White 59.0   Black 59.5",
+        "White 56.0   Black 59.5",
+    ]
+    game, events = new_game(clock=ClockOption(initial=100.0, increment=2.0))
+    for move, thought in (("e4", 0.0), ("e5", 3.0), ("Nf3", 30.5)):
+        do(game, events, Play(game.turn, move), thought)
+    path.write_text(line(3, game, events))
+    frames = listed(str(path))
+    assert frames[0] == f"{path}: 1 – 2\nnot over, clock 100+2"
+    assert frames[-1].splitlines()[-2:] == ["White 1:13   Black 1:39", "2. Nf3"]
 
 
 def test_the_clocks_of_a_line_are_read(tmp_path: Path) -> None:
@@ -219,10 +262,13 @@ def test_games_of_a_daemon_are_shown(daemon_process: Served) -> None:
         assert "its history is shown once it is over" in hidden.output
         client.move(blind_id, "e2e4", player=1)
         client.end_game(blind_id, "resignation_white", player=1)
+        clock = client.new_game(1, 2, variant="rbc", clock={"initial": 60, "increment": 2})["game_id"]
+        client.end_game(clock, "resignation_white", player=1)
+    assert listed(str(clock), *where)[0] == f"game {clock}: 1 – 2\n0-1 resignation, blind chess, clock 60+2"
     assert captions(listed(str(blind_id), *where)) == [
         "start position",
         "1. White senses e7",
-        "1. White moves e2e4  [0-1 resignation]",
+        "1. White moves e4  [0-1 resignation]",
     ]
 
 
@@ -234,6 +280,26 @@ def test_the_operator_sees_them_too(tmp_path: Path) -> None:
 
 
 # In a terminal.
+
+
+@pytest.mark.parametrize(
+    ("term", "black_on_light", "white_on_dark", "fog"),
+    [
+        ("xterm-256color", "1;38;5;233;48;5;137", "1;38;5;231;48;5;94", "48;5;240"),
+        ("xterm", "30;42", "1;97;45", "100"),
+    ],
+)
+def test_on_a_terminal_squares_are_coloured_and_sides_told_apart(
+    term: str, black_on_light: str, white_on_dark: str, fog: str, blind: Path
+) -> None:
+    """By colours of their own on squares of their own, so that the terminal's background makes no difference."""
+    said = shown([sys.executable, "-m", "gmd", "replay", str(blind)], TERM=term)
+    a8, a1 = f"\x1b[{black_on_light}m ♜ \x1b[0m", f"\x1b[{white_on_dark}m ♜ \x1b[0m"
+    frames = 14
+    assert said.count(f"8 {a8}") == 2 * frames  # in the truth, and as Black knows the board
+    assert said.count(f"1 {a1}") == 2 * frames
+    assert f"8 \x1b[{fog}m   \x1b[0m" in said or f"7 \x1b[{fog}m   \x1b[0m" in said
+    assert not set("♔♕♖♗♘♙") & set(plain(said))
 
 
 def screens(path: Path, keys: bytes) -> list[str]:

@@ -95,11 +95,13 @@ async def test_the_games_as_pgn(tmp_path: Path) -> None:
         first, second = (re.sub(r'Date "[\d.]+"', 'Date "?"', pgn) for pgn in await pgn_of(house, record))
         assert first == (
             '[Event "spring"]\n[Site "?"]\n[Date "?"]\n[Round "1.1"]\n[White "ada"]\n[Black "bea"]\n[Result "1-0"]\n'
-            '[Termination "resignation_black"]\n[TimeControl "60+1"]\n\n1. Nh3 1-0\n'
+            '[Termination "normal"]\n[GmdTermination "resignation_black"]\n[GmdWhite "4503599627370497"]\n'
+            '[GmdBlack "4503599627370498"]\n[TimeControl "60+1"]\n\n1. Nh3 1-0\n'
         )
         assert second == (
             '[Event "spring"]\n[Site "?"]\n[Date "?"]\n[Round "2.1"]\n[White "bea"]\n[Black "ada"]\n[Result "0-1"]\n'
-            '[Termination "resignation_white"]\n[TimeControl "60+1"]\n\n0-1\n'
+            '[Termination "normal"]\n[GmdTermination "resignation_white"]\n[GmdWhite "4503599627370498"]\n'
+            '[GmdBlack "4503599627370497"]\n[TimeControl "60+1"]\n\n0-1\n'
         )
 
 

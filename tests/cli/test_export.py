@@ -38,6 +38,59 @@ async def test_pgn_is_what_history_gives(tmp_path: Path) -> None:
     assert [game and (game.headers["Result"], game.errors) for game in games] == [("0-1", [])] * 3 + [None]
 
 
+async def test_players_with_names_have_them_in_every_format(tmp_path: Path) -> None:
+    async with client_of(tmp_path) as client:
+        keys = [(await client.ask("register", name=name))["key"] for name in ("ada", "17")]
+        ada, seventeen = 2**52 + 1, 2**52 + 2
+        await client.new_game(ada, 5, player=ada, key=keys[0])
+        await client.ask("move", game_id=1, player=ada, key=keys[0], move="e4")
+        await client.ask("end_game", game_id=1, player=5, termination="resignation_black")
+        await client.new_game(5, seventeen, variant="rbc", clock=None, player=seventeen, key=keys[1])
+        await client.ask("end_game", game_id=2, player=5, termination="resignation_white")
+        shown = [await client.ask("history", game_id=game_id) for game_id in (1, 2)]
+    assert gmd("export", "--data", tmp_path, "--game", 1, "--game", 2).out == "".join(
+        f"{one['pgn']}\n" for one in shown
+    )
+    headers = chess.pgn.read_headers(io.StringIO(shown[0]["pgn"]))
+    assert headers is not None
+    named = ("White", "Black", "GmdWhite", "GmdBlack", "Termination", "GmdTermination")
+    assert [headers.get(name) for name in named] == ["ada", "5", str(ada), None, "normal", "resignation_black"]
+    assert (shown[1]["history"]["white_name"], shown[1]["history"]["black_name"]) == ("5", "17")
+    lines = gmd("export", "--data", tmp_path, "--format", "jsonl").out.splitlines()
+    assert [(json.loads(line).get("white_name"), json.loads(line).get("black_name")) for line in lines] == [
+        ("ada", None),
+        (None, "17"),
+    ]
+    # Neither format brings the names into another log: there they may be somebody else's.
+    file, data = tmp_path / "games.jsonl", tmp_path / "other"
+    file.write_text("".join(f"{line}\n" for line in lines))
+    assert gmd("import", "--data", data, file).out == "Imported 2 games\n"
+    assert [line for line in gmd("export", "--data", data).out.splitlines() if "White" in line] == [f'[White "{ada}"]']
+
+
+async def test_a_name_that_looks_like_an_id_is_not_taken_for_one(tmp_path: Path) -> None:
+    file = tmp_path / "games.pgn"
+    file.write_text(f'[White "17"]\n[Black "5"]\n[GmdWhite "{2**52 + 2}"]\n\n1. e4 *\n')
+    ran = gmd("import", "--data", tmp_path / "data", file)
+    why = "White: '17' is no player's id; --white ID says whose seat it is to be"
+    assert (ran.status, ran.err) == (2, f"{file}, game 1: {why}\n")
+    assert gmd("import", "--data", tmp_path / "data", "--white", 3, file).status == 0
+
+
+async def test_blind_games_are_left_out_of_pgn_unless_they_are_asked_for(tmp_path: Path) -> None:
+    async with client_of(tmp_path) as client:
+        for variant in ("standard", "rbc", "rbc"):
+            game_id = (await client.new_game(variant=variant, clock=None))["game_id"]
+            await client.ask("end_game", game_id=game_id, player=1, termination="resignation_white")
+    ran = gmd("export", "--data", tmp_path)
+    assert (ran.status, ran.out.count("[Event ")) == (0, 1)
+    assert ran.err == "left out: 2 games of blind chess; --variant rbc writes them, and --format jsonl everything\n"
+    assert "Variant" not in ran.out
+    for arguments, count in ((["--variant", "rbc"], 2), (["--game", 2], 1), (["--format", "jsonl"], 3)):
+        ran = gmd("export", "--data", tmp_path, *arguments)
+        assert (ran.status, ran.err, ran.out.count('[Event "') or ran.out.count("\n")) == (0, "", count)
+
+
 def test_a_line_has_a_whole_game(played_data: Path) -> None:
     ran = gmd("export", "--data", played_data, "--format", "jsonl", "--game", 5)
     assert (ran.status, ran.err) == (0, "")

@@ -186,9 +186,77 @@ def test_pgn_games_are_as_their_text_says(tmp_path: Path) -> None:
     assert [(one["player_white"], one["player_black"], one["result_header"]) for one in created] == [
         (5, -6, "0-1"),
         (7, 3, "*"),
-        (7, 8, "*"),
+        (7, 8, "1/2-1/2"),
     ]
     assert created[1]["options"]["variant"] == "crazyhouse"
+
+
+def test_a_result_behind_the_moves_alone_comes_out_again(tmp_path: Path) -> None:
+    file, data = tmp_path / "games.pgn", tmp_path / "data"
+    file.write_text('1. e4 e5 1-0\n\n[White "5"]\n\n1. d4 1/2\n\n1. c4 *\n')
+    assert import_pgn(data, file, "--white", 1, "--black", 2) == (0, "Imported 3 games\n", "")
+    out = gmd("export", "--data", data, "--status", "all").out
+    assert [line for line in out.splitlines() if line.startswith(("[Result", "1."))] == [
+        '[Result "1-0"]',
+        "1. e4 e5 1-0",
+        '[Result "1/2-1/2"]',
+        "1. d4 1/2-1/2",
+        '[Result "*"]',
+        "1. c4 *",
+    ]
+
+
+def test_a_game_with_a_null_move_is_taken_in_as_far_as_that(tmp_path: Path) -> None:
+    file, data = tmp_path / "games.pgn", tmp_path / "data"
+    file.write_text(
+        '1. e4 e5 2. Nf3 Z0 3. Nxe5 1-0\n\n[White "5"]\n\n1. d4 d5 {best} -- 1/2\n\n'
+        '[Round "3"]\n\n1. c4 (1. -- e5) 1-0\n\n1... 0000 *\n'
+    )
+    what = "is a null move, which chess does not have"
+    assert import_pgn(data, file, "--white", 1, "--black", 2) == (
+        1,
+        "Imported 3 games, 2 only as far as a null move, 1 could not be\n",
+        joined(
+            [
+                f"{file}, game 1: its moves from ply 3 on are left out: 'Z0' {what}",
+                f"{file}, game 2: its moves from ply 2 on are left out: '--' {what}",
+                f"{file}, game 4: its first move '0000' {what}",
+            ]
+        ),
+    )
+    out = gmd("export", "--data", data, "--status", "all").out
+    assert [line for line in out.splitlines() if line.startswith("1.")] == [
+        "1. e4 e5 2. Nf3 *",
+        "1. d4 d5 *",
+        "1. c4 1-0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "status", "out", "complaints"),
+    [
+        ("bad.pgn", "1. e4 e5 2. Ke3 *\n\n1. -- *\n", 2, "Imported 0 games, 2 could not be\n", 2),
+        ("bad.pgn", "no chess at all\n", 2, "Imported 0 games, 1 could not be\n", 1),
+        ("bad.jsonl", "{}\n[]\n", 2, "Imported 0 games, 2 could not be\n", 2),
+        ("empty.pgn", "", 0, "Imported 0 games\n", 0),
+        ("empty.jsonl", "\n", 0, "Imported 0 games\n", 0),
+    ],
+)
+def test_the_status_is_2_where_there_were_games_and_none_was_taken_in(
+    name: str, text: str, status: int, out: str, complaints: int, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    ran = import_pgn(tmp_path / "data", "--white", 1, "--black", 2, file)
+    assert (ran.status, ran.out, ran.err.count("\n")) == (status, out, complaints)
+
+
+def test_where_games_are_there_already_the_status_is_1(exported: Path, tmp_path: Path) -> None:
+    data, more = tmp_path / "data", tmp_path / "more.jsonl"
+    gmd("import", "--data", data, exported)
+    more.write_text(exported.read_text() + "{}\n")
+    ran = gmd("import", "--data", data, more)
+    assert (ran.status, ran.out) == (1, "Imported 0 games, 5 were there, 1 could not be\n")
 
 
 def test_beside_a_daemon_nothing_is_imported(exported: Path, tmp_path: Path) -> None:

@@ -133,6 +133,21 @@ def test_of_two_rooks_the_text_must_choose_one(text: str, expected: set[str]) ->
     assert found_by_us(board, text) == expected
 
 
+@pytest.mark.parametrize("text", ["--", "Z0", "0000", "@@@@"])
+def test_a_null_move_is_refused_by_its_name(text: str) -> None:
+    board = Board("4k3/8/8/8/8/8/4K3/R6R b - - 0 1")
+    with pytest.raises(IllegalMove) as refused:
+        find_move(board, access(board).sources, text)
+    assert str(refused.value) == f"move: '{text}' is a null move: in chess black must move"
+
+
+@pytest.mark.parametrize("text", ["e2xe4", "exe4", "xe4", "e2-e4", "Nxf3", "Ng1xf3"])
+def test_a_sign_of_capture_decides_nothing(text: str) -> None:
+    """PROTOCOL says so; python-chess reads them so, too."""
+    target = "f3" if text.startswith("N") else "e4"
+    assert found_by_us(Board(), text) == readings(Board(), text) == {{"f3": "g1f3", "e4": "e2e4"}[target]}
+
+
 def test_every_text_of_up_to_three_letters() -> None:
     board = Board("4k3/1P6/8/3pP3/8/2N3N1/8/R3K2R w KQ d6 0 1")
     letters = string.ascii_letters[:8] + "NBRQKO0-x=@" + "12345678"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import random
 
 import chess
+import chess.pgn
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -224,6 +226,38 @@ async def test_the_result_header_is_kept_for_history_until_the_game_has_its_own(
     assert '[Result "0-1"]' in (await client.ask("history", game_id=table.id))["pgn"]
     await table.end("resignation_black", 2)
     assert '[Result "1-0"]' in (await client.ask("history", game_id=table.id))["pgn"]
+
+
+@pytest.mark.parametrize(
+    ("pgn", "result"),
+    [
+        ("1. e4 e5 1-0", "1-0"),
+        ("1. e4 e5 ½", "1/2-1/2"),
+        ("1. e4 e5 1/2", "1/2-1/2"),
+        ("1. e4 (1. d4 0-1) e5 {1-0} 0-1", "0-1"),
+        ('[Result "*"]\n\n1. e4 1-0', "1-0"),
+        ('[Result "White"]\n\n1. e4 0-1', "0-1"),
+        ('[Result "White"]\n\n1. e4', "*"),
+        ('[Result "0-1"]\n\n1. e4 1-0', "0-1"),
+        ('[Result "0-1"]\n\n1. e4 *', "0-1"),
+        ("1. e4 *", "*"),
+        ("1. e4", "*"),
+        ("", "*"),
+        ("1-0", "1-0"),
+    ],
+)
+async def test_the_result_behind_the_moves_is_kept_where_no_header_says_one(
+    client: Client, pgn: str, result: str
+) -> None:
+    """It is python-chess's, but for a header that is no result, a short draw, and a result in a variation."""
+    table = await new_table(client, pgn=pgn)
+    assert (table.state["result"], table.state["termination"]) == ("*", "available_move")
+    kept = (await client.ask("history", game_id=table.id))["pgn"]
+    assert f'[Result "{result}"]' in kept
+    assert kept.endswith(f"{result}\n")
+    if not any(text in pgn for text in ("White", "½", "1/2", "(")):
+        game = chess.pgn.read_game(io.StringIO(pgn))
+        assert (game.headers["Result"] if game else "*") == result
 
 
 # --- What a loaded game is --------------------------------------------------------------------------------------

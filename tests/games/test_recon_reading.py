@@ -44,13 +44,15 @@ def test_json_is_read_as_it_was_played(game: ReconGame) -> None:
     assert read_json(game.history().to_json("one", None)) == (game.history(), "one", None)
 
 
-@given(games)
-def test_pgn_is_read_as_it_was_played(game: ReconGame) -> None:
+@given(games, st.booleans())
+def test_pgn_is_read_as_it_was_played(game: ReconGame, old: bool) -> None:
+    """Also that of older servers, whose Termination was what GmdTermination is now."""
     history = game.history()
     result = {None: "1/2-1/2", WHITE: "1-0", BLACK: "0-1"}[history.winner]
     assert history.win_reason is not None
     ending = {WinReason.KING_CAPTURE: "victory_white", WinReason.RESIGN: "resignation_white"}[history.win_reason]
-    headers = {"FEN": history.start_fen, "White": "one", "Result": result, "Termination": ending}
+    endings = {"Termination": ending} if old else {"Termination": "normal", "GmdTermination": ending}
+    headers = {"FEN": history.start_fen, "White": "one", "Result": result, **endings}
     tags = "".join(f'[{name} "{value}"]\n' for name, value in headers.items())
     assert read_pgn(f"{tags}\n{movetext(history)} {result}\n") == (history, "one", None)
 

@@ -314,7 +314,7 @@ async def test_whatever_comes_after_the_flag_fell_finds_the_game_over_also_where
         elif shows == "game_over":
             assert (reply["code"], reply["error"]) == ("game_over", "game 1 is over: timeout_white")
         elif shows == "pgn":
-            assert '[Termination "timeout_white"]' in reply["pgn"]
+            assert '[GmdTermination "timeout_white"]' in reply["pgn"]
         else:
             assert reply["move_actions"] is None
 

@@ -78,7 +78,7 @@ async def test_the_headers_of_a_plain_game() -> None:
         date = row["created"][:10].replace("-", ".")
         common = f'[Event "gmd game 1"]\n[Site "?"]\n[Date "{date}"]\n[Round "-"]\n[White "7"]\n[Black "-8"]\n'
         history = await client.ask("history", game_id=1)
-        live = '[Result "*"]\n[Termination "available_move"]\n\n1. f3 e5 2. g4 *\n'
+        live = '[Result "*"]\n[Termination "unterminated"]\n[GmdTermination "available_move"]\n\n1. f3 e5 2. g4 *\n'
         assert history == {
             "pgn": common + live,
             "moves": ["f2f3", "e7e5", "g2g4"],
@@ -86,7 +86,7 @@ async def test_the_headers_of_a_plain_game() -> None:
             "error": None,
         }
         await client.ask("move", game_id=1, player=-8, move="Qh4")
-        over = '[Result "0-1"]\n[Termination "victory_black"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n'
+        over = '[Result "0-1"]\n[Termination "normal"]\n[GmdTermination "victory_black"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n'
         assert (await client.ask("history", game_id=1))["pgn"] == common + over
 
 

@@ -1,18 +1,22 @@
-"""A board as lines of text, for terminals of any kind: the one place that draws one."""
+"""A board and what stands beside it, as text for terminals of any kind: the one place that draws one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import chess
 from chess import Color, Piece, Square, SquareSet
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 #: Columns of a board: a rank's number, a space, and three for each square.
 BOARD_COLUMNS = 26
+
+#: Columns that a board and the moves beside it take; where there are fewer, the moves stand below.
+BESIDE = 52
 
 #: What stands for an empty square, and for one that the viewer knows nothing of, where there are no colours.
 EMPTY, UNKNOWN = "·", " "
@@ -56,7 +60,7 @@ class Palette(NamedTuple):
 
 #: For terminals of 256 colours and more.
 FULL = Palette(
-    plain=("on #b8996a", "on #875f3b"),
+    plain=("on #b8996a", "on #855d2b"),
     marked=("on #7aa35a", "on #5a8040"),
     fog=("on #6c6c6c", "on #585858"),
     alarmed="on #c03a34",
@@ -98,6 +102,35 @@ def board_lines(picture: Picture, palette: Palette | None, *, bottom: Color = ch
             line.append(*(_letter(picture, square) if palette is None else _colored(picture, square, palette)))
         lines.append(line)
     return [*lines, Text("  " + "".join(f" {chess.FILE_NAMES[file]} " for file in files), no_wrap=True)]
+
+
+def moves_table(sans: Sequence[str], first: int, most: int, *, turn: Color = chess.WHITE) -> Table:
+    """The last moves, White's and Black's side by side.
+
+    :param first: the number of the first full move; ``turn`` is whose move it was.
+    :param most: full moves to show.
+    """
+    table = Table.grid(padding=(0, 2))
+    sides = [*([] if turn else ["..."]), *sans]
+    pairs = [(number, sides[2 * number : 2 * number + 2]) for number in range((len(sides) + 1) // 2)]
+    for number, pair in pairs[-most:]:
+        table.add_row(f"{first + number}.", *pair)
+    return table
+
+
+def clock_text(seconds: float) -> str:
+    """A clock's time: 1:02:03, 4:05, and below a minute 9.8."""
+    tenths = round(max(0.0, seconds) * 10)
+    if tenths < 600:
+        return f"{tenths / 10:.1f}"
+    minutes, left = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+def printable(text: str) -> str:
+    """Text out of a file, without what would be orders to a terminal."""
+    return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def piece_text(piece: Piece, palette: Palette | None) -> str:

@@ -37,13 +37,22 @@ def who_plays(player: str, key: str | None) -> dict[str, Any]:
     """A player, by its number or its registered name, as ``hello`` wants it."""
     number = player.removeprefix("-").isdecimal()
     who: dict[str, Any] = {"player": int(player)} if number else {"name": player}
-    key = os.environ.get(KEY_VARIABLE) if key is None else key
-    if key is not None and key.startswith("@"):
-        try:
-            key = Path(key[1:]).read_text("utf-8").strip()
-        except (OSError, UnicodeError) as error:
-            raise click.UsageError(f"--key: {key[1:]}: {getattr(error, 'strerror', None) or error}") from None
+    key = read_key(key, KEY_VARIABLE, "--key")
     return {**who, "key": key} if key else who
+
+
+def read_key(key: str | None, variable: str, option: str) -> str | None:
+    """A key as it is given: itself, or @FILE; where nothing is given, what a variable of the environment has.
+
+    :raises click.UsageError: the file cannot be read.
+    """
+    key = os.environ.get(variable) if key is None else key
+    if key is None or not key.startswith("@"):
+        return key
+    try:
+        return Path(key[1:]).read_text("utf-8").strip()
+    except (OSError, UnicodeError) as error:
+        raise click.UsageError(f"{option}: {key[1:]}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def read_options(texts: Iterable[str]) -> dict[str, str]:

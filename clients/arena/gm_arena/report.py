@@ -53,7 +53,9 @@ class Lines:
         _say(f"{self._bots.name} plays on {host}:{server.port} as player {who}; Ctrl-C finishes its games and leaves")
 
     def begins(self, place: Place) -> None:
-        opponent = "whoever joins" if place.opponent is None else f"player {place.opponent}"
+        opponent = "whoever joins" if place.opponent is None else place.opponent_name
+        if opponent == str(place.opponent):
+            opponent = f"player {opponent}"
         _say(f"game {place.game_id}: {place.color} against {opponent}, {place.variant}")
 
     def ends(self, played: Played) -> None:

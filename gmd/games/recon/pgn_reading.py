@@ -27,7 +27,7 @@ def read_pgn(text: str) -> SavedGame:
 
     :raises BadHistory: it is none.
     """
-    headers = dict(_HEADER.findall(text))
+    headers: dict[str, str] = dict(_HEADER.findall(text))
     try:
         history = History(headers.get("FEN", chess.STARTING_FEN))
         board = ReconBoard(history.start_fen)
@@ -41,7 +41,7 @@ def read_pgn(text: str) -> SavedGame:
     except ValueError as error:
         raise BadHistory(str(error)) from None
     history.winner = {"1-0": WHITE, "0-1": BLACK}.get(headers.get("Result", "*"))
-    history.win_reason = _reason(headers.get("Termination", ""))
+    history.win_reason = _reason(headers.get("GmdTermination", headers.get("Termination", "")))
     return SavedGame(history, headers.get("White"), headers.get("Black"))
 
 
@@ -66,7 +66,7 @@ def _square(name: str | None) -> Square | None:
 
 
 def _reason(termination: str) -> WinReason | None:
-    """What ended the game, by the termination of the server's that stands in its PGN."""
+    """What ended the game, by the server's termination: GmdTermination has it, in older files Termination."""
     words = {
         "victory": WinReason.KING_CAPTURE,
         "timeout": WinReason.TIMEOUT,

@@ -21,11 +21,12 @@ from rich.text import Text
 from gm_client.blocking import BadReply, ConnectionLost, GmError, connect
 
 from ..address import server_options
+from ..board_drawing import palette_of
 from ..tls import read_tls
-from .files import history_game, pgn_game, read_file
+from .files import history_game, pgn_game, read_file, time_control_of
 from .frames import Frame, frames_of
 from .recorded import BadRecord, Recorded
-from .show import frame_text, printable
+from .show import frame_text, header
 
 #: Keys, as terminals send them, and the steps they take; ends of the game are far away.
 STEPS = {
@@ -63,11 +64,10 @@ def replay(game: str, wanted: int | None, **where: Any) -> None:
     except BadRecord as error:
         raise click.ClickException(str(error)) from None
     frames = frames_of(recorded)
-    title = printable(f"{recorded.where}: {recorded.white} – {recorded.black}")
     if sys.stdout.isatty() and sys.stdin.isatty():
-        _step_through(title, frames)
+        _step_through(header(recorded), frames)
     else:
-        _list(title, frames)
+        _list(header(recorded), frames)
 
 
 def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
@@ -85,25 +85,34 @@ def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
     except (ConnectionLost, GmError, BadReply, OSError) as error:
         raise BadRecord(str(error)) from None
     if reply["history"] is not None:
-        return history_game(json.dumps(reply["history"]), f"game {game}")
+        recorded = history_game(json.dumps(reply["history"]), f"game {game}")
+        recorded.clock = time_control_of(reply["pgn"])
+        return recorded
     return pgn_game(reply["pgn"], f"game {game}")
 
 
-def _list(title: str, frames: list[Frame]) -> None:
+def _list(above: list[str], frames: list[Frame]) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    console.print(Text(title))
+    console.print(Text("\n".join(above)))
     for frame in frames:
         console.print()
-        console.print(frame_text(frame))
+        console.print(frame_text(frame, palette_of(console)))
 
 
-def _step_through(title: str, frames: list[Frame]) -> None:
+def _step_through(above: list[str], frames: list[Frame]) -> None:
     """Show one frame at a time, as keys say."""
-    at = 0
-    with suppress(KeyboardInterrupt), _keyboard() as keys, Live(screen=True, auto_refresh=False) as live:
+    at, (title, *others) = 0, above
+    console = Console(highlight=False)
+    palette = palette_of(console)
+    with (
+        suppress(KeyboardInterrupt),
+        _keyboard() as keys,
+        Live(screen=True, auto_refresh=False, console=console) as live,
+    ):
         while True:
             place = Text(f"{at} of {len(frames) - 1}   {HELP}", "dim")
-            live.update(Group(Text(title, "bold"), Text(), frame_text(frames[at]), Text(), place), refresh=True)
+            top = [Text(title, "bold"), *map(Text, others), Text()]
+            live.update(Group(*top, frame_text(frames[at], palette), Text(), place), refresh=True)
             key = next(keys, "q")
             if key in LEAVE:
                 return

@@ -13,14 +13,14 @@ import chess.pgn
 from gm_protocol.state import RESULTS
 from gmd.games.chess import ChessGame
 from gmd.games.clock import Clock
-from gmd.games.events import AnyEvent, Created, Moved, Sensed
+from gmd.games.events import AnyEvent, Created, Loaded, Moved, Sensed
 from gmd.games.pgn_file import split_pgn
 from gmd.games.rbc import RbcGame
 from gmd.games.recon import BadHistory, History, SavedGame, WinReason, read_json
 from gmd.games.recon.pgn import VARIANT
 from gmd.games.recon.pgn_reading import read_pgn
 from gmd.games.replay import replay
-from gmd.games.views import player_text
+from gmd.games.views import player_text, time_control
 
 from ..boards import board_of
 from .match_files import is_match, match_game, match_lines
@@ -30,7 +30,7 @@ from .recorded import BadRecord, Clocks, Recorded
 MAX_BYTES = 1 << 28
 
 _BLIND = re.compile(rf'^\[Variant\s+"{VARIANT}"\]', re.M | re.I)
-_TAG = re.compile(r'^\s*\[\w+\s+"', re.M)
+_TAG = re.compile(r'^\[(\w+)\s+"([^"]*)"\]', re.M)
 _ENDINGS = {
     WinReason.KING_CAPTURE: "king captured",
     WinReason.TIMEOUT: "timeout",
@@ -102,7 +102,7 @@ def pgn_game(text: str, where: str) -> Recorded:
     """
     if _BLIND.search(text):
         try:
-            return _blind(read_pgn(text), where)
+            return _blind(read_pgn(text), where, clock=time_control_of(text))
         except BadHistory as error:
             raise BadRecord(f"{where} is no game: {error}") from None
     try:
@@ -113,19 +113,38 @@ def pgn_game(text: str, where: str) -> Recorded:
         raise BadRecord(f"{where} holds no game")
     if game.errors:
         raise BadRecord(f"{where} is no game: {game.errors[0]}")
-    if game.end() is game and not _TAG.search(text):  # python-chess takes whatever it cannot read for a comment
+    headers, nodes = game.headers, list(game.mainline())
+    if not nodes and not _TAG.search(text):  # python-chess takes whatever it cannot read for a comment
         raise BadRecord(f"{where} holds no game: it has neither a move nor a tag of PGN")
-    headers = game.headers
-    moves = [(node.move, node.comment) for node in game.mainline()]
-    ending = headers.get("Termination", "").replace("available_move", "")  # so gmd writes one that is on
-    return Recorded(where, headers["White"], headers["Black"], headers["Result"], ending, game.board(), moves)
+    ending = headers.get("GmdTermination", headers.get("Termination", ""))
+    if ending in ("available_move", "unterminated"):
+        ending = ""
+    return Recorded(
+        where,
+        headers["White"],
+        headers["Black"],
+        headers["Result"],
+        ending,
+        headers.get("Variant", "standard").lower(),
+        time_control_of(text),
+        game.board(),
+        [(node.move, node.comment) for node in nodes],
+        [node.clock() for node in nodes],
+    )
 
 
-def _blind(saved: SavedGame, where: str) -> Recorded:
+def time_control_of(pgn: str) -> str:
+    """The clock that a PGN was played with, as its TimeControl tag has it; empty where that says none."""
+    tags: dict[str, str] = dict(_TAG.findall(pgn))
+    return tags.get("TimeControl", "").strip("-?")
+
+
+def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:
     history = saved.history
     result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
     ending = "" if history.win_reason is None else _ENDINGS[history.win_reason]
-    return Recorded(where, saved.white or "?", saved.black or "?", result if ending else "*", ending, history=history)
+    white, black = saved.white or "?", saved.black or "?"
+    return Recorded(where, white, black, result if ending else "*", ending, "rbc", clock, history=history)
 
 
 def line_game(text: str, where: str) -> Recorded:
@@ -142,9 +161,14 @@ def line_game(text: str, where: str) -> Recorded:
         raise BadRecord(f"{where}: {error}") from None
     events = stored.append.events
     game = replay(stored.append.game_id, events)
-    white, black = player_text(game.named[chess.WHITE]), player_text(game.named[chess.BLACK])
+    names = json.loads(text)
+    white, black = (
+        names.get(f"{chess.COLOR_NAMES[color]}_name") or player_text(game.named[color]) for color in chess.COLORS
+    )
     ending = game.now.termination
     recorded = Recorded(where, white, black, RESULTS[ending], "" if ending == "available_move" else ending)
+    recorded.variant = game.options.variant
+    recorded.clock = "" if game.options.clock is None else time_control(game.options.clock)
     if isinstance(game, RbcGame):
         recorded.history = game.recon.history()
         recorded.clocks = _clocks(events, recorded.history)
@@ -153,7 +177,30 @@ def line_game(text: str, where: str) -> Recorded:
         board = recorded.start.copy()
         for uci in game.moves:
             recorded.moves.append((board.push_uci(uci), ""))
+        recorded.left = _left(events, recorded.start.turn)
     return recorded
+
+
+def _left(events: Sequence[AnyEvent], color: chess.Color) -> list[float | None]:
+    """What the clock of whoever made each move read behind it.
+
+    :param color: the side to move at the start.
+    """
+    created = events[0]
+    assert isinstance(created, Created)
+    clock = None if created.options.clock is None else Clock(created.options.clock)
+    left: list[float | None] = []
+    for event in events:
+        if isinstance(event, Loaded):
+            left += [None] * len(event.moves)
+            color ^= bool(len(event.moves) & 1)
+        elif isinstance(event, Moved):
+            if clock is not None:
+                clock.charge(color, event.seconds)
+                clock.press(color)
+            left.append(None if clock is None else _read(clock, color))
+            color = not color
+    return left
 
 
 def _clocks(events: Sequence[AnyEvent], history: History) -> list[Clocks] | None:

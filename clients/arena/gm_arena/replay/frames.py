@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import chess
 from chess import Color, Move, Piece, Square, SquareSet
 
 from gmd.games.recon import History, ReconBoard, Replayed, Turn
+from gmd.games.recon.pgn import san
 
-from .recorded import Recorded
+from ..board_drawing import Picture
+from .recorded import Clocks, Recorded
+
+#: What a comment tells programs, as [%clk 0:10:00] does.
+_COMMAND = re.compile(r"\[%[^\]]*\]")
 
 
 @dataclass
@@ -19,38 +26,57 @@ class View:
 
     :ivar seen: squares that are known, in a view that does not show everything; what stands elsewhere is not.
     :ivar marked: squares that the frame is about.
+    :ivar checked: the square of a king in check.
     """
 
     title: str
     pieces: dict[Square, Piece]
     seen: SquareSet = field(default_factory=lambda: SquareSet(chess.BB_ALL))
     marked: SquareSet = field(default_factory=SquareSet)
+    checked: SquareSet = field(default_factory=SquareSet)
+
+    def picture(self) -> Picture:
+        """The view as it is drawn."""
+        return Picture(self.pieces, self.marked, self.checked, self.seen)
 
 
 @dataclass
 class Frame:
-    """What is to be seen at one moment, and a line about it."""
+    """What is to be seen at one moment, and a line about it.
+
+    :ivar clocks: the seconds that the sides have left, as far as they are known.
+    """
 
     caption: str
     views: list[View]
+    clocks: dict[Color, float] = field(default_factory=dict)
 
 
 def frames_of(game: Recorded) -> list[Frame]:
     """The start position, and a frame for every move, and in blind chess for every sense."""
-    frames = list(_blind_frames(game.history) if game.history is not None else _open_frames(game))
+    frames = list(_open_frames(game) if game.history is None else _blind_frames(game.history, game.clocks))
     if game.ending or game.result != "*":
         frames[-1].caption += f"  [{game.result} {game.ending}]".replace(" ]", "]")
     return frames
 
 
 def _open_frames(game: Recorded) -> Iterator[Frame]:
-    board = game.start.copy()
-    yield Frame("start position", [View("", board.piece_map())])
-    for move, comment in game.moves:
+    board, clocks = game.start.copy(), dict[Color, float]()
+    yield Frame("start position", [_open_view(board, None)])
+    for (move, comment), left in zip_longest(game.moves, game.left[: len(game.moves)]):
         number = f"{board.fullmove_number}{'.' if board.turn else '...'}"
-        caption = f"{number} {board.san(move)}" + (f"  {{{' '.join(comment.split())}}}" if comment else "")
+        said = " ".join(_COMMAND.sub("", comment).split())
+        caption = f"{number} {board.san(move)}" + (f"  {{{said}}}" if said else "")
+        if left is not None:
+            clocks[board.turn] = left
         board.push(move)
-        yield Frame(caption, [View("", board.piece_map(), marked=_squares_of(move))])
+        yield Frame(caption, [_open_view(board, move)], dict(clocks))
+
+
+def _open_view(board: chess.Board, move: Move | None) -> View:
+    king = board.king(board.turn) if board.is_check() else None
+    checked = SquareSet() if king is None else SquareSet([king])
+    return View("", board.piece_map(), marked=_squares_of(move), checked=checked)
 
 
 def _squares_of(move: Move | None) -> SquareSet:
@@ -78,18 +104,27 @@ class _Players:
         return [self.view(chess.WHITE, pieces), View("the truth", pieces), self.view(chess.BLACK, pieces)]
 
 
-def _blind_frames(history: History) -> Iterator[Frame]:
-    board, players = ReconBoard(history.start_fen), _Players()
+def _blind_frames(history: History, read: Sequence[Clocks] | None) -> Iterator[Frame]:
+    board, players, clocks = ReconBoard(history.start_fen), _Players(), dict[Color, float]()
     yield Frame("start position", players.views(board))
-    for replayed in history.replay():
-        yield _sense_frame(board, players, replayed.turn.sense, replayed.sense_result)
-        yield _move_frame(board, players, replayed)
+    for replayed, turn in zip_longest(history.replay(), (read or [])[: len(history.turns)]):
+        mover = board.turn
+        for index, frame in enumerate((_sense_frame, _move_frame)):
+            if turn is not None:
+                clocks[mover] = turn[index]
+            made = frame(board, players, replayed)
+            made.clocks = dict(clocks)
+            yield made
     for square in history.unfinished:
         seen = [] if square is None else board.window(square)
-        yield _sense_frame(board, players, square, seen)
+        yield _frame_of_sense(board, players, square, seen)
 
 
-def _sense_frame(
+def _sense_frame(board: ReconBoard, players: _Players, replayed: Replayed) -> Frame:
+    return _frame_of_sense(board, players, replayed.turn.sense, replayed.sense_result)
+
+
+def _frame_of_sense(
     board: ReconBoard, players: _Players, square: Square | None, seen: list[tuple[Square, Piece | None]]
 ) -> Frame:
     players.last[board.turn] = dict(seen)
@@ -102,27 +137,28 @@ def _sense_frame(
 
 def _move_frame(board: ReconBoard, players: _Players, replayed: Replayed) -> Frame:
     when, color, turn = _when(board), board.turn, replayed.turn
+    done = _what_was_done(board, turn)
     board.push(turn.taken, turn.capture_square)
     views = players.views(board)
     views[1].marked = views[0 if color else 2].marked = _squares_of(turn.taken)
     if turn.capture_square is not None:  # which is all that the other player is told
         views[2 if color else 0].marked = SquareSet([turn.capture_square])
-    return Frame(f"{when} {_what_was_done(turn)}", views)
+    return Frame(f"{when} {done}", views)
 
 
 def _when(board: ReconBoard) -> str:
     return f"{board.fullmoves}{'.' if board.turn else '...'} {_name(board.turn)}"
 
 
-def _what_was_done(turn: Turn) -> str:
-    """A move in words: what was asked for, and what came of it."""
+def _what_was_done(board: ReconBoard, turn: Turn) -> str:
+    """A move in words, with SAN of the true board: what was asked for, and what came of it."""
     if turn.requested is None:
         return "passes"
     capture = "" if turn.capture_square is None else f", and captures on {chess.SQUARE_NAMES[turn.capture_square]}"
     if turn.taken == turn.requested:
-        return f"moves {turn.requested.uci()}{capture}"
-    comes = "nothing moves" if turn.taken is None else f"moves {turn.taken.uci()}"
-    return f"asks for {turn.requested.uci()}: {comes}{capture}"
+        return f"moves {san(board, turn.taken)}{capture}"
+    comes = "nothing moves" if turn.taken is None else f"moves {san(board, turn.taken)}"
+    return f"asks for {san(board, turn.requested)}: {comes}{capture}"
 
 
 def _name(color: Color) -> str:

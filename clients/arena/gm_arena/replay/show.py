@@ -5,42 +5,48 @@ from __future__ import annotations
 import chess
 from rich.text import Text
 
-from .frames import Frame, View
+from ..board_drawing import BOARD_COLUMNS, Palette, board_lines, clock_text, printable
+from .frames import Frame
+from .recorded import Recorded
 
-#: Columns between two boards. A board has 25: a rank's number, and three for each square.
-GAP = "  "
-BOARD_COLUMNS = 25
+#: What stands between two boards.
+GAP = " "
 
-EMPTY, UNKNOWN = "·", " "
+#: How a variant is called beside a result; the usual one is not.
+_VARIANTS = {"rbc": "blind chess", "standard": ""}
 
 
-def frame_text(frame: Frame) -> Text:
-    """A frame: its boards, and the line about it. What is marked stands in brackets, and on a terminal in colour."""
+def header(game: Recorded) -> list[str]:
+    """What stands above a game: who plays, how it ended, by what rules and what clock."""
+    state = f"{game.result} {game.ending}".strip() if game.ending or game.result != "*" else "not over"
+    variant = _VARIANTS.get(game.variant, game.variant)
+    parts = [state, variant, f"clock {game.clock}" if game.clock else ""]
+    return [
+        printable(f"{game.where}: {game.white} – {game.black}"),
+        printable(", ".join(part for part in parts if part)),
+    ]
+
+
+def frame_text(frame: Frame, palette: Palette | None = None) -> Text:
+    """A frame: its boards, and the line about it.
+
+    :param palette: the colours that can be shown; None for letters.
+    """
     lines = []
     if any(view.title for view in frame.views):
-        lines.append(Text(GAP.join(f" {view.title:^{BOARD_COLUMNS - 1}}" for view in frame.views).rstrip()))
-    for rank in reversed(range(8)):
-        lines.append(Text(GAP).join(_rank(view, rank) for view in frame.views))
-    files = " " + "".join(f" {name} " for name in chess.FILE_NAMES)
-    lines += [Text(GAP.join([files] * len(frame.views)).rstrip()), Text(printable(frame.caption), "bold")]
+        lines.append(Text(GAP.join(f"  {view.title:^{BOARD_COLUMNS - 2}}" for view in frame.views).rstrip()))
+    boards = [board_lines(view.picture(), palette) for view in frame.views]
+    lines += [Text(GAP).join(ranks) for ranks in zip(*boards, strict=True)]
+    if frame.clocks:
+        lines.append(Text(clocks_text(frame.clocks)))
+    lines.append(Text(printable(frame.caption), "bold"))
     text = Text("\n").join(lines)
     text.no_wrap = True  # on a terminal that is too narrow, boards are cut off rather than broken
     return text
 
 
-def printable(text: str) -> str:
-    """Text out of a file, without what would be orders to a terminal."""
-    return "".join(character if character.isprintable() else "�" for character in text)
-
-
-def _rank(view: View, rank: int) -> Text:
-    line = Text().append(chess.RANK_NAMES[rank], "dim")
-    for file in range(8):
-        square = chess.square(file, rank)
-        piece, empty = view.pieces.get(square), EMPTY if square in view.seen else UNKNOWN
-        symbol = empty if piece is None else piece.unicode_symbol()
-        if square in view.marked:
-            line.append(f"[{symbol}]", "black on yellow")
-        else:
-            line.append(f" {symbol} ")
-    return line
+def clocks_text(clocks: dict[chess.Color, float]) -> str:
+    """What both sides have left."""
+    return "   ".join(
+        f"{'White' if color else 'Black'} {clock_text(clocks[color])}" for color in chess.COLORS if color in clocks
+    )

@@ -8,15 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gm_arena.board_drawing import Palette, Picture, board_lines, piece_text
+from gm_arena.board_drawing import BESIDE, Palette, Picture, board_lines, moves_table, piece_text
 
 from .game import Game
 
 #: Moves shown of a long game: as many as there are ranks; and below the board, where they take lines of their own.
 _MOVES_SHOWN, _MOVES_BELOW = 8, 3
-
-#: Columns that the board and the moves take beside each other.
-_BESIDE = 52
 
 
 def draw(game: Game, *, width: int, flipped: bool = False, palette: Palette | None = None) -> RenderableType:
@@ -29,7 +26,7 @@ def draw(game: Game, *, width: int, flipped: bool = False, palette: Palette | No
     bottom = game.color != flipped
     board = Text("\n").join(board_lines(_picture(game.board), palette, bottom=bottom))
     lines = [_taken(game, not bottom, palette), _status(game)]
-    if width < _BESIDE:
+    if width < BESIDE:
         return Group(_taken(game, bottom, palette), board, _moves(game, _MOVES_BELOW), *lines)
     sheet = Table.grid(padding=(0, 3))
     sheet.add_row(board, _moves(game, _MOVES_SHOWN))
@@ -45,13 +42,8 @@ def _picture(board: chess.Board) -> Picture:
 
 def _moves(game: Game, most: int) -> Table:
     """The last moves, White's and Black's beside each other."""
-    table = Table.grid(padding=(0, 2))
     root = game.board.root()
-    sans = ([] if root.turn else ["..."]) + game.sans()
-    pairs = [(number, sans[2 * number : 2 * number + 2]) for number in range((len(sans) + 1) // 2)]
-    for number, pair in pairs[-most:]:
-        table.add_row(f"{root.fullmove_number + number}.", *pair)
-    return table
+    return moves_table(game.sans(), root.fullmove_number, most, turn=root.turn)
 
 
 def _taken(game: Game, color: chess.Color, palette: Palette | None) -> Text:

@@ -1,0 +1,1 @@
+"""``gmd watch``: follows a live game in the terminal, as a spectator of the server's."""

@@ -1,0 +1,128 @@
+"""``gmd watch``: follow a live game in the terminal."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from gm_client.blocking import (
+    PATIENCE_SECONDS,
+    VERSION,
+    BadReply,
+    Client,
+    ConnectionLost,
+    GmError,
+    HelloFields,
+    connect,
+)
+
+from ..address import server_options
+from ..board_drawing import palette_of
+from ..command_line import POSITIVE, read_key
+from ..replay.files import history_game
+from ..replay.frames import Frame, frames_of
+from ..replay.show import frame_text
+from ..tls import read_tls
+from .follow import Look, follow
+from .screen import HIDDEN, move_lines, screen, status, title
+
+#: Where the spectator's key may stand that is not to be seen among the arguments of running programs.
+KEY_VARIABLE = "GM_SPECTATOR_KEY"
+#: Seconds between two looks at the clocks of a game in which nobody moves.
+LOOK_SECONDS = 1.0
+
+
+@click.command()
+@click.argument("game", metavar="[GAME]", type=int, required=False)
+@server_options("Where the game is played.")
+@click.option("--socket", "path", metavar="FILE", help="Watch by the operator's socket, in place of the port.")
+@click.option(
+    "--spectator-key",
+    "key",
+    help=f"What the server wants of who watches blind chess, or @FILE.  [default: ${KEY_VARIABLE}, if set]",
+)
+@click.option(
+    "--patience",
+    type=POSITIVE,
+    default=PATIENCE_SECONDS,
+    show_default=True,
+    help="Seconds that the server may be gone.",
+)
+def watch(game: int | None, **given: Any) -> None:
+    """Follow the live game GAME, or the newest that is live, to its end; Ctrl-C leaves it.
+
+    Blind chess is shown while it is on where the server lets spectators see it (gmd serve --spectate live), and else
+    when it is over. What does not go to a terminal is a line for each move.
+    """
+    host, port = given["server"]
+    key = read_key(given["key"], KEY_VARIABLE, "--spectator-key")
+    hello: HelloFields = {"client": f"gmd-watch/{VERSION}", **({"spectator_key": key} if key else {})}
+    tls = read_tls(given["tls"], given["ca"])
+    try:
+        with (
+            suppress(KeyboardInterrupt),
+            connect(host, port, path=given["path"], tls=tls, patience=given["patience"], **hello) as client,
+        ):
+            _watch(client, _newest(client) if game is None else game)
+    except (ConnectionLost, GmError, BadReply, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _newest(client: Client) -> int:
+    games = client.games(status="live", limit=1)["games"]
+    if not games:
+        raise click.ClickException("no game is being played there; gmd replay GAME shows one that is over")
+    game_id: int = games[0]["game_id"]
+    return game_id
+
+
+def _watch(client: Client, game_id: int) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    last = (_draw if console.is_terminal else _list)(client, game_id, console)
+    if last.state["variant"] == "rbc":
+        console.print(Text(f"gmd replay {game_id} steps through it, with what each player knew."))
+
+
+def _draw(client: Client, game_id: int, console: Console) -> Look:
+    """Show the game in place, until it is over; its last look."""
+    palette, hidden = palette_of(console), False
+    console = Console(highlight=False)
+    with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
+        for look in follow(client, game_id, LOOK_SECONDS):
+            hidden |= look.hidden
+            live.update(screen(look, palette, console.width), refresh=True)
+    if look.state["variant"] == "rbc":
+        console.print(frame_text(_frames(client, game_id)[-1], palette))
+    return look
+
+
+def _list(client: Client, game_id: int, console: Console) -> Look:
+    """Write a line for each move, until the game is over; its last look."""
+    seen = 0
+    hidden = False
+    for number, look in enumerate(follow(client, game_id, None)):
+        if not number:
+            console.print(Text("\n".join(title(look))))
+        if look.hidden and not hidden:
+            console.print(Text(HIDDEN))
+        hidden |= look.hidden
+        if not hidden:
+            for line in move_lines(look, seen):
+                console.print(Text(line))
+            seen = len(look.sans())
+    if hidden:
+        for frame in _frames(client, game_id)[1:]:
+            console.print(Text(frame.caption))
+    console.print(Text(status(look)))
+    return look
+
+
+def _frames(client: Client, game_id: int) -> list[Frame]:
+    """A game of blind chess that is over, with nothing hidden."""
+    return frames_of(history_game(json.dumps(client.history(game_id)["history"]), f"game {game_id}"))

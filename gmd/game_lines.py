@@ -1,0 +1,41 @@
+"""A line in the daemon's own log for the begin and the end of each game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chess
+
+from gm_protocol.state import RESULTS
+from gmd.arbiter import Arbiter
+from gmd.games.game import Game
+from gmd.logger import get_logger
+from gmd.players.registry import Registry
+
+logger = get_logger(__name__)
+
+
+class GameLines:
+    """Logs games by their ids, their players and their variants; nothing that a client has sent, and nothing hidden."""
+
+    def __init__(self, arbiter: Arbiter, registry: Registry) -> None:
+        self._registry = registry
+        arbiter.when_begun(self._begun)
+        arbiter.when_over(self._over)
+
+    def _begun(self, game: Game) -> None:
+        logger.info("game began", **self._fields(game))
+
+    def _over(self, game: Game) -> None:
+        termination = game.now.termination
+        ended = {"termination": termination, "result": RESULTS[termination], "plies": game.now.ply}
+        logger.info("game ended", **self._fields(game), **ended)
+
+    def _fields(self, game: Game) -> dict[str, Any]:
+        """What both lines have. A player is a name, or an id where it has none; a seat that nobody has is None."""
+        white, black = (self._called(game.named[color]) for color in (chess.WHITE, chess.BLACK))
+        return {"game_id": game.id, "variant": game.options.variant, "white": white, "black": black}
+
+    def _called(self, player: int | None) -> str | int | None:
+        account = None if player is None else self._registry.get(player)
+        return player if account is None else account.name

@@ -1,0 +1,288 @@
+"""``gmd watch`` follows games of a real daemon, as its spectator settings allow."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from gm_client.blocking import Client, connect
+from tests.serving import Served, environment, reserved_port, served
+from tests.terminal import plain
+
+PATIENCE = 60
+HIDDEN = "What happens in this game of blind chess is hidden until it is over; then it is shown here. "
+
+
+class Watching:
+    """A running ``gmd watch`` whose output is a pipe."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def lines(self, count: int) -> list[str]:
+        """The next lines that it writes."""
+        assert self._process.stdout is not None
+        return [self._process.stdout.readline().rstrip("\n") for _ in range(count)]
+
+    def ends(self) -> tuple[int, str, str]:
+        """Its exit status and all that it writes yet."""
+        out, err = self._process.communicate(timeout=PATIENCE)
+        return self._process.returncode, out, err
+
+
+@contextmanager
+def watching(daemon: Served, *arguments: object, env: dict[str, str] | None = None) -> Iterator[Watching]:
+    where = ["--server", f"127.0.0.1:{daemon.port}"]
+    command = [sys.executable, "-m", "gmd", "watch", *where, *map(str, arguments)]
+    pipe = subprocess.PIPE
+    environ = {**environment(env), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environ) as process:
+        try:
+            yield Watching(process)
+        finally:
+            process.kill()
+
+
+def play(client: Client, game_id: int, *moves: str, ply: int = 0) -> None:
+    """Moves of players 1 and 2, of whom the first is White."""
+    for at, move in enumerate(moves, ply):
+        client.move(game_id, move, player=1 + at % 2)
+
+
+def test_a_game_is_a_line_for_each_move(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(1, 2)["game_id"]
+        play(client, game_id, "f3", "e5")
+        with watching(daemon_process, game_id) as spectator:
+            assert spectator.lines(4) == [f"game {game_id}: 1 – 2", "not over", "1. f3", "1... e5"]
+            client.move(game_id, "g4", player=1)
+            assert spectator.lines(1) == ["2. g4"]
+            client.move(game_id, "Qh4#", player=2)
+            assert spectator.ends() == (0, "2... Qh4#\n0-1 victory_black\n", "")
+
+
+def test_a_game_that_black_begins_is_numbered_so_and_has_its_clocks(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        fen = "4k3/8/8/8/8/8/8/R3K3 b Q - 5 9"
+        game_id = client.new_game(2, 1, fen=fen, clock={"initial": 7200, "increment": 60})["game_id"]
+        for player in (1, 2):
+            client.state(game_id, player=player)
+        with watching(daemon_process, game_id) as spectator:
+            assert spectator.lines(2) == [f"game {game_id}: 2 – 1", "not over"]
+            for number, (move, player) in enumerate([("Kd7", 1), ("O-O-O+", 2)]):
+                client.move(game_id, move, player=player)
+                (shown,) = spectator.lines(1)
+                assert shown.startswith(["9... Kd7   White ", "10. O-O-O+   White "][number])
+                assert "Black 2:0" in shown
+            client.end_game(game_id, "resignation_black", player=1)
+            assert spectator.ends() == (0, "1-0 resignation_black\n", "")
+
+
+def test_without_an_id_it_is_the_newest_live_game_and_players_have_names() -> None:
+    with served() as daemon, connect(port=daemon.port) as client:
+        with watching(daemon) as spectator:
+            status, out, err = spectator.ends()
+        assert (status, out) == (1, "")
+        assert err == "Error: no game is being played there; gmd replay GAME shows one that is over\n"
+        ada = client.register("ada")
+        client.new_game(1, 2)
+        newest = client.new_game(ada["player"], 5, player=ada["player"], key=ada["key"])["game_id"]
+        over = client.new_game(1, 2)["game_id"]
+        client.end_game(over, "resignation_white", player=1)
+        with watching(daemon) as spectator:
+            assert spectator.lines(2) == [f"game {newest}: ada – 5", "not over"]
+
+
+def test_a_game_that_waits_for_a_player_is_followed_from_there(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(1, None, player=1)["game_id"]
+        with watching(daemon_process, game_id) as spectator:
+            assert spectator.lines(2) == [f"game {game_id}: 1 – ?", "not over"]
+            client.join(game_id, player=2)
+            play(client, game_id, "e4")
+            assert spectator.lines(1) == ["1. e4"]
+
+
+def blind_game(client: Client) -> int:
+    return client.new_game(1, 2, variant="rbc", clock=None)["game_id"]
+
+
+def blind_moves(client: Client, game_id: int) -> None:
+    client.sense(game_id, "e7", player=1)
+    client.move(game_id, "e2e4", player=1)
+    client.sense(game_id, None, player=2)
+    client.move(game_id, "d7d5", player=2)
+    client.sense(game_id, "d5", player=1)
+    client.move(game_id, "e4d5", player=1)
+
+
+def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = blind_game(client)
+        with watching(daemon_process, game_id) as spectator:
+            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "not over, blind chess"]
+            assert spectator.lines(1)[0].startswith(HIDDEN)
+            blind_moves(client, game_id)
+            client.end_game(game_id, "resignation_black", player=2)
+            status, out, err = spectator.ends()
+        assert (status, err) == (0, "")
+        assert out.splitlines() == [
+            "1. White senses e7",
+            "1. White moves e4",
+            "1... Black senses nothing",
+            "1... Black moves d5",
+            "2. White senses d5",
+            "2. White moves exd5, and captures on d5  [1-0 resignation]",
+            "1-0 resignation_black",
+            f"gmd replay {game_id} steps through it, with what each player knew.",
+        ]
+
+
+def test_where_spectators_may_see_it_blind_chess_is_shown_live() -> None:
+    with served("--spectate", "live") as daemon, connect(port=daemon.port) as client:
+        game_id = blind_game(client)
+        with watching(daemon, game_id) as spectator:
+            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "not over, blind chess"]
+            blind_moves(client, game_id)
+            assert spectator.lines(3) == ["1. e4", "1... d5", "2. exd5"]
+
+
+def test_a_spectator_has_to_show_the_key_where_there_is_one(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("sesame\n")
+    settings = ("--spectate", "live", "--spectator-key", "sesame", "--require-registration")
+    with served(*settings) as daemon, connect(port=daemon.port) as client:
+        ada = client.register("ada")
+        own = {"player": ada["player"], "key": ada["key"]}
+        game_id = client.new_game(own["player"], own["player"], variant="rbc", clock=None, **own)["game_id"]
+        with watching(daemon, game_id) as spectator:
+            assert spectator.lines(3)[2].startswith(HIDDEN)
+        client.sense(game_id, "e7", seat="white", **own)
+        client.move(game_id, "e2e4", seat="white", **own)
+        for arguments, env in (((f"--spectator-key=@{tmp_path / 'key'}",), {}), ((), {"GM_SPECTATOR_KEY": "sesame"})):
+            with watching(daemon, game_id, *arguments, env=env) as spectator:
+                assert spectator.lines(3) == [f"game {game_id}: ada – ada", "not over, blind chess", "1. e4"]
+        with watching(daemon, game_id, "--spectator-key", "wrong") as spectator:
+            status, out, err = spectator.ends()
+        assert (status, out) == (1, "")
+        assert err == "Error: spectator_key: it is not this server's, or this server has none\n"
+
+
+def test_a_restart_of_the_daemon_is_survived(tmp_path: Path) -> None:
+    with reserved_port() as port:
+        settings = ("--data", str(tmp_path), "--port", str(port))
+        with served(*settings) as daemon:
+            with connect(port=port) as client:
+                game_id = client.new_game(1, 2)["game_id"]
+                play(client, game_id, "e4")
+            with watching(daemon, game_id) as spectator:
+                assert spectator.lines(3) == [f"game {game_id}: 1 – 2", "not over", "1. e4"]
+                daemon.process.kill()
+                daemon.process.wait(PATIENCE)
+                with served(*settings), connect(port=port) as client:
+                    play(client, game_id, "e5", ply=1)
+                    assert spectator.lines(1) == ["1... e5"]
+
+
+def test_what_is_not_there_is_said(daemon_process: Served, tmp_path: Path) -> None:
+    with watching(daemon_process, 10**6) as spectator:
+        assert spectator.ends() == (1, "", f"Error: game_id: there is no game {10**6}\n")
+    with watching(daemon_process, "--spectator-key", f"@{tmp_path / 'none'}") as spectator:
+        status, _, err = spectator.ends()
+        assert (status, err.splitlines()[-1]) == (
+            2,
+            f"Error: --spectator-key: {tmp_path / 'none'}: No such file or directory",
+        )
+
+
+# In a terminal.
+
+
+class Terminal:
+    """A running ``gmd watch`` on a terminal of its own."""
+
+    def __init__(self, process: subprocess.Popen[bytes], descriptor: int) -> None:
+        self.process, self._descriptor = process, descriptor
+        self.shown = ""
+
+    def until(self, text: str) -> str:
+        """All that it has shown, once a text is among it."""
+        while text not in plain(self.shown):
+            some = os.read(self._descriptor, 65_536)
+            assert some, self.shown
+            self.shown += some.decode()
+        return self.shown
+
+    def rest(self) -> str:
+        """All that it has shown, once it has ended."""
+        with suppress(OSError):  # how Linux says that nobody has the other end any more
+            while some := os.read(self._descriptor, 65_536):
+                self.shown += some.decode("utf-8", "replace")
+        assert self.process.wait(PATIENCE) == 0
+        return self.shown
+
+
+@contextmanager
+def on_terminal(daemon: Served, *arguments: object, columns: int = 80) -> Iterator[Terminal]:
+    ours, theirs = pty.openpty()
+    where = ["--server", f"127.0.0.1:{daemon.port}"]
+    command = [sys.executable, "-m", "gmd", "watch", *where, *map(str, arguments)]
+    env = {**environment(), "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "40"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
+        os.close(theirs)
+        try:
+            yield Terminal(process, ours)
+        finally:
+            process.kill()
+            os.close(ours)
+
+
+def test_on_a_terminal_it_is_a_board_in_colours_with_the_moves_beside_it(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(1, 2)["game_id"]
+        with on_terminal(daemon_process, game_id) as terminal:
+            assert "\x1b[1;38;5;231;48;5;94m ♜ " in terminal.until("White to move")  # a white rook on a dark square
+            play(client, game_id, "f3", "e5", "g4")
+            terminal.until("2.  g4")
+            client.move(game_id, "Qh4#", player=2)
+            said = terminal.rest()
+        assert "2.  g4  Qh4#" in plain(said)
+        assert "0-1 victory_black" in plain(said)
+        mated = "\x1b[1;38;5;231;48;5;131m ♚ "  # the king in check, on red
+        assert mated in said
+        assert not set("♔♕♖♗♘♙") & set(plain(said))
+
+
+def test_on_a_narrow_terminal_the_moves_stand_below_a_whole_board(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(1, 2)["game_id"]
+        play(client, game_id, "f3", "e5", "g4", "Qh4#")
+    with on_terminal(daemon_process, game_id, columns=30) as terminal:
+        said = [line.rstrip() for line in plain(terminal.rest()).replace("\r", "").splitlines()]
+    assert said[-4:] == ["   a  b  c  d  e  f  g  h", "1.  f3  e5", "2.  g4  Qh4#", "0-1 victory_black"]
+
+
+def test_on_a_terminal_blind_chess_shows_its_end_as_all_three_see_it(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = blind_game(client)
+        with on_terminal(daemon_process, game_id) as terminal:
+            assert "♜" not in terminal.until("White to move")
+            blind_moves(client, game_id)
+            client.end_game(game_id, "resignation_black", player=2)
+            said = plain(terminal.rest())
+    assert "the truth" in said
+    assert "2. White moves exd5, and captures on d5  [1-0 resignation]" in said
+
+
+def test_ctrl_c_leaves_it(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(1, 2)["game_id"]
+    with on_terminal(daemon_process, game_id) as terminal:
+        terminal.until("White to move")
+        terminal.process.send_signal(signal.SIGINT)
+        assert "Traceback" not in terminal.rest()

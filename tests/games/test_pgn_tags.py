@@ -1,0 +1,45 @@
+"""The tags of a PGN of ours: the standard's words where it has some, and ours in tags of our own."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from gm_protocol.state import RESULTS, Termination
+from gmd.games.views import pgn_termination
+
+#: The values of 9.8.1 of the standard.
+STANDARD = {
+    "abandoned",
+    "adjudication",
+    "death",
+    "emergency",
+    "normal",
+    "rules infraction",
+    "time forfeit",
+    "unterminated",
+}
+
+
+@pytest.mark.parametrize("termination", get_args(Termination))
+def test_every_termination_has_a_word_of_the_standard(termination: Termination) -> None:
+    word = pgn_termination(termination)
+    assert word in STANDARD
+    assert (word in ("unterminated", "abandoned")) == (RESULTS[termination] == "*")
+
+
+@pytest.mark.parametrize(
+    ("termination", "word"),
+    [
+        ("victory_white", "normal"),
+        ("draw_agreed", "normal"),
+        ("timeout_black", "time forfeit"),
+        ("forfeit_white", "rules infraction"),
+        ("draw_move_limit", "adjudication"),
+        ("declined", "abandoned"),
+        ("available_move", "unterminated"),
+    ],
+)
+def test_the_word_says_what_happened(termination: Termination, word: str) -> None:
+    assert pgn_termination(termination) == word
