@@ -55,7 +55,10 @@ LOOK_SECONDS = 1.0
     help="Seconds that the server may be gone.",
 )
 def watch(game: int | None, **given: Any) -> None:
-    """Follow the live game GAME, or the newest that is live, to its end; Ctrl-C leaves it.
+    """\b
+    Example: gmd watch 7 --server 127.0.0.1:7100
+
+    Follow the live game GAME, or the newest that is live, to its end; Ctrl-C leaves it.
 
     Blind chess is shown while it is on where the server lets spectators see it (gmd serve --spectate live), and else
     when it is over. What does not go to a terminal is a line for each move.
