@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import trio
-from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config as HypercornConfig
 from hypercorn.logging import Logger
 from hypercorn.trio.worker_context import WorkerContext
@@ -17,7 +16,6 @@ from gmd.logger import get_logger
 
 from .connection import PIECE, Connection
 from .errors import encoded
-from .intake import Intake
 
 logger = get_logger(__name__)
 
@@ -56,10 +54,9 @@ class HttpServer:
         self, app: ASGIFramework, listeners: Sequence[trio.SocketListener], connections: trio.Nursery
     ) -> None:
         """Accept until cancelled; the connections live on in their own nursery."""
-        intake = ASGIWrapper(Intake(app, self._limits.max_message, self._limits.frame_seconds))
 
         async def handle(stream: trio.SocketStream) -> None:
-            await self._handle(stream, intake)
+            await self._handle(stream, app)
 
         await trio.serve_listeners(handle, list(listeners), handler_nursery=connections)
 
@@ -73,11 +70,11 @@ class HttpServer:
                 self._empty = trio.Event()
                 await self._empty.wait()
 
-    async def _handle(self, stream: trio.SocketStream, app: ASGIWrapper) -> None:
+    async def _handle(self, stream: trio.SocketStream, app: ASGIFramework) -> None:
         if len(self._connections) >= self._max_connections:
             await self._turn_away(stream)
             return
-        connection = Connection(stream, app, self._config, self._context, self._limits.frame_seconds)
+        connection = Connection(stream, app, self._config, self._context, self._limits)
         self._connections.add(connection)
         try:
             await connection.run()
