@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import h11
@@ -18,6 +19,8 @@ from gm_protocol.messages import Limits
 
 from .errors import encoded
 from .intake import Intake
+from .plain import Plain
+from .shortcut import Shortcut
 
 #: Bytes asked of the network at once, and sent between two looks at the clock.
 PIECE = 65_536
@@ -65,18 +68,27 @@ class Connection:
     """A connection on a stream. Whoever opened the stream closes it."""
 
     def __init__(
-        self, stream: trio.SocketStream, app: ASGIFramework, config: Config, context: WorkerContext, limits: Limits
+        self,
+        stream: trio.SocketStream,
+        app: ASGIFramework,
+        shortcut: Shortcut | None,
+        config: Config,
+        context: WorkerContext,
+        limits: Limits,
     ) -> None:
-        """:param limits: ``frame_seconds`` is how long a request's head may take to arrive, counted from the end of the
+        """:param shortcut: what answers plain requests without the application.
+        :param limits: ``frame_seconds`` is how long a request's head may take to arrive, counted from the end of the
         last request, then its body, and how long a peer may take for each piece of a response; ``max_message`` is the
         largest body.
         """
         self._stream = stream
         self._app = app
+        self._shortcut = shortcut
         self._config = config
         self._context = context
         self._seconds = limits.frame_seconds
         self._idle = True
+        #: What has been read, and not been looked at yet.
         self._ahead = b""
         self._reading = trio.CancelScope(deadline=trio.current_time() + self._seconds)
         self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone)
@@ -92,21 +104,57 @@ class Connection:
         ours, peers = (
             parse_socket_addr(socket.family, address) for address in (socket.getsockname(), socket.getpeername())
         )
+        self._peer = peers
         app, state, tls = ASGIWrapper(self._app), ConnectionState({}), False  # the intake has the app
         self._http = _Http1(app, self._config, self._context, self._intake, state, tls, peers, ours, self._take)
         with trio.CancelScope() as self._whole:
             with self._reading:
                 await self._read()
-            if self._reading.cancelled_caught:
+            if self._reading.cancel_called:
                 await self._intake.give_up()
             await self._http.handle(Closed())
 
     async def _read(self) -> None:
-        while True:
+        while not self._reading.cancel_called:
             data, self._ahead = self._ahead or await self._receive(), b""
+            if self._shortcut is not None and self._is_between_requests and (plain := self._shortcut.find(data)):
+                await self._take_plain(self._shortcut, plain, data)
+                continue
             await self._http.handle(RawData(data))
             if not data:
                 return  # it has said all it will
+
+    @property
+    def _is_between_requests(self) -> bool:
+        """Whether hypercorn has nothing of a request."""
+        return self._idle and not self._http.connection.trailing_data[0]
+
+    async def _take_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
+        """Answer a request that has a short way, once its body is here; one whose body does not come is hypercorn's."""
+        self._idle, self._reading.deadline = False, inf
+        is_late = False
+        if len(data) < request.end:
+            data, is_late = await self._rest(data, request.end)
+        if len(data) >= request.end:
+            await self._answer_plain(shortcut, request, data)
+        else:
+            await self._http.handle(RawData(data))
+        if is_late:
+            await self._intake.give_up()
+
+    async def _answer_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
+        self._ahead = data[request.end :]
+        await self._send(await shortcut.answer(request, data[request.start : request.end], self._peer))
+        self._idle, self._reading.deadline = True, trio.current_time() + self._seconds
+        if self._context.terminated.is_set():
+            self._reading.cancel()
+
+    async def _rest(self, data: bytes, end: int) -> tuple[bytes, bool]:
+        """As much of some bytes as comes in time; and whether time ran out."""
+        with trio.move_on_after(self._seconds) as waiting:
+            while len(data) < end and (more := await self._receive()):
+                data += more
+        return data, waiting.cancelled_caught
 
     async def _receive(self) -> bytes:
         """What comes from the network next; nothing where the peer is gone."""

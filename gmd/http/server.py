@@ -16,6 +16,7 @@ from gmd.logger import get_logger
 
 from .connection import PIECE, Connection
 from .errors import encoded
+from .shortcut import Shortcut
 
 logger = get_logger(__name__)
 
@@ -51,12 +52,19 @@ class HttpServer:
         return len(self._connections) + self._lingering
 
     async def run(
-        self, app: ASGIFramework, listeners: Sequence[trio.SocketListener], connections: trio.Nursery
+        self,
+        app: ASGIFramework,
+        listeners: Sequence[trio.SocketListener],
+        connections: trio.Nursery,
+        shortcut: Shortcut | None = None,
     ) -> None:
-        """Accept until cancelled; the connections live on in their own nursery."""
+        """Accept until cancelled; the connections live on in their own nursery.
+
+        :param shortcut: what answers plain requests without the application.
+        """
 
         async def handle(stream: trio.SocketStream) -> None:
-            await self._handle(stream, app)
+            await self._handle(stream, app, shortcut)
 
         await trio.serve_listeners(handle, list(listeners), handler_nursery=connections)
 
@@ -70,11 +78,11 @@ class HttpServer:
                 self._empty = trio.Event()
                 await self._empty.wait()
 
-    async def _handle(self, stream: trio.SocketStream, app: ASGIFramework) -> None:
+    async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         if len(self._connections) >= self._max_connections:
             await self._turn_away(stream)
             return
-        connection = Connection(stream, app, self._config, self._context, self._limits)
+        connection = Connection(stream, app, shortcut, self._config, self._context, self._limits)
         self._connections.add(connection)
         try:
             await connection.run()
