@@ -35,7 +35,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "keys": lambda options: keys.measure(options.moves, options.rounds),
     "embedding": lambda options: embedding.measure(options.rounds),
     "tracker": lambda options: tracker.measure(games=10),
-    "turns": lambda options: turns.measure(options.rounds),
+    "turns": lambda options: turns.measure(options.rounds, options.against),
     "ratings": lambda options: ratings.measure(ladders=24),
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
     "minimax": lambda options: minimax.measure(),
@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=10_000, help="requests a run (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each pair (default: %(default)s)")
     parser.add_argument("--games", type=int, default=40, help="games of each match of strength (default: %(default)s)")
+    parser.add_argument("--against", metavar="DIR", help="another checkout of gmd, whose server takes turns, too")
     options = parser.parse_args()
     if unknown := set(options.parts) - {*PARTS, *LONG}:
         parser.error(f"PART: {', '.join(sorted(unknown))} is none of {', '.join([*PARTS, *LONG])}")

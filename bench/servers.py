@@ -39,10 +39,16 @@ class Server:
 
 
 @contextmanager
-def server(*arguments: str) -> Iterator[Server]:
-    """Run ``python -m ARGUMENTS``, whose first line ends in ``host:port``."""
+def server(*arguments: str, checkout: str | None = None) -> Iterator[Server]:
+    """Run ``python -m ARGUMENTS``, whose first line ends in ``host:port``.
+
+    :param checkout: the folder of another checkout, whose code is run in place of this one's.
+    """
     command = [sys.executable, "-m", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    paths = {} if checkout is None else {"PYTHONPATH": os.pathsep.join([checkout, f"{checkout}/protocol"])}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=checkout, env=os.environ | paths
+    )
     try:
         yield Server(process)
     finally:
@@ -51,9 +57,10 @@ def server(*arguments: str) -> Iterator[Server]:
 
 
 @contextmanager
-def gmd(data: str = ":memory:", *arguments: str) -> Iterator[Server]:
-    """A daemon with an empty memory, or on a data directory."""
-    with server("gmd", "serve", "--port", "0", "--http-port", "0", "--data", data, *arguments) as running:
+def gmd(data: str = ":memory:", *arguments: str, checkout: str | None = None) -> Iterator[Server]:
+    """A daemon with an empty memory, or on a data directory; of another checkout, if one is given."""
+    command = ("gmd", "serve", "--port", "0", "--http-port", "0", "--data", data, *arguments)
+    with server(*command, checkout=checkout) as running:
         yield running
 
 

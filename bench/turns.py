@@ -1,4 +1,8 @@
-"""A whole turn of blind chess: as reconchess's client takes it, nine HTTP requests, and as a client of gmd's does."""
+"""A whole turn of blind chess: as reconchess's client takes it, nine HTTP requests, and as a client of gmd's does.
+
+Beside turns a second it prints what they cost the server in processor time, and, if asked to, how another checkout of
+gmd does on the same requests, run for run.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ import socket
 import tempfile
 import time
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import cycle
 from statistics import median
 from typing import Any, NamedTuple
@@ -31,6 +36,12 @@ LOOKS = (
     "move_actions",
     "opponent_move_results",
     "seconds_left",
+)
+#: Requests a turn: these, and sense, seconds_left again, move, end_turn; over TCP sense, move, wait.
+HTTP_REQUESTS, TCP_REQUESTS = len(LOOKS) + 4, 3
+#: What requests, by which reconchess's client asks, adds to each request.
+HEADERS = (
+    "User-Agent: python-requests/2.32.5\r\nAccept-Encoding: gzip, deflate\r\nAccept: */*\r\nConnection: keep-alive"
 )
 
 
@@ -79,37 +90,87 @@ def ask(wire: Wire, kind: str, **fields: Any) -> Any:
     return reply
 
 
-def measure(rounds: int) -> None:
-    """Print turns a second over HTTP and over TCP, with few games at once and with many, in one run."""
+class Cost(NamedTuple):
+    """What a run came to."""
+
+    #: Turns a second.
+    rate: float
+    #: Milliseconds of the server's processors a turn; not a number where the system does not say.
+    milliseconds: float
+
+
+class Side:
+    """A server, and the players that play on it."""
+
+    def __init__(self, server: servers.Server, http: Address) -> None:
+        self.server = server
+        self.http = http
+        self.wire = Wire(server.address)
+        ask(self.wire, "hello")
+        self.players = [
+            Player(name, reply["player"], reply["key"])
+            for name in ("white-bot", "black-bot")
+            for reply in [ask(self.wire, "register", name=name)]
+        ]
+
+    def run(self, way: Callable[[Side, Sequence[int], int], None], games: int) -> Cost:
+        """Play games side by side, in new games, by one of both ways."""
+        played, turns = [_new_game(self.wire, self.players) for _ in range(games)], max(2, TURNS // games)
+        before, begun = self.server.cpu_seconds(), time.perf_counter()
+        way(self, played, turns)
+        seconds, after = time.perf_counter() - begun, self.server.cpu_seconds()
+        used = float("nan") if before is None or after is None else after - before
+        return Cost(turns * games / seconds, used / (turns * games) * 1e3)
+
+
+def measure(rounds: int, against: str | None = None) -> None:
+    """Print turns a second over HTTP and over TCP, and their cost, with few games at once and with many, in one run.
+
+    :param against: the folder of another checkout of gmd, whose server plays the same.
+    """
+    with ExitStack() as stack:
+        sides = [stack.enter_context(_side(checkout)) for checkout in ([None] if against is None else [None, against])]
+        for games in AT_ONCE:
+            _compare(sides, games, rounds)
+
+
+@contextmanager
+def _side(checkout: str | None) -> Iterator[Side]:
     with tempfile.TemporaryDirectory() as data:
         port = _free_port()
-        with servers.gmd(data, "--http-port", str(port)) as daemon:
-            wire = Wire(daemon.address)
-            ask(wire, "hello")
-            players = [
-                Player(name, reply["player"], reply["key"])
-                for name in ("white-bot", "black-bot")
-                for reply in [ask(wire, "register", name=name)]
-            ]
-            for games in AT_ONCE:
-                _compare(daemon.address, ("127.0.0.1", port), wire, players, games, rounds)
-            wire.close()
+        with servers.gmd(data, "--http-port", str(port), checkout=checkout) as server:
+            side = Side(server, ("127.0.0.1", port))
+            yield side
+            side.wire.close()
 
 
-def _compare(tcp: Address, http: Address, wire: Wire, players: Sequence[Player], games: int, rounds: int) -> None:
-    rates: list[tuple[float, float]] = []
+def _compare(sides: Sequence[Side], games: int, rounds: int) -> None:
+    http: list[list[Cost]] = [[] for _ in sides]
+    tcp: list[list[Cost]] = [[] for _ in sides]
     for number in range(-1, rounds):
-        pair = (
-            _http_rate(http, [_new_game(wire, players) for _ in range(games)], players),
-            _tcp_rate(tcp, [_new_game(wire, players) for _ in range(games)], players),
+        for at, side in enumerate(sides):
+            by_http, by_tcp = side.run(_http_turns, games), side.run(_tcp_turns, games)
+            if number >= 0:  # the first round warms
+                http[at].append(by_http)
+                tcp[at].append(by_tcp)
+    print(f"{games} game{'s' * (games > 1)} at once: {_told(http[0], HTTP_REQUESTS)}, by reconchess's HTTP requests; ")
+    ratio = median(one.rate / other.rate for one, other in zip(http[0], tcp[0], strict=True))
+    print(f"  {_told(tcp[0], TCP_REQUESTS)}, over TCP (sense; then move, with wait behind it); ratio {ratio:.2f}")
+    if len(sides) > 1:
+        both = [
+            median(one.milliseconds / other.milliseconds for one, other in zip(*of, strict=True)) for of in (http, tcp)
+        ]
+        print(
+            f"  the other checkout: {_told(http[1], HTTP_REQUESTS)}, by HTTP; {_told(tcp[1], TCP_REQUESTS)}, over TCP; "
+            f"this one's processor time is {both[0]:.2f} of the other's by HTTP, {both[1]:.2f} over TCP"
         )
-        if number >= 0:  # the first round warms
-            rates.append(pair)
-    by_http, by_tcp = (median(rate) for rate in zip(*rates, strict=True))
-    ratio = median(one / other for one, other in rates)
-    print(
-        f"{games} game{'s' * (games > 1)} at once: {by_http:.0f} whole turns a second by reconchess's nine HTTP "
-        f"requests, {by_tcp:.0f} over TCP (sense; then move, with wait behind it), ratio {ratio:.2f}"
+
+
+def _told(costs: Sequence[Cost], requests: int) -> str:
+    rate, milliseconds = (median(values) for values in zip(*costs, strict=True))
+    return (
+        f"{rate:.0f} whole turns a second, {milliseconds:.2f} ms of the server's processor time a turn, "
+        f"{milliseconds / requests * 1e3:.0f} us a request of {requests}"
     )
 
 
@@ -124,12 +185,12 @@ def _new_game(wire: Wire, players: Sequence[Player]) -> int:
     return game_id
 
 
-def _http_rate(address: Address, games: Sequence[int], players: Sequence[Player]) -> float:
-    """Turns a second, every game's taken at the same time."""
-    sides = [[Wire(address) for _ in games] for _ in players]
-    headers = [f"Authorization: Basic {b64encode(f'{each.name}:{each.key}'.encode()).decode()}" for each in players]
-    turns = max(2, TURNS // len(games))
-    begun = time.perf_counter()
+def _http_turns(side: Side, games: Sequence[int], turns: int) -> None:
+    """Take turns, every game's at the same time."""
+    sides = [[Wire(side.http) for _ in games] for _ in side.players]
+    headers = [
+        f"Authorization: Basic {b64encode(f'{each.name}:{each.key}'.encode()).decode()}" for each in side.players
+    ]
     for turn, uci in zip(range(turns), cycle(MOVES), strict=False):
         wires, header = sides[turn % 2], headers[turn % 2]
         requests: list[tuple[str, str | None]] = [(what, None) for what in LOOKS]
@@ -137,27 +198,28 @@ def _http_rate(address: Address, games: Sequence[int], players: Sequence[Player]
         requests += [("move", json.dumps({"requested_move": {"type": "Move", "value": uci}})), ("end_turn", "{}")]
         for what, body in requests:
             for game_id, wire in zip(games, wires, strict=True):
-                wire.send(_request(game_id, what, body, header))
+                for piece in _request(game_id, what, body, header):
+                    wire.send(piece)
             for wire in wires:
                 wire.response()
-    seconds = time.perf_counter() - begun
     _close(sides)
-    return turns * len(games) / seconds
 
 
-def _request(game_id: int, what: str, body: str | None, header: str) -> bytes:
-    line = f"{'GET' if body is None else 'POST'} /api/games/{game_id}/{what} HTTP/1.1\r\nHost: here\r\n{header}\r\n"
-    return f"{line}Content-Length: {len(body)}\r\n\r\n{body}".encode() if body is not None else f"{line}\r\n".encode()
+def _request(game_id: int, what: str, body: str | None, header: str) -> list[bytes]:
+    """A request's bytes, in the pieces that requests sends: the head, and then the body."""
+    line = f"{'GET' if body is None else 'POST'} /api/games/{game_id}/{what} HTTP/1.1"
+    head = f"{line}\r\nHost: here\r\n{HEADERS}\r\n{header}\r\n"
+    if body is None:
+        return [f"{head}\r\n".encode()]
+    return [f"{head}Content-Length: {len(body)}\r\n\r\n".encode(), body.encode()]
 
 
-def _tcp_rate(address: Address, games: Sequence[int], players: Sequence[Player]) -> float:
-    """Turns a second, every game's taken at the same time."""
-    sides = [[Wire(address) for _ in games] for _ in players]
-    for player, wires in zip(players, sides, strict=True):
+def _tcp_turns(side: Side, games: Sequence[int], turns: int) -> None:
+    """Take turns, every game's at the same time."""
+    sides = [[Wire(side.server.address) for _ in games] for _ in side.players]
+    for player, wires in zip(side.players, sides, strict=True):
         for wire in wires:
             ask(wire, "hello", player=player.id, key=player.key)
-    turns = max(2, TURNS // len(games))
-    begun = time.perf_counter()
     for turn, uci in zip(range(turns), cycle(MOVES), strict=False):
         wires = sides[turn % 2]
         for game_id, wire in zip(games, wires, strict=True):
@@ -173,9 +235,7 @@ def _tcp_rate(address: Address, games: Sequence[int], players: Sequence[Player])
             wire.send(frame({"kind": "move", "game_id": game_id, "move": uci, "brief": True}) + _wait(game_id))
         for wire in wires:
             assert wire.reply()["error"] is None
-    seconds = time.perf_counter() - begun
     _close(sides)
-    return turns * len(games) / seconds
 
 
 def _wait(game_id: int) -> bytes:

@@ -69,11 +69,23 @@ async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
     :raises TooMany: there have been too many attempts, or there are now.
     """
     backend: Backend = connection.app.state.backend
-    serving(connection, handler)
-    name, secret = _basic(connection.headers.get("authorization"))
-    account = await backend.credentials.admit(name, secret, _peer(connection, backend))
+    connection.scope["user"] = await admit(backend, connection.headers.get("authorization"), _peer(connection, backend))
+
+
+async def admit(backend: Backend, authorization: str | None, peer: str) -> Account:
+    """The registered player who sends a request, and is seen to be there by that.
+
+    :param authorization: the request's header of that name.
+    :param peer: where it comes from, as host:port.
+    :raises ShuttingDown: nobody is let in any more.
+    :raises Unauthorized: whoever it is has not proved to be one.
+    :raises TooMany: there have been too many attempts, or there are now.
+    """
+    _check_serving(backend)
+    name, secret = _basic(authorization)
+    account = await backend.credentials.admit(name, secret, peer)
     backend.parts.lobby.presence.seen(account.player)
-    connection.scope["user"] = account
+    return account
 
 
 def serving(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
@@ -81,7 +93,11 @@ def serving(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler)
 
     :raises ShuttingDown: it does.
     """
-    if connection.app.state.backend.game_port.stopping:
+    _check_serving(connection.app.state.backend)
+
+
+def _check_serving(backend: Backend) -> None:
+    if backend.game_port.stopping:
         raise ShuttingDown("the server is stopping; try again in a moment")
 
 

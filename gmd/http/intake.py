@@ -2,90 +2,137 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any
+
 import trio
-from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGIReceiveEvent, ASGISendCallable, Scope
+from hypercorn.config import Config
+from hypercorn.typing import AppWrapper, ASGIFramework, ASGIReceiveEvent, ASGISendEvent, HTTPScope, WebsocketScope
+
+from gmd.logger import get_logger
 
 from .errors import encoded
+
+logger = get_logger(__name__)
 
 #: The ASGI extension that says when a request's last byte was read, in trio's time: clocks are charged to then.
 ARRIVED = "gmd.arrived"
 
+#: Takes an application's events; None says that it has come to its end.
+Send = Callable[[ASGISendEvent | None], Awaitable[None]]
 
-class _Refused(Exception):
-    """A request that the application is not to see."""
 
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
+@dataclass(slots=True)
+class _Arriving:
+    """A request whose head has been read, and as much as there is of its body."""
+
+    scope: HTTPScope | WebsocketScope
+    send: Send
+    body: bytearray = field(default_factory=bytearray)
 
 
 class Intake:
-    """An ASGI application around another, which gets each request once its whole body is here."""
+    """Gathers a connection's requests one by one, and runs the application on each in the task that reads.
 
-    def __init__(self, app: ASGIFramework, max_body: int, seconds: float) -> None:
+    It takes the place of hypercorn's task group, which has a task for each request, a queue between the two, and four
+    switches from one to the other. Nothing more is taken from the network while a request is answered.
+    """
+
+    def __init__(
+        self,
+        app: ASGIFramework,
+        max_body: int,
+        seconds: float,
+        reading: trio.CancelScope,
+        gone: Callable[[], Awaitable[None]],
+    ) -> None:
         """:param max_body: largest body, in bytes.
         :param seconds: how long a body may take to arrive.
+        :param reading: what is cut off when it has not; the reader then calls :meth:`give_up`.
+        :param gone: returns when the client has closed the connection.
         """
         self._app = app
         self._max_body = max_body
         self._seconds = seconds
+        self._reading = reading
+        self._gone = gone
+        self._arriving: _Arriving | None = None
 
-    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1000, "reason": None})  # which refuses the handshake
-            return
+    async def spawn_app(
+        self, app: AppWrapper, config: Config, scope: HTTPScope | WebsocketScope, send: Send
+    ) -> Callable[[ASGIReceiveEvent], Awaitable[None]]:
+        """Begin a request; what is returned takes its events."""
+        self._arriving = _Arriving(scope, send)
+        self._reading.deadline = trio.current_time() + self._seconds
+        return self._take
+
+    def spawn(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Run something in the background: hypercorn does so for websockets that are accepted, and here none is."""
+        raise NotImplementedError
+
+    async def give_up(self) -> None:
+        """Refuse the request whose body has not arrived in time, if there is one."""
+        if self._arriving is not None:
+            await self._refuse(self._arriving, 408, f"the whole body did not arrive within {self._seconds:g} seconds")
+
+    async def _take(self, event: ASGIReceiveEvent) -> None:
+        request = self._arriving
+        if request is None:
+            return  # it is answered, and this comes behind it
+        if event["type"] == "websocket.connect":
+            await self._refuse_websocket(request)
+        elif event["type"] != "http.request":
+            self._arriving = None  # the client has gone
+        elif len(request.body) + len(event["body"]) > self._max_body:
+            await self._refuse(request, 413, f"the body is larger than {self._max_body} bytes")
+        else:
+            request.body += event["body"]
+            if not event["more_body"]:
+                await self._answer(request)
+
+    async def _answer(self, request: _Arriving) -> None:
+        self._end_arrival()
+        scope = request.scope
+        scope["extensions"][ARRIVED] = {"time": trio.current_time()}
+        if scope["type"] == "http" and scope["method"] == "HEAD":  # hypercorn, which knows better, leaves the body out
+            scope = {**scope, "method": "GET"}
         try:
-            body = await self._whole_body(receive)
-        except _Refused as refused:
-            await _refuse(refused, receive, send)
-            return
-        if body is not None:
-            scope["extensions"][ARRIVED] = {"time": trio.current_time()}
-            if scope["method"] == "HEAD":  # hypercorn, which knows better, leaves the body out
-                scope = {**scope, "method": "GET"}
-            await self._app(scope, _first(body, receive), send)
+            await self._app(scope, self._receiver(bytes(request.body)), request.send)
+        except Exception:
+            logger.exception("http request failed")
+        await request.send(None)
 
-    async def _whole_body(self, receive: ASGIReceiveCallable) -> bytes | None:
-        """A request's body; None where the client has gone."""
-        body = bytearray()
-        with trio.move_on_after(self._seconds):
-            while True:
-                event = await receive()
-                if event["type"] != "http.request":
-                    return None
-                body += event["body"]
-                if len(body) > self._max_body:
-                    raise _Refused(413, f"the body is larger than {self._max_body} bytes")
-                if not event["more_body"]:
-                    return bytes(body)
-        raise _Refused(408, f"the whole body did not arrive within {self._seconds:g} seconds")
+    def _receiver(self, body: bytes) -> Callable[[], Awaitable[ASGIReceiveEvent]]:
+        """What gives the body, and then waits for the client to go."""
+        events: list[ASGIReceiveEvent] = [{"type": "http.request", "body": body, "more_body": False}]
 
+        async def receive() -> ASGIReceiveEvent:
+            if events:
+                return events.pop()
+            await self._gone()
+            return {"type": "http.disconnect"}
 
-def _first(body: bytes, receive: ASGIReceiveCallable) -> ASGIReceiveCallable:
-    """What gives the body, and then what there is to receive."""
-    events: list[ASGIReceiveEvent] = [{"type": "http.request", "body": body, "more_body": False}]
+        return receive
 
-    async def receive_next() -> ASGIReceiveEvent:
-        return events.pop() if events else await receive()
+    async def _refuse(self, request: _Arriving, status: int, reason: str) -> None:
+        """Answer without the application, and close."""
+        self._end_arrival()
+        body = encoded(status, reason)
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+        ]
+        await request.send({"type": "http.response.start", "status": status, "headers": headers})
+        await request.send({"type": "http.response.body", "body": body, "more_body": False})
 
-    return receive_next
+    async def _refuse_websocket(self, request: _Arriving) -> None:
+        self._end_arrival()
+        await request.send({"type": "websocket.close", "code": 1000, "reason": None})  # which refuses the handshake
+        await request.send(None)
 
-
-async def _refuse(refused: _Refused, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-    """Answer without the application, while what still comes is thrown away: hypercorn waits until it is taken."""
-    body = encoded(refused.status, str(refused))
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-        (b"connection", b"close"),
-    ]
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_discard, receive)
-        await send({"type": "http.response.start", "status": refused.status, "headers": headers})
-        await send({"type": "http.response.body", "body": body, "more_body": False})
-        nursery.cancel_scope.cancel()
-
-
-async def _discard(receive: ASGIReceiveCallable) -> None:
-    while True:
-        await receive()
+    def _end_arrival(self) -> None:
+        self._arriving = None
+        self._reading.deadline = inf

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import trio
-from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config as HypercornConfig
 from hypercorn.logging import Logger
 from hypercorn.trio.worker_context import WorkerContext
@@ -18,7 +17,7 @@ from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .connection import PIECE, Connection
 from .errors import encoded
-from .intake import Intake
+from .shortcut import Shortcut
 
 logger = get_logger(__name__)
 
@@ -65,13 +64,19 @@ class HttpServer:
         return len(self._connections) + len(self._handshakes)
 
     async def run(
-        self, app: ASGIFramework, listeners: Sequence[trio.SocketListener], connections: trio.Nursery
+        self,
+        app: ASGIFramework,
+        listeners: Sequence[trio.SocketListener],
+        connections: trio.Nursery,
+        shortcut: Shortcut | None = None,
     ) -> None:
-        """Accept until cancelled; the connections live on in their own nursery."""
-        intake = ASGIWrapper(Intake(app, self._limits.max_message, self._limits.frame_seconds))
+        """Accept until cancelled; the connections live on in their own nursery.
+
+        :param shortcut: what answers plain requests without the application.
+        """
 
         async def handle(stream: trio.SocketStream) -> None:
-            await self._handle(stream, intake)
+            await self._handle(stream, app, shortcut)
 
         await trio.serve_listeners(handle, list(listeners), handler_nursery=connections)
 
@@ -87,12 +92,12 @@ class HttpServer:
                 self._empty = trio.Event()
                 await self._empty.wait()
 
-    async def _handle(self, stream: trio.SocketStream, app: ASGIWrapper) -> None:
+    async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         try:
             if self._places_taken >= self._max_connections:
                 await self._turn_away(stream)
             elif (secured := await self._secured(stream, self._handshakes, self._limits.frame_seconds)) is not None:
-                await self._serve(secured, stream, app)
+                await self._serve(secured, stream, app, shortcut)
         except (OSError, trio.BrokenResourceError):
             return  # the client was gone before it was looked at, or is now
         except Exception:
@@ -101,8 +106,14 @@ class HttpServer:
         finally:
             self._empty.set()
 
-    async def _serve(self, stream: trio.abc.Stream, transport: trio.SocketStream, app: ASGIWrapper) -> None:
-        connection = Connection(stream, transport, app, self._config, self._context, self._limits.frame_seconds)
+    async def _serve(
+        self,
+        stream: trio.abc.Stream,
+        transport: trio.SocketStream,
+        app: ASGIFramework,
+        shortcut: Shortcut | None,
+    ) -> None:
+        connection = Connection(stream, transport, app, shortcut, self._config, self._context, self._limits)
         self._connections.add(connection)
         try:
             await connection.run()

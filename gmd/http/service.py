@@ -22,6 +22,7 @@ from .claims import Claims
 from .lag import watch_lag
 from .peers import Proxies
 from .server import HttpServer
+from .shortcut import Shortcut
 
 logger = get_logger(__name__)
 
@@ -30,6 +31,7 @@ class HttpService:
     """The HTTP side of a daemon.
 
     :ivar addresses: the (host, port) pairs it listens on.
+    :ivar shortcut: what answers plain requests for games.
     """
 
     def __init__(
@@ -75,7 +77,9 @@ class HttpService:
             claims=Claims(parts.limits.start_seconds),
             metrics_token=config.metrics_token,
         )
-        self._app = cast(ASGIFramework, make_app(backend))
+        app = make_app(backend)
+        self._app = cast(ASGIFramework, app)
+        self.shortcut = Shortcut(app, backend)
 
     @property
     def connections(self) -> int:
@@ -91,7 +95,7 @@ class HttpService:
         """Accept until cancelled; the connections live on in their own nursery."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watch_lag, self._lag)
-            nursery.start_soon(self._server.run, self._app, self._listeners, connections)
+            nursery.start_soon(self._server.run, self._app, self._listeners, connections, self.shortcut)
 
     async def stop(self, patience: float) -> None:
         """Finish the requests in hand, for ``patience`` seconds at most."""

@@ -169,17 +169,81 @@ def test_a_game_that_is_ended_before_its_end_has_no_winner(done: tuple[str, ...]
     assert state["phase"] == "over"  # nobody would play on
 
 
-def test_before_its_start_there_is_no_game(pair: tuple[Client, Client]) -> None:
-    game = ServerGame(*pair)
-    assert (game.is_over(), game.get_winner_color(), game.get_win_reason(), game.get_game_history()) == (
-        False, None, None, None,
-    )  # fmt: skip
-    assert game.get_seconds_left() == 900
+@pytest.mark.proof
+def test_before_its_start_a_game_does_what_local_game_does(pair: tuple[Client, Client]) -> None:
+    for seed in range(proof_size(10, 1_000)):
+        rng = random.Random(seed)
+        games = Beside(drawn_start(rng), *pair)
+        games.call("store_players", "white's name", "black's name")
+        games.compare()
+        for _ in range(12):
+            act_unstarted(games, rng)
+        games.act("end")
+        after_the_end(games)
+        compare_histories(games.local.get_game_history(), games.server.get_game_history())
+        assert_not_on_server(games.server)
+
+
+def act_unstarted(games: Beside, rng: random.Random) -> None:
+    """Something that LocalGame allows before its clock runs: there moves may follow each other, and turns be set."""
+    games.act("sense", rng.choice([*chess.SQUARES, None, 64, -1]))
+    moves = games.local.move_actions() or []
+    games.act("move", rng.choice([*moves, None, Move(chess.A1, chess.A1), Move.null()]))
+    games.call("opponent_move_results")
+    for game in (games.local, games.server):
+        game.turn = game.board.turn
+
+
+def assert_not_on_server(game: ServerGame) -> None:
     with pytest.raises(RuntimeError, match="call start"):
-        game.sense(None)
-    game.end()
-    assert game.is_over()
-    assert game.get_game_history().is_empty()
+        game.game_id  # noqa: B018
+
+
+@pytest.mark.parametrize("last", ["resign", "end"])
+def test_a_game_that_is_over_before_its_start_is_never_made(last: str, pair: tuple[Client, Client]) -> None:
+    games = Beside(Start(), *pair)
+    for name in (last, "start", "end"):
+        games.act(name)
+    assert_not_on_server(games.server)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        Start("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQ1BNR w kq - 0 1"),
+        Start("rnbq1bnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQ - 0 1"),
+        Start("4k3/8/8/8/8/8/8/4K3 w - - 7 9", reversible_moves=7),
+        Start("4k3/8/8/8/8/8/8/4K3 w - - 0 9", max_turns=8),
+    ],
+)
+def test_a_position_in_which_a_game_is_over_is_never_made(start: Start, pair: tuple[Client, Client]) -> None:
+    games = Beside(start, *pair)
+    games.act("start")
+    assert games.local.is_over()
+    games.act("end")
+    compare_histories(games.local.get_game_history(), games.server.get_game_history())
+    assert_not_on_server(games.server)
+
+
+def test_before_its_start_a_game_has_its_clocks_whole(pair: tuple[Client, Client]) -> None:
+    for limits in ((), (60, 1), (None, None), (0, 5)):
+        local, server = LocalGame(*limits), ServerGame(*pair, *limits)
+        assert server.get_seconds_left() == local.get_seconds_left()
+        for game in (local, server):
+            game.start()
+        assert server.is_over() is local.is_over()
+        assert (server.get_winner_color(), server.get_win_reason()) == (
+            local.get_winner_color(), local.get_win_reason(),
+        )  # fmt: skip
+
+
+def test_a_game_is_made_from_the_position_that_is_reached_before_its_start(pair: tuple[Client, Client]) -> None:
+    games = Beside(Start(), *pair)
+    for uci in ("e2e4", "d7d5"):
+        games.act("move", Move.from_uci(uci))
+    games.act("start")
+    games.act("sense", None)
+    assert games.act("move", Move.from_uci("e4d5"))[2] == chess.D5
 
 
 def test_the_clock_is_the_servers_and_the_time_runs_out(pair: tuple[Client, Client]) -> None:

@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from gmd.daemon import Daemon
+from gmd.config import Config
+from gmd.daemon import Daemon, limits_of
+from gmd.http.server import HttpServer
 from tests.helpers import running_daemon, troubles
 from tests.helpers_proof import proof_size
 from tests.http.helpers import open_http, read_to_end
@@ -235,6 +237,28 @@ async def whatever_comes(streams: list[bytes]) -> list[dict[str, object]]:
 @given(st.lists(st.lists(pieces, max_size=6).map(b"".join), min_size=1, max_size=5))
 def test_any_bytes_are_answered_or_cut_off_and_trouble_nobody(streams: list[bytes]) -> None:
     assert trio.run(whatever_comes, streams, clock=MockClock(autojump_threshold=0)) == []
+
+
+async def test_an_application_that_waits_for_its_client_to_go_is_told_when_it_has() -> None:
+    told, begun = trio.Event(), trio.Event()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        assert await receive() == {"type": "http.request", "body": b"hello", "more_body": False}
+        begun.set()
+        assert await receive() == {"type": "http.disconnect"}
+        told.set()
+
+    server, listeners = HttpServer(limits_of(Config()), 10), await trio.open_tcp_listeners(0, host="127.0.0.1")
+    async with trio.open_nursery() as connections, trio.open_nursery() as nursery:
+        nursery.start_soon(server.run, application, listeners, connections)
+        stream = await trio.open_tcp_stream(*listeners[0].socket.getsockname())
+        await stream.send_all(POST % 5 + b"hello")
+        await begun.wait()
+        await stream.send_all(b"what comes behind it")
+        await stream.aclose()
+        await told.wait()
+        nursery.cancel_scope.cancel()
+        connections.cancel_scope.cancel()
 
 
 async def test_a_fault_of_ours_is_a_500_and_in_the_log_without_what_was_sent() -> None:

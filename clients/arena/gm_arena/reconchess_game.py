@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, cast
 
 import chess
 from chess import Board, Move, Piece, Square
-from reconchess import Game, GameHistory, GameHistoryDecoder, Player, WinReason, play_turn
+from reconchess import Game, GameHistory, GameHistoryDecoder, LocalGame, Player, WinReason, play_turn
 
 from gm_client.blocking import Client, Color, GameState, GmError, StateActionsReply, WaitReply
 from gm_client.rbc import possible_moves, read_move, read_sense, read_square
@@ -193,6 +193,9 @@ class ServerGame(Game):  # type: ignore[misc]
 
     As there, ``board`` is the true position, and may be set to another before :meth:`start`, which makes the game.
     ``turn`` is whose turn it is until :meth:`end_turn`; only the clock is handed over with the move.
+
+    Before :meth:`start` every method does what it does there, and the server knows nothing of it: moves made until then
+    are in no history but that of a game that is never started. A game that is over before is not started.
     """
 
     def __init__(
@@ -221,22 +224,33 @@ class ServerGame(Game):  # type: ignore[misc]
             "reversible_moves": reversible_moves_limit,
             "max_turns": full_turn_limit,
         }
-        self._seconds = math.inf if seconds_per_player is None else seconds_per_player
+        self.board = Board()
+        self.turn: chess.Color = chess.WHITE
+        #: Answers until the game is on the server.
+        self._before = LocalGame(seconds_per_player, seconds_increment, reversible_moves_limit, full_turn_limit)
         self._clients = (black, white)
         self._seats: tuple[ServerSeat, ServerSeat] | None = None
         self._names: tuple[str | None, str | None] = (None, None)
         self._is_finished = False
         self._called_off = False  # ended by end(), and by nothing in the game
-        self.board = Board()
-        self.turn: chess.Color = chess.WHITE
+
+    @property
+    def _now(self) -> ServerSeat | Any:
+        """The seat whose turn it is; before the start a LocalGame of the same position."""
+        if self._seats is not None:
+            return self._seats[self.turn]
+        self._before.board, self._before.turn = self.board, self.turn
+        return self._before
 
     @property
     def game_id(self) -> int:
         """The game's number on the server.
 
-        :raises RuntimeError: it has none before :meth:`start`.
+        :raises RuntimeError: it has none before :meth:`start`, and none where it was over before.
         """
-        return self._seat(chess.WHITE).game_id
+        if self._seats is None:
+            raise RuntimeError("the game is not on the server: call start(), unless it is over without that")
+        return self._seats[chess.WHITE].game_id
 
     # --- Before and behind ----------------------------------------------------------------------------------------
 
@@ -245,8 +259,8 @@ class ServerGame(Game):  # type: ignore[misc]
         self._names = (white_name, black_name)
 
     def start(self) -> None:
-        """Make the game, in which both players are there. A second time does nothing."""
-        if self._seats is not None:
+        """Make the game, in which both players are there. A second time does nothing, nor where it is over already."""
+        if self._seats is not None or self.is_over():
             return
         black, white = self._clients
         fen = self.board.fen(en_passant="fen")
@@ -255,26 +269,26 @@ class ServerGame(Game):  # type: ignore[misc]
         self._seats = (ServerSeat(black, game_id, chess.BLACK), ServerSeat(white, game_id, chess.WHITE))
         self.turn = self.board.turn
         for seat in self._seats:
-            if not seat.has_ended():  # it may begin at a limit
-                seat.start()
+            seat.start()
 
     def end(self) -> None:
         """The game is over here. On the server somebody must win: there, whose turn it is gives up."""
-        if not self.is_over():
+        if self._seats is None:
+            self._now.end()
+        elif not self.is_over():
             self._called_off = True
-            if self._seats is not None:
-                self._seat(self.turn).resign()
+            self._now.resign()
         self._is_finished = True
 
     def resign(self) -> None:
         """Whose turn it is gives up."""
-        self._seat(self.turn).resign()
+        self._now.resign()
 
     # --- The turn -------------------------------------------------------------------------------------------------
 
     def get_seconds_left(self) -> float:
         """Those of whose turn it is."""
-        return self._seconds if self._seats is None else self._seat(self.turn).get_seconds_left()
+        return self._now.get_seconds_left()
 
     def sense_actions(self) -> list[Square] | None:
         """Every square, as in LocalGame also once it has been sensed; None behind :meth:`end`."""
@@ -294,15 +308,17 @@ class ServerGame(Game):  # type: ignore[misc]
         return possible_moves(self.board)
 
     def opponent_move_results(self) -> Square | None:
-        return self._seat(self.turn).opponent_move_results()
+        return self._now.opponent_move_results()
 
     def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
-        return [] if self._is_finished else self._seat(self.turn).sense(square)
+        return [] if self._is_finished else self._now.sense(square)
 
     def move(self, requested_move: Move | None) -> MoveResult:
+        if self._seats is None:
+            return cast(MoveResult, self._now.move(requested_move))
         if self._is_finished:
             return requested_move, None, None
-        result = self._seat(self.turn).try_move(requested_move)
+        result = self._seats[self.turn].try_move(requested_move)
         if result is None:
             return requested_move, None, None
         self.board.push(result[1] or Move.null())
@@ -314,28 +330,25 @@ class ServerGame(Game):  # type: ignore[misc]
     # --- The end --------------------------------------------------------------------------------------------------
 
     def is_over(self) -> bool:
-        return self._is_finished or (self._seats is not None and self._seats[self.board.turn].has_ended())
+        if self._seats is None:
+            return bool(self._now.is_over())
+        return self._is_finished or self._seats[self.board.turn].has_ended()
 
     def get_winner_color(self) -> chess.Color | None:
-        return None if self._called_off or self._seats is None else self._seats[chess.WHITE].get_winner_color()
+        return None if self._called_off else self._now.get_winner_color()
 
     def get_win_reason(self) -> WinReason | None:
-        return None if self._called_off or self._seats is None else self._seats[chess.WHITE].get_win_reason()
+        return None if self._called_off else self._now.get_win_reason()
 
     def get_game_history(self) -> GameHistory | None:
         """None until the game is over."""
         if not self.is_over():
             return None
-        history = (None if self._seats is None else self._seats[chess.WHITE].get_game_history()) or GameHistory()
+        history = self._now.get_game_history() or GameHistory()
         history.store_players(*self._names)
         if self._called_off:
             history.store_results(None, None)
         return history
-
-    def _seat(self, color: chess.Color) -> ServerSeat:
-        if self._seats is None:
-            raise RuntimeError("the game is not on the server yet: call start()")
-        return self._seats[color]
 
 
 def play_seat(seat: ServerSeat, player: Player) -> tuple[chess.Color | None, WinReason | None, GameHistory]:
