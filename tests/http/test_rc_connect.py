@@ -40,7 +40,7 @@ def as_the_readme_has_it(program: str, url: str, name: str) -> list[str]:
     """A command of the README's, for a player and a server of ours; it would ask for the password."""
     match = re.search(rf"^    {program} (.*)$", README, re.MULTILINE)
     assert match is not None
-    arguments = shlex.split(match[1].replace("http://127.0.0.1:7180", url).replace("my-bot", name))
+    arguments = shlex.split(match[1].replace("http://127.0.0.1:7180", url).replace("rc-bot", name))
     assert {url, name} <= set(arguments)
     return [sys.executable, "-u", str(BIN / program), *arguments, "--password", PASSWORD]
 
