@@ -29,7 +29,7 @@ from tests.serving import Served, environment, served
 from tests.terminal import plain, shown
 from tests.tools import require_tool
 
-PATIENCE = 30
+PATIENCE = 120
 
 #: White takes on d5 without knowing it, and Black is told where.
 CAPTURE = [("e7", "e2e4"), ("d2", "d7d5"), (None, "e4d5"), ("d5", "d8d7"), ("d7", "d1h5"), (None, None)]

@@ -15,7 +15,7 @@ import pytest
 from gm_bots.minimax.uci import BadCommand, Limit, Uci, read_limit, read_position
 
 #: Seconds after which an answer is taken not to come.
-PATIENCE = 30
+PATIENCE = 120
 
 
 class Conversation:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 GMCAT = [sys.executable, "-m", "gm_client.gmcat"]
 
 #: Seconds after which a process or a thread of these tests is taken to hang.
-PATIENCE = 30
+PATIENCE = 120
 
 PING = '{"kind":"ping"}'
 NEW_GAME = '{"kind":"new_game","player_white":1,"player_black":2}'

@@ -48,7 +48,7 @@ def as_the_readme_has_it(program: str, url: str, name: str) -> list[str]:
     match = re.search(rf"^    {program} (.*)$", README, re.MULTILINE)
     assert match is not None
     words = shlex.split(match[1])
-    arguments = [word.replace("http://127.0.0.1:7180", url).replace("my-bot", name) for word in words]
+    arguments = [word.replace("http://127.0.0.1:7180", url).replace("rc-bot", name) for word in words]
     assert {url, name} <= set(arguments)
     return [sys.executable, "-u", str(BIN / program), *arguments, "--password", PASSWORD]
 

@@ -76,7 +76,7 @@ async def test_who_was_revoked_as_the_daemon_ended_is_invited_no_more(tmp_path: 
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             await wait_all_tasks_blocked(0.05)
-            with trio.fail_after(10):
+            with trio.fail_after(60):
                 while not (await daemon.arbiter.table(1)).game.over:
                     await trio.lowlevel.checkpoint()
             assert (await daemon.arbiter.table(1)).game.now.termination == "declined"

@@ -25,7 +25,7 @@ from tests.serving import Served, served
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
 #: Moves after which a log that is meant to fail has failed.
 MANY = 5_000
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 120
 
 
 async def play_until_refused(client: Client, game_id: int) -> tuple[int, Json]:

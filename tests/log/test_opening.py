@@ -166,7 +166,7 @@ def test_a_log_in_a_directory_that_may_not_be_written_is_read() -> None:
 def test_a_second_daemon_is_told_which_process_has_the_directory(tmp_path: Path) -> None:
     command = [*SERVE, "--port", "0", "--data", str(tmp_path)]
     with served("--data", str(tmp_path)) as first:
-        second = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=30, check=False)
+        second = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
         assert (second.returncode, second.stdout) == (1, "")
         assert second.stderr == f"Error: data: {tmp_path} is in use by another gmd: process {first.process.pid}\n"
     with served("--data", str(tmp_path)) as third:  # the first was killed, and the lock with it

@@ -16,7 +16,7 @@ from tests.helpers import Client, FaultyStore, Json, connected, durable_daemon, 
 WAIT: Json = {"kind": "wait", "player": 2, "any": True, "timeout": 0, "brief": True}
 NOTHING: Json = {"state": None, "error": None}
 #: Seconds in which a client that asks again and again is to be through with it.
-PATIENCE = 20
+PATIENCE = 120
 
 
 @pytest.fixture

@@ -9,15 +9,14 @@ they are first asked for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # type checkers take it for typing's; that module takes as long to load as half of gmcat
 if TYPE_CHECKING:
     from .blocking import BadReply, Client, ConnectionLost, GameState, GmError, Turn, connect
 
 __all__ = ["connect", "Client", "Turn", "GameState", "GmError", "ConnectionLost", "BadReply"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import blocking
