@@ -1,6 +1,7 @@
 """Group commit: the appends of all games that wait together share one transaction.
 
-While a thread writes one batch, the next one gathers. A game has at most one :class:`Pending` in each of the two.
+What is appended within a turn of the event loop is handed over at its end. While one batch is being written, the next
+one gathers. A game has at most one :class:`Pending` in each of the two.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import trio
-from msgspec import Struct
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
@@ -36,8 +36,10 @@ from .interface import (
     Unanswered,
 )
 from .outage import Outage
+from .pending import Pending
 from .ranking import ranked
-from .store import Conflicts, GameAppend, Store, Told
+from .store import Committer, Conflicts, GameAppend, Store, Told
+from .turn_ends import calling_at_turn_ends
 from .waiting import playing, unanswered
 from .workers import Workers
 from .writer import WriterThread
@@ -57,60 +59,6 @@ RECENT_TOKENS = 10_000
 PROBE_SECONDS = 2.0
 
 
-class Pending(Struct, eq=False):
-    """The events of one game in one batch, and their :class:`~gmd.log.interface.Commit`."""
-
-    game_id: int
-    expected: int
-    standing: Callable[[], Standing]
-    token: TokenUse | None = None
-    events: list[AnyEvent] = []
-    done: bool = False
-    error: GmError | None = None
-    _callbacks: list[Callable[[GmError | None], None]] = []
-    _settled: trio.Event | None = None
-
-    @property
-    def end(self) -> int:
-        """How many events the game has once this is durable."""
-        return self.expected + len(self.events)
-
-    def as_append(self) -> GameAppend:
-        """What is to be written, with the game's standing as of now."""
-        return GameAppend(self.game_id, self.expected, self.events, self.standing(), self.token)
-
-    def then(self, callback: Callable[[GmError | None], None]) -> None:
-        if self.done or self.error is not None:
-            callback(self.error)
-        else:
-            self._callbacks.append(callback)
-
-    async def wait(self) -> None:
-        await self.settled()
-        if self.error is not None:
-            raise self.error
-
-    async def settled(self) -> None:
-        """Return once it is durable or has failed."""
-        if not self.done and self.error is None:
-            if self._settled is None:
-                self._settled = trio.Event()
-            await self._settled.wait()
-
-    def settle(self, error: GmError | None) -> None:
-        """It is durable, or has failed."""
-        self.done = error is None
-        self.error = error
-        callbacks, self._callbacks = self._callbacks, []
-        for callback in callbacks:
-            try:
-                callback(error)
-            except Exception:
-                logger.exception("what follows a commit failed", game_id=self.game_id)  # the others' is still to come
-        if self._settled is not None:
-            self._settled.set()
-
-
 class _Batch(NamedTuple):
     """What is written in one transaction."""
 
@@ -128,9 +76,10 @@ class _Result(NamedTuple):
 class BatchingLog:
     """An event log on a :class:`~gmd.log.store.Store`."""
 
-    def __init__(self, store: Store, metrics: Metrics | None = None) -> None:
+    def __init__(self, store: Store, metrics: Metrics | None = None, committer: Committer | None = None) -> None:
         """Blocks for a moment.
 
+        :param committer: has batches written elsewhere, where that can be; else the writer's thread does it.
         :raises Exception: what the database raises where it cannot be read.
         """
         self._store = store
@@ -140,8 +89,11 @@ class BatchingLog:
         self._told: dict[Told, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._thread = WriterThread()
+        self._committer = committer
+        self._committing: tuple[_Batch, float] | None = None  # what the committer has, and since when
         self._beside = trio.Lock()
-        self._some = trio.Event()
+        self._changed = trio.Event()  # whether it is to stop, or can be written
+        self._bug: Exception | None = None
         self._stopping = False
         self._closed = False
         self._outage = Outage()
@@ -181,8 +133,6 @@ class BatchingLog:
         pending.events.extend(events)
         if token is not None:
             self._remember(token, game_id)
-        if not self._writing:
-            self._some.set()
         return pending
 
     def told(self, game_id: int, seat: Color) -> None:
@@ -190,32 +140,47 @@ class BatchingLog:
 
     async def run(self) -> None:
         self._thread.start()
-        try:
-            while not self._stopping:
-                if await self._wait():
-                    self._hand_over()
-                else:
-                    await self._probe()
-        finally:
-            with trio.CancelScope(shield=True):
-                await self._finish()
-            self._thread.stop()
+        async with trio.open_nursery() as nursery:
+            listening = trio.CancelScope(shield=True)
+            if self._committer is not None:
+                nursery.start_soon(self._listen, self._committer, listening)
+            try:
+                with calling_at_turn_ends(self._hand_over, self._break):
+                    await self._keep_writable()
+            finally:
+                with trio.CancelScope(shield=True):
+                    await self._finish()
+                listening.cancel()
+                self._thread.stop()
 
     def stop(self) -> None:
         self._stopping = True
         self._store.hurry()  # who still waits has been given time before
-        self._some.set()
+        self._changed.set()
 
     def close(self) -> None:
         """End its threads, when nobody appends or reads any more."""
         self._readers.close()
 
-    async def _wait(self) -> bool:
-        """Wait for something to write; False where nothing can be, and it is time to try."""
-        with trio.move_on_after(inf if self.failure is None else PROBE_SECONDS) as waiting:
-            await self._some.wait()
-        self._some = trio.Event()
-        return not waiting.cancelled_caught
+    async def _keep_writable(self) -> None:
+        """Until stopped, find out now and then, while nothing can be written, whether it can again."""
+        while not self._stopping:
+            with trio.move_on_after(inf if self.failure is None else PROBE_SECONDS) as waiting:
+                await self._changed.wait()
+            self._changed = trio.Event()
+            if self._bug is not None:
+                raise self._bug
+            if waiting.cancelled_caught:
+                await self._probe()
+
+    def _break(self, bug: Exception) -> None:
+        """Something failed that does not fail: end, rather than acknowledge nothing any more."""
+        self._bug = bug
+        self._changed.set()
+
+    async def _listen(self, committer: Committer, scope: trio.CancelScope) -> None:
+        with scope:
+            await committer.run(self._committed)
 
     async def _probe(self) -> None:
         """Find out whether it can be written again, so that somebody may be sent here to write."""
@@ -239,10 +204,28 @@ class BatchingLog:
     def _hand_over(self) -> None:
         """Have what has gathered written, if nothing else is being so."""
         if self._gathering and not self._writing:
-            self._writing, self._gathering = self._gathering, {}
-            told, self._told = list(self._told), {}
-            batch = _Batch([pending.as_append() for pending in self._writing.values()], told)
-            self._thread.put(partial(self._write, batch), partial(self._written, batch, perf_counter()))
+            batch = _Batch([pending.as_append() for pending in self._gathering.values()], list(self._told))
+            self._writing, self._gathering, self._told = self._gathering, {}, {}
+            if self._commit(batch):
+                self._committing = batch, perf_counter()
+            else:
+                self._put(batch, perf_counter())
+
+    def _commit(self, batch: _Batch) -> bool:
+        """Give a batch to the committer; False where it is the thread's, as while that has something else to write."""
+        return self._committer is not None and not self._beside.locked() and self._committer.put(*batch)
+
+    def _committed(self, done: bool) -> None:
+        """The committer has answered. What it has not written is tried once more, to find out which games it is."""
+        assert self._committing is not None
+        (batch, handed_over), self._committing = self._committing, None
+        if done:
+            self._written(batch, handed_over, _Result({}, None))
+        else:
+            self._put(batch, handed_over)
+
+    def _put(self, batch: _Batch, handed_over: float) -> None:
+        self._thread.put(partial(self._write, batch), partial(self._written, batch, handed_over))
 
     def _write(self, batch: _Batch) -> _Result:
         """Write a batch, without the games that have conflicts. Called in the writer's thread."""
@@ -282,7 +265,7 @@ class BatchingLog:
         else:
             self._metrics.commits_failed += 1
             self._outage.failed(_reason(error), games=games)
-            self._some.set()  # whoever waits for something to write is to wait no longer than until it is tried again
+            self._changed.set()
 
     async def prune(self, seconds: float) -> list[Pruned]:
         async with self._beside:  # so that no more than one step is ahead of any batch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,18 +126,18 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
     from .batching import BatchingLog
     from .migrations import migrate
     from .sqlite import SqliteStore, open_engine
+    from .sqlite_committer import committer_of
 
     engine = open_engine(file)
     try:
         with _explained(file):
             migrate(engine)
             store = SqliteStore(engine)
-            log = BatchingLog(store, metrics)
-        try:
-            yield log
-        finally:
-            log.close()
-            store.close()
+        with closing(store), committer_of(file) as committer:
+            with _explained(file):
+                log = BatchingLog(store, metrics, committer)
+            with closing(log):
+                yield log
     finally:
         engine.dispose()
 
