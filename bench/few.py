@@ -82,9 +82,7 @@ def measure(moves: int, rounds: int) -> None:
     )
     for case in CASES:
         _report(case, *_compare(case, moves, rounds))
-    print(
-        "main: the durable server's main thread; writer: all else of that server; memory, echo: the others' main threads"
-    )
+    print("main: the durable server's main thread; writer: all else of that server; memory, echo: others' main threads")
 
 
 def _report(case: Case, runs: Sequence[tuple[Run, Run, Run]], commits: Commits) -> None:
