@@ -1,7 +1,7 @@
 """Group commit: the appends of all games that wait together share one transaction.
 
-What is appended within a turn of the event loop is handed over at its end. While one batch is being written, the next
-one gathers. A game has at most one :class:`Pending` in each of the two.
+What is appended is handed over once the event loop has nothing else to do, or after a moment. While one batch is being
+written, the next one gathers. A game has at most one :class:`Pending` in each of the two.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ logger = get_logger(__name__)
 
 _T = TypeVar("_T")
 
+#: How long what is appended may gather while the event loop has other things to do and nothing is being written.
+GATHER_SECONDS = 0.002
 #: Reads of the database at once. They run beside the writer; more of them would only wait for the interpreter.
 READERS = 2
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
@@ -94,6 +96,7 @@ class BatchingLog:
         self._beside = trio.Lock()
         self._changed = trio.Event()  # whether it is to stop, or can be written
         self._bug: Exception | None = None
+        self._gathering_since = 0.0
         self._stopping = False
         self._closed = False
         self._outage = Outage()
@@ -129,6 +132,8 @@ class BatchingLog:
         if before is not None and before.end != expected_seq:
             raise SequenceConflict(game_id, expected_seq, before.end)
         if pending is None:
+            if not self._gathering:
+                self._gathering_since = perf_counter()
             pending = self._gathering[game_id] = Pending(game_id, expected_seq, standing, token)
         pending.events.extend(events)
         if token is not None:
@@ -145,7 +150,7 @@ class BatchingLog:
             if self._committer is not None:
                 nursery.start_soon(self._listen, self._committer, listening)
             try:
-                with calling_at_turn_ends(self._hand_over, self._break):
+                with calling_at_turn_ends(self._at_turn_end, self._break):
                     await self._keep_writable()
             finally:
                 with trio.CancelScope(shield=True):
@@ -201,6 +206,17 @@ class BatchingLog:
         if self._told:
             await self._thread.call(partial(self._write, _Batch([], list(self._told))))
 
+    def _at_turn_end(self, idle: bool) -> None:
+        """Hand over what has gathered, if nothing is likely to come to it: a fuller batch is cheaper for all in it.
+
+        :param idle: whether the loop has nothing else to do.
+        """
+        if self._gathering and not self._writing and (idle or self._has_gathered_long()):
+            self._hand_over()
+
+    def _has_gathered_long(self) -> bool:
+        return perf_counter() - self._gathering_since > GATHER_SECONDS
+
     def _hand_over(self) -> None:
         """Have what has gathered written, if nothing else is being so."""
         if self._gathering and not self._writing:
@@ -247,12 +263,12 @@ class BatchingLog:
                 return _Result(failed, None)
 
     def _written(self, batch: _Batch, handed_over: float, result: _Result) -> None:
-        """A batch has been written or has failed: have the next one written, and settle this one."""
+        """A batch has been written or has failed: have the next one written, if that is due, and settle this one."""
         self._note(result.error, len(batch.appends), perf_counter() - handed_over)
         settled, self._writing = self._writing, {}
         for game_id, error in result.failed.items():
             self._fail(settled.pop(game_id), error)
-        self._hand_over()
+        self._at_turn_end(idle=False)  # the turn may yet be a long one
         for pending in settled.values():
             pending.settle(None)
 

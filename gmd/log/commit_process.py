@@ -51,7 +51,7 @@ class CommitProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # else Ctrl-C would end it before the daemon
+            process_group=0,  # else Ctrl-C would mean it too; in a session of its own Linux would wake it later
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
