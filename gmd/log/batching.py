@@ -35,7 +35,7 @@ from .interface import (
     TokenUse,
     Unanswered,
 )
-from .outage import Outage
+from .outage import Outage, reason_of
 from .pending import Pending
 from .ranking import ranked
 from .store import Committer, Conflicts, GameAppend, Store, Told
@@ -51,8 +51,6 @@ logger = get_logger(__name__)
 
 _T = TypeVar("_T")
 
-#: How long what is appended may gather while the event loop has other things to do and nothing is being written.
-GATHER_SECONDS = 0.002
 #: Reads of the database at once. They run beside the writer; more of them would only wait for the interpreter.
 READERS = 2
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
@@ -78,10 +76,17 @@ class _Result(NamedTuple):
 class BatchingLog:
     """An event log on a :class:`~gmd.log.store.Store`."""
 
-    def __init__(self, store: Store, metrics: Metrics | None = None, committer: Committer | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        metrics: Metrics | None = None,
+        committer: Committer | None = None,
+        gather_seconds: float = 0.0,
+    ) -> None:
         """Blocks for a moment.
 
         :param committer: has batches written elsewhere, where that can be; else the writer's thread does it.
+        :param gather_seconds: how long appends may gather while the event loop has other things to do.
         :raises Exception: what the database raises where it cannot be read.
         """
         self._store = store
@@ -97,6 +102,7 @@ class BatchingLog:
         self._changed = trio.Event()  # whether it is to stop, or can be written
         self._bug: Exception | None = None
         self._gathering_since = 0.0
+        self._gather_seconds = gather_seconds
         self._stopping = False
         self._closed = False
         self._outage = Outage()
@@ -192,7 +198,7 @@ class BatchingLog:
         try:
             await self._thread.call(self._store.probe)
         except Exception as error:
-            self._outage.failed(_reason(error), games=0)
+            self._outage.failed(reason_of(error), games=0)
         else:
             self._outage.over()
 
@@ -211,11 +217,8 @@ class BatchingLog:
 
         :param idle: whether the loop has nothing else to do.
         """
-        if self._gathering and not self._writing and (idle or self._has_gathered_long()):
+        if self._gathering and (idle or perf_counter() - self._gathering_since >= self._gather_seconds):
             self._hand_over()
-
-    def _has_gathered_long(self) -> bool:
-        return perf_counter() - self._gathering_since > GATHER_SECONDS
 
     def _hand_over(self) -> None:
         """Have what has gathered written, if nothing else is being so."""
@@ -280,7 +283,7 @@ class BatchingLog:
             self._outage.over()
         else:
             self._metrics.commits_failed += 1
-            self._outage.failed(_reason(error), games=games)
+            self._outage.failed(reason_of(error), games=games)
             self._changed.set()
 
     async def prune(self, seconds: float) -> list[Pruned]:
@@ -290,7 +293,7 @@ class BatchingLog:
             try:
                 pruned = await self._thread.call(partial(self._store.prune, seconds))
             except Exception as error:
-                logger.error("finished games cannot be pruned", reason=_reason(error))
+                logger.error("finished games cannot be pruned", reason=reason_of(error))
                 raise LogFailed("finished games cannot be pruned; nothing was removed") from error
         gone = {game.game_id for game in pruned}
         for token in [token for token, (game_id, _) in self._tokens.items() if game_id in gone]:
@@ -322,7 +325,7 @@ class BatchingLog:
             try:
                 return await self._thread.call(partial(self._store.write_beside, work))
             except Exception as error:
-                logger.error("the database cannot be written", reason=_reason(error))
+                logger.error("the database cannot be written", reason=reason_of(error))
                 raise LogFailed("the database cannot be written; nothing was done") from None
 
     # --- Reading ------------------------------------------------------------------------------------------------
@@ -384,16 +387,10 @@ class BatchingLog:
             logger.error("a game is damaged", game_id=game_id, reason=damaged.what)
             raise
         except Exception as error:
-            logger.error("the event log cannot be read", reason=_reason(error), game_id=game_id)
+            logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id)
             raise _failed("read", game_id) from error
 
 
 def _failed(what: str, game_id: int | None) -> LogFailed:
     game = "" if game_id is None else f"game {game_id}: "
     return LogFailed(f"{game}the event log cannot be {what}; nothing was done")
-
-
-def _reason(error: Exception) -> str:
-    """What went wrong, with its cause where a library has wrapped that."""
-    cause = error.__cause__ or error
-    return f"{type(cause).__name__}: {cause}"

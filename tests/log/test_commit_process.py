@@ -69,20 +69,6 @@ async def test_the_process_commits_and_the_thread_has_nothing_to_do(tmp_path: Pa
         assert store.batches == []
 
 
-async def test_what_is_appended_in_one_turn_shares_a_commit(tmp_path: Path) -> None:
-    with store_in(tmp_path) as store:
-        log = BatchingLog(store)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(log.run)
-            await wait_all_tasks_blocked()
-            commits = [log.append(game_id, 0, [CREATED], lambda: STANDING) for game_id in (1, 2, 3)]
-            for commit in commits:
-                await commit.wait()
-            log.stop()
-        log.close()
-        assert store.batches == [[1, 2, 3]]
-
-
 async def test_a_conflict_fails_one_game_of_a_batch_that_the_process_was_given(tmp_path: Path) -> None:
     async with log_in(tmp_path) as (log, _, _):
         good, bad = await begin(log), await begin(log)
