@@ -8,6 +8,7 @@ from collections.abc import Callable
 from . import (
     durable,
     embedding,
+    few,
     keys,
     latency,
     many,
@@ -26,6 +27,7 @@ from . import (
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
     "durable": lambda options: durable.measure(options.moves * 3, options.rounds),
+    "few": lambda options: few.measure(options.moves, options.rounds),
     "many": lambda options: many.measure(options.rounds),
     "start": lambda options: start.measure(options.rounds),
     "late": lambda options: latency.late_against_early(games=20),

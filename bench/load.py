@@ -64,8 +64,8 @@ def session(address: Address, frames: Sequence[bytes], window: int) -> Measured:
                 more = min(len(frames), answered + window)
                 connection.sendall(b"".join(frames[sent:more]))
                 sent = more
-            buffer += _some(connection)
-            count, used = _count(buffer)
+            buffer += some(connection)
+            count, used = count_frames(buffer)
             del buffer[:used]
             answered += count
             received += used
@@ -105,13 +105,13 @@ def latencies(address: Address, frames: Sequence[bytes]) -> list[float]:
             begun = time.perf_counter()
             connection.sendall(request)
             buffer = bytearray()
-            while not _count(buffer)[0]:
-                buffer += _some(connection)
+            while not count_frames(buffer)[0]:
+                buffer += some(connection)
             times.append(time.perf_counter() - begun)
     return times
 
 
-def _some(connection: socket.socket) -> bytes:
+def some(connection: socket.socket) -> bytes:
     data = connection.recv(READ_SIZE)
     if not data:
         raise ConnectionError("the server closed in the middle of the benchmark")
@@ -127,7 +127,7 @@ def _all(connection: socket.socket) -> int:
     return received
 
 
-def _count(buffer: bytearray) -> tuple[int, int]:
+def count_frames(buffer: bytearray) -> tuple[int, int]:
     """How many whole frames there are, and in how many bytes."""
     count = at = 0
     while at + HEADER.size <= len(buffer):

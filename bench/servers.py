@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cached_property
 from pathlib import Path
+
+_ADDRESS = re.compile(r"([^\s/]+):(\d+)")
 
 
 class Server:
@@ -17,10 +22,8 @@ class Server:
     """
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
-        assert process.stdout is not None
-        host, _, port = process.stdout.readline().split()[-1].rpartition(":")
-        self.address = host, int(port)
         self._process = process
+        self.address = self._address_in_line()
 
     def cpu_seconds(self) -> float | None:
         """Processor time it has used so far; None where the system does not say (it does on Linux)."""
@@ -30,6 +33,24 @@ class Server:
             return None
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def main_seconds(self) -> float | None:
+        """Processor time that its main thread has used so far; None where the system does not say (Linux does)."""
+        pid = self._process.pid
+        try:
+            return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[0]) / 1e9
+        except OSError:
+            return None
+
+    def all_seconds(self) -> float | None:
+        """Processor time that all of its threads, and its own processes, have used so far; None as above.
+
+        All of them must still be there.
+        """
+        try:
+            return _thread_seconds(self._process.pid)
+        except OSError:
+            return None
+
     def resident_bytes(self) -> int:
         """Memory it holds now.
 
@@ -37,10 +58,41 @@ class Server:
         """
         return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def _address_in_line(self) -> tuple[str, int]:
+        """The address in the next line that it prints: the last ``host:port`` there."""
+        assert self._process.stdout is not None
+        host, port = _ADDRESS.findall(self._process.stdout.readline())[-1]
+        return host, int(port)
+
+
+def _thread_seconds(pid: int) -> float:
+    """Processor time of a process's threads and of its children's."""
+    seconds = 0.0
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        seconds += int((thread / "schedstat").read_text().split()[0]) / 1e9
+        seconds += sum(_thread_seconds(int(child)) for child in (thread / "children").read_text().split())
+    return seconds
+
+
+class Daemon(Server):
+    """A daemon that runs."""
+
+    @cached_property
+    def http(self) -> tuple[str, int]:
+        """The host and port of its HTTP, where that is on."""
+        return self._address_in_line()
+
+    def metric(self, name: str) -> float:
+        """The value of one of its metrics that has no labels."""
+        with closing(http.client.HTTPConnection(*self.http)) as connection:
+            connection.request("GET", "/metrics")
+            lines = connection.getresponse().read().decode().splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
+
 
 @contextmanager
-def server(*arguments: str, checkout: str | None = None) -> Iterator[Server]:
-    """Run ``python -m ARGUMENTS``, whose first line ends in ``host:port``.
+def _process(*arguments: str, checkout: str | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Run ``python -m ARGUMENTS``.
 
     :param checkout: the folder of another checkout, whose code is run in place of this one's.
     """
@@ -50,18 +102,25 @@ def server(*arguments: str, checkout: str | None = None) -> Iterator[Server]:
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=checkout, env=os.environ | paths
     )
     try:
-        yield Server(process)
+        yield process
     finally:
         process.terminate()
         process.wait()
 
 
 @contextmanager
-def gmd(data: str = ":memory:", *arguments: str, checkout: str | None = None) -> Iterator[Server]:
+def server(*arguments: str) -> Iterator[Server]:
+    """Run ``python -m ARGUMENTS``, whose first line ends in ``host:port``."""
+    with _process(*arguments) as process:
+        yield Server(process)
+
+
+@contextmanager
+def gmd(data: str = ":memory:", *arguments: str, checkout: str | None = None) -> Iterator[Daemon]:
     """A daemon with an empty memory, or on a data directory; of another checkout, if one is given."""
     command = ("gmd", "serve", "--port", "0", "--http-port", "0", "--data", data, *arguments)
-    with server(*command, checkout=checkout) as running:
-        yield running
+    with _process(*command, checkout=checkout) as process:
+        yield Daemon(process)
 
 
 @contextmanager

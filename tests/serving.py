@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Timer
 
 #: The command, as the entry point runs it.
@@ -104,3 +105,9 @@ def first_lines(process: subprocess.Popen[str]) -> list[str]:
     assert lines, "gmd serve ended without a word"
     assert lines[-1].startswith("Try: "), f"gmd serve ended, having said {lines}"
     return lines
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has begun, and that have not ended. (Only Linux says.)"""
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]

@@ -1,6 +1,7 @@
 """Group commit: the appends of all games that wait together share one transaction.
 
-While a thread writes one batch, the next one gathers. A game has at most one :class:`Pending` in each of the two.
+What is appended is handed over once the event loop has nothing else to do, or after a moment. While one batch is being
+written, the next one gathers. A game has at most one :class:`Pending` in each of the two.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import trio
-from msgspec import Struct
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
@@ -35,9 +35,11 @@ from .interface import (
     TokenUse,
     Unanswered,
 )
-from .outage import Outage
+from .outage import Outage, reason_of
+from .pending import Pending
 from .ranking import ranked
-from .store import Conflicts, GameAppend, Store, Told
+from .store import Committer, Conflicts, GameAppend, Store, Told
+from .turn_ends import calling_at_turn_ends
 from .waiting import playing, unanswered
 from .workers import Workers
 from .writer import WriterThread
@@ -57,60 +59,6 @@ RECENT_TOKENS = 10_000
 PROBE_SECONDS = 2.0
 
 
-class Pending(Struct, eq=False):
-    """The events of one game in one batch, and their :class:`~gmd.log.interface.Commit`."""
-
-    game_id: int
-    expected: int
-    standing: Callable[[], Standing]
-    token: TokenUse | None = None
-    events: list[AnyEvent] = []
-    done: bool = False
-    error: GmError | None = None
-    _callbacks: list[Callable[[GmError | None], None]] = []
-    _settled: trio.Event | None = None
-
-    @property
-    def end(self) -> int:
-        """How many events the game has once this is durable."""
-        return self.expected + len(self.events)
-
-    def as_append(self) -> GameAppend:
-        """What is to be written, with the game's standing as of now."""
-        return GameAppend(self.game_id, self.expected, self.events, self.standing(), self.token)
-
-    def then(self, callback: Callable[[GmError | None], None]) -> None:
-        if self.done or self.error is not None:
-            callback(self.error)
-        else:
-            self._callbacks.append(callback)
-
-    async def wait(self) -> None:
-        await self.settled()
-        if self.error is not None:
-            raise self.error
-
-    async def settled(self) -> None:
-        """Return once it is durable or has failed."""
-        if not self.done and self.error is None:
-            if self._settled is None:
-                self._settled = trio.Event()
-            await self._settled.wait()
-
-    def settle(self, error: GmError | None) -> None:
-        """It is durable, or has failed."""
-        self.done = error is None
-        self.error = error
-        callbacks, self._callbacks = self._callbacks, []
-        for callback in callbacks:
-            try:
-                callback(error)
-            except Exception:
-                logger.exception("what follows a commit failed", game_id=self.game_id)  # the others' is still to come
-        if self._settled is not None:
-            self._settled.set()
-
-
 class _Batch(NamedTuple):
     """What is written in one transaction."""
 
@@ -128,9 +76,17 @@ class _Result(NamedTuple):
 class BatchingLog:
     """An event log on a :class:`~gmd.log.store.Store`."""
 
-    def __init__(self, store: Store, metrics: Metrics | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        metrics: Metrics | None = None,
+        committer: Committer | None = None,
+        gather_seconds: float = 0.0,
+    ) -> None:
         """Blocks for a moment.
 
+        :param committer: has batches written elsewhere, where that can be; else the writer's thread does it.
+        :param gather_seconds: how long appends may gather while the event loop has other things to do.
         :raises Exception: what the database raises where it cannot be read.
         """
         self._store = store
@@ -140,8 +96,13 @@ class BatchingLog:
         self._told: dict[Told, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._thread = WriterThread()
+        self._committer = committer
+        self._committing: tuple[_Batch, float] | None = None  # what the committer has, and since when
         self._beside = trio.Lock()
-        self._some = trio.Event()
+        self._changed = trio.Event()  # whether it is to stop, or can be written
+        self._bug: Exception | None = None
+        self._gathering_since = 0.0
+        self._gather_seconds = gather_seconds
         self._stopping = False
         self._closed = False
         self._outage = Outage()
@@ -177,12 +138,12 @@ class BatchingLog:
         if before is not None and before.end != expected_seq:
             raise SequenceConflict(game_id, expected_seq, before.end)
         if pending is None:
+            if not self._gathering:
+                self._gathering_since = perf_counter()
             pending = self._gathering[game_id] = Pending(game_id, expected_seq, standing, token)
         pending.events.extend(events)
         if token is not None:
             self._remember(token, game_id)
-        if not self._writing:
-            self._some.set()
         return pending
 
     def told(self, game_id: int, seat: Color) -> None:
@@ -190,39 +151,54 @@ class BatchingLog:
 
     async def run(self) -> None:
         self._thread.start()
-        try:
-            while not self._stopping:
-                if await self._wait():
-                    self._hand_over()
-                else:
-                    await self._probe()
-        finally:
-            with trio.CancelScope(shield=True):
-                await self._finish()
-            self._thread.stop()
+        async with trio.open_nursery() as nursery:
+            listening = trio.CancelScope(shield=True)
+            if self._committer is not None:
+                nursery.start_soon(self._listen, self._committer, listening)
+            try:
+                with calling_at_turn_ends(self._at_turn_end, self._break):
+                    await self._keep_writable()
+            finally:
+                with trio.CancelScope(shield=True):
+                    await self._finish()
+                listening.cancel()
+                self._thread.stop()
 
     def stop(self) -> None:
         self._stopping = True
         self._store.hurry()  # who still waits has been given time before
-        self._some.set()
+        self._changed.set()
 
     def close(self) -> None:
         """End its threads, when nobody appends or reads any more."""
         self._readers.close()
 
-    async def _wait(self) -> bool:
-        """Wait for something to write; False where nothing can be, and it is time to try."""
-        with trio.move_on_after(inf if self.failure is None else PROBE_SECONDS) as waiting:
-            await self._some.wait()
-        self._some = trio.Event()
-        return not waiting.cancelled_caught
+    async def _keep_writable(self) -> None:
+        """Until stopped, find out now and then, while nothing can be written, whether it can again."""
+        while not self._stopping:
+            with trio.move_on_after(inf if self.failure is None else PROBE_SECONDS) as waiting:
+                await self._changed.wait()
+            self._changed = trio.Event()
+            if self._bug is not None:
+                raise self._bug
+            if waiting.cancelled_caught:
+                await self._probe()
+
+    def _break(self, bug: Exception) -> None:
+        """Something failed that does not fail: end, rather than acknowledge nothing any more."""
+        self._bug = bug
+        self._changed.set()
+
+    async def _listen(self, committer: Committer, scope: trio.CancelScope) -> None:
+        with scope:
+            await committer.run(self._committed)
 
     async def _probe(self) -> None:
         """Find out whether it can be written again, so that somebody may be sent here to write."""
         try:
             await self._thread.call(self._store.probe)
         except Exception as error:
-            self._outage.failed(_reason(error), games=0)
+            self._outage.failed(reason_of(error), games=0)
         else:
             self._outage.over()
 
@@ -236,13 +212,39 @@ class BatchingLog:
         if self._told:
             await self._thread.call(partial(self._write, _Batch([], list(self._told))))
 
+    def _at_turn_end(self, idle: bool) -> None:
+        """Hand over what has gathered, if nothing is likely to come to it: a fuller batch is cheaper for all in it.
+
+        :param idle: whether the loop has nothing else to do.
+        """
+        if self._gathering and (idle or perf_counter() - self._gathering_since >= self._gather_seconds):
+            self._hand_over()
+
     def _hand_over(self) -> None:
         """Have what has gathered written, if nothing else is being so."""
         if self._gathering and not self._writing:
-            self._writing, self._gathering = self._gathering, {}
-            told, self._told = list(self._told), {}
-            batch = _Batch([pending.as_append() for pending in self._writing.values()], told)
-            self._thread.put(partial(self._write, batch), partial(self._written, batch, perf_counter()))
+            batch = _Batch([pending.as_append() for pending in self._gathering.values()], list(self._told))
+            self._writing, self._gathering, self._told = self._gathering, {}, {}
+            if self._commit(batch):
+                self._committing = batch, perf_counter()
+            else:
+                self._put(batch, perf_counter())
+
+    def _commit(self, batch: _Batch) -> bool:
+        """Give a batch to the committer; False where it is the thread's, as while that has something else to write."""
+        return self._committer is not None and not self._beside.locked() and self._committer.put(*batch)
+
+    def _committed(self, done: bool) -> None:
+        """The committer has answered. What it has not written is tried once more, to find out which games it is."""
+        assert self._committing is not None
+        (batch, handed_over), self._committing = self._committing, None
+        if done:
+            self._written(batch, handed_over, _Result({}, None))
+        else:
+            self._put(batch, handed_over)
+
+    def _put(self, batch: _Batch, handed_over: float) -> None:
+        self._thread.put(partial(self._write, batch), partial(self._written, batch, handed_over))
 
     def _write(self, batch: _Batch) -> _Result:
         """Write a batch, without the games that have conflicts. Called in the writer's thread."""
@@ -264,12 +266,12 @@ class BatchingLog:
                 return _Result(failed, None)
 
     def _written(self, batch: _Batch, handed_over: float, result: _Result) -> None:
-        """A batch has been written or has failed: have the next one written, and settle this one."""
+        """A batch has been written or has failed: have the next one written, if that is due, and settle this one."""
         self._note(result.error, len(batch.appends), perf_counter() - handed_over)
         settled, self._writing = self._writing, {}
         for game_id, error in result.failed.items():
             self._fail(settled.pop(game_id), error)
-        self._hand_over()
+        self._at_turn_end(idle=False)  # the turn may yet be a long one
         for pending in settled.values():
             pending.settle(None)
 
@@ -281,8 +283,8 @@ class BatchingLog:
             self._outage.over()
         else:
             self._metrics.commits_failed += 1
-            self._outage.failed(_reason(error), games=games)
-            self._some.set()  # whoever waits for something to write is to wait no longer than until it is tried again
+            self._outage.failed(reason_of(error), games=games)
+            self._changed.set()
 
     async def prune(self, seconds: float) -> list[Pruned]:
         async with self._beside:  # so that no more than one step is ahead of any batch
@@ -291,7 +293,7 @@ class BatchingLog:
             try:
                 pruned = await self._thread.call(partial(self._store.prune, seconds))
             except Exception as error:
-                logger.error("finished games cannot be pruned", reason=_reason(error))
+                logger.error("finished games cannot be pruned", reason=reason_of(error))
                 raise LogFailed("finished games cannot be pruned; nothing was removed") from error
         gone = {game.game_id for game in pruned}
         for token in [token for token, (game_id, _) in self._tokens.items() if game_id in gone]:
@@ -323,7 +325,7 @@ class BatchingLog:
             try:
                 return await self._thread.call(partial(self._store.write_beside, work))
             except Exception as error:
-                logger.error("the database cannot be written", reason=_reason(error))
+                logger.error("the database cannot be written", reason=reason_of(error))
                 raise LogFailed("the database cannot be written; nothing was done") from None
 
     # --- Reading ------------------------------------------------------------------------------------------------
@@ -385,16 +387,10 @@ class BatchingLog:
             logger.error("a game is damaged", game_id=game_id, reason=damaged.what)
             raise
         except Exception as error:
-            logger.error("the event log cannot be read", reason=_reason(error), game_id=game_id)
+            logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id)
             raise _failed("read", game_id) from error
 
 
 def _failed(what: str, game_id: int | None) -> LogFailed:
     game = "" if game_id is None else f"game {game_id}: "
     return LogFailed(f"{game}the event log cannot be {what}; nothing was done")
-
-
-def _reason(error: Exception) -> str:
-    """What went wrong, with its cause where a library has wrapped that."""
-    cause = error.__cause__ or error
-    return f"{type(cause).__name__}: {cause}"

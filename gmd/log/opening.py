@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 #: The value of ``data`` that keeps nothing.
 IN_MEMORY = ":memory:"
+#: How long appends may gather while there are other requests to answer, in seconds: some ten of these take as long, and
+#: a fuller batch is cheaper for all in it.
+GATHER_SECONDS = 0.002
 #: The file in the data directory.
 FILE_NAME = "games.sqlite"
 
@@ -126,18 +129,18 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
     from .batching import BatchingLog
     from .migrations import migrate
     from .sqlite import SqliteStore, open_engine
+    from .sqlite_committer import committer_of
 
     engine = open_engine(file)
     try:
         with _explained(file):
             migrate(engine)
             store = SqliteStore(engine)
-            log = BatchingLog(store, metrics)
-        try:
-            yield log
-        finally:
-            log.close()
-            store.close()
+        with closing(store), committer_of(file) as committer:
+            with _explained(file):
+                log = BatchingLog(store, metrics, committer, GATHER_SECONDS)
+            with closing(log):
+                yield log
     finally:
         engine.dispose()
 

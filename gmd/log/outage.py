@@ -45,3 +45,9 @@ class Outage:
 
     def _so_far(self, now: float) -> dict[str, float]:
         return {"failures": self._failures, "seconds": round(now - self._began, 3)}
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong, with its cause where a library has wrapped that."""
+    cause = error.__cause__ or error
+    return f"{type(cause).__name__}: {cause}"

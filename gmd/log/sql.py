@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from hashlib import sha256
 from typing import Any, TypeVar
 
 import msgspec
@@ -29,12 +28,13 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from gm_protocol.messages import GameRow
-from gmd.games.events import AnyEvent, Created
+from gmd.games.events import AnyEvent
 
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
 from .listing import row_of, rows_query
 from .ranking import result_of
-from .seats import COLUMNS, has_joined, seating_of, status_of, versions_of
+from .rows import Missed, new_row, seat_row, token_key, token_row
+from .seats import COLUMNS, has_joined
 from .store import Conflicts, GameAppend, Restored, Told, check_complete
 from .tables import events, games, retired, tokens
 
@@ -113,7 +113,7 @@ class SqlStore:
             if advanced:
                 self._advance(connection, advanced, now)
             if seated := [append for append in advanced if has_joined(append)]:
-                connection.execute(_SEAT, [_seat_row(append, now) for append in seated])
+                connection.execute(_SEAT, [seat_row(append, now) for append in seated])
             if told:
                 _tell(connection, told)
 
@@ -123,9 +123,9 @@ class SqlStore:
 
     def _begin(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
         """Add new games, with their events."""
-        connection.execute(insert(games), [_new_row(append, now) for append in appends])
+        connection.execute(insert(games), [new_row(append, now) for append in appends])
         self._insert_events(connection, appends)
-        named = [_token_row(append) for append in appends if append.token is not None]
+        named = [token_row(append) for append in appends if append.token is not None]
         if named:
             connection.execute(insert(tokens), named)
 
@@ -189,7 +189,7 @@ class SqlStore:
         """
         now = time.time()
         with self._writer.begin() as connection:
-            rows = [_new_row(game.append, now if game.ended is None else game.ended) for game in restored]
+            rows = [new_row(game.append, now if game.ended is None else game.ended) for game in restored]
             connection.execute(insert(games), rows)
             self._insert_events(connection, [game.append for game in restored])
             for game in restored:
@@ -228,7 +228,7 @@ class SqlStore:
         return _events_decoder.decode(f"[{','.join(event for _, event in found)}]")
 
     def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
-        query = select(tokens.c.game_id, tokens.c.content).where(tokens.c.token == _token_key(player, token))
+        query = select(tokens.c.game_id, tokens.c.content).where(tokens.c.token == token_key(player, token))
         with self._engine.connect() as connection:
             found = connection.execute(query).one_or_none()
         return None if found is None else (found.game_id, found.content)
@@ -280,54 +280,8 @@ def _remove(connection: Connection, game_ids: Sequence[int]) -> None:
         connection.execute(insert(retired).values(game_id=highest))
 
 
-class Missed(Exception):
-    """Something in the database is not as an append expects it to be."""
-
-
-def _seat_row(append: GameAppend, now: float) -> dict[str, Any]:
-    standing = append.standing
-    assert standing.seating is not None
-    seating = dict(zip(COLUMNS, standing.seating, strict=True))
-    return {"id": append.game_id, "status": status_of(standing), "changed": now, **seating}
-
-
-def _new_row(append: GameAppend, now: float) -> dict[str, Any]:
-    created, standing = append.events[0], append.standing
-    if not isinstance(created, Created):
-        raise Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
-    return {
-        "game_id": append.game_id,
-        "variant": created.options.variant,
-        **dict(zip(COLUMNS, seating_of(created, standing), strict=True)),
-        "created": created.created,
-        **versions_of(created),
-        "clocked": created.options.clock is not None,
-        "white_open": True,
-        "black_open": True,
-        "status": status_of(standing),
-        "termination": standing.termination,
-        "ended": None if standing.termination == "available_move" else now,
-        "events": len(append.events),
-        "turn": standing.turn,
-        "ply_index": standing.ply_index,
-        "seconds_left": standing.seconds_left,
-        "changed": now,
-    }
-
-
-def _token_key(player: int | None, token: bytes) -> bytes:
-    return sha256(b"%b %b" % (str(player).encode(), token)).digest()
-
-
-def _token_row(append: GameAppend) -> dict[str, Any]:
-    token = append.token
-    assert token is not None
-    key = _token_key(token.player, token.token)
-    return {"token": key, "game_id": append.game_id, "content": token.content}
-
-
 def _taken(connection: Connection, append: GameAppend) -> bool:
-    return _is_kept(connection, _token_row(append)["token"])
+    return _is_kept(connection, token_row(append)["token"])
 
 
 def _is_kept(connection: Connection, key: bytes) -> bool:

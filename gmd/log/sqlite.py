@@ -17,9 +17,11 @@ import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
 
-from .seats import has_joined
-from .sql import Missed, SqlStore
+from .rows import Missed
+from .sql import SqlStore
+from .sqlite_batch import PREPARATION, transaction_of
 from .store import GameAppend, Told
+from .transaction import execute
 
 #: Seconds to wait for another process, such as an operator's shell, that holds the file.
 BUSY_SECONDS = 5
@@ -48,33 +50,7 @@ READER_PRAGMAS: Mapping[str, int | str] = {
 #: Damages of a file after which SQLite's check stops looking for more.
 MAX_DAMAGES = 20
 
-# A batch of moves is one statement, and that a transaction of its own: after each statement this thread waits for
-# Python's lock again, and beside a busy server that takes longer than the statement. So the rows come out of a JSON
-# text, which is that of GameAppend, and a trigger does what is to be done for each of them.
-_BATCH = """
-CREATE TEMP VIEW batch (game_id, expected, events, turn, ply_index, seconds_left, termination, changed)
-    AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-"""
-_WRITE_BATCH = """
-CREATE TEMP TRIGGER write_batch INSTEAD OF INSERT ON batch BEGIN
-    UPDATE games
-        SET events = new.expected + json_array_length(new.events), turn = new.turn, ply_index = new.ply_index,
-            seconds_left = new.seconds_left, changed = iif(ply_index = new.ply_index, changed, new.changed)
-        WHERE game_id = new.game_id AND events = new.expected;
-    SELECT raise(ABORT, 'a game is not as it was expected') WHERE changes() = 0;
-    UPDATE games SET status = 'over', termination = new.termination, ended = new.changed, changed = new.changed
-        WHERE new.termination != 'available_move' AND game_id = new.game_id;
-    INSERT INTO events SELECT new.game_id, new.expected + key, value FROM json_each(new.events);
-END
-"""
-_INSERT_BATCH = """
-INSERT INTO batch
-    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
-        json_extract(value, '$[3][0]'), json_extract(value, '$[3][1]'), json_extract(value, '$[3][3]'),
-        json_extract(value, '$[3][2]'), ?
-    FROM json_each(?)
-"""
-# The same for the events of new games, of which an import writes very many.
+# Events come out of a JSON text here too: an import writes very many.
 _INSERT_EVENTS = """
 INSERT INTO events (game_id, seq, event)
     SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?)
@@ -140,8 +116,8 @@ def damages(engine: Engine) -> list[str]:
 class SqliteStore(SqlStore):
     """A store in an SQLite file whose schema is up to date.
 
-    All writing is done on one connection, whose cache stays warm. Moves are written past SQLAlchemy, which would take
-    longer over a small batch than the database and the disk together, and all other threads would wait for it.
+    All writing is done on one connection, whose cache stays warm. Batches are written past SQLAlchemy, which would take
+    longer over a small one than the database and the disk together, and all other threads would wait for it.
     """
 
     def __init__(self, engine: Engine, patience: float = BUSY_SECONDS) -> None:
@@ -159,10 +135,11 @@ class SqliteStore(SqlStore):
         super().close()
 
     def _write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
-        if told or not all(append.expected for append in appends) or any(map(has_joined, appends)):
-            super()._write(appends, told)
-        else:
-            self._patiently(lambda: self._advance(self._connected(), appends, time.time()))
+        transaction = transaction_of(appends, told, time.time())
+        try:
+            self._patiently(lambda: execute(_driver(self._connected()), transaction))
+        except IntegrityError as error:
+            raise Missed(str(error)) from error
 
     def _patiently(self, begin: Callable[[], _T]) -> _T:
         """Do what may find that another process writes: again, until it does not or our patience ends."""
@@ -185,15 +162,9 @@ class SqliteStore(SqlStore):
         if self._connection is None:
             self._connection = self._writer.connect()
             _driver(self._connection).execute(f"PRAGMA busy_timeout = {BUSY_STEP}").close()
-            _driver(self._connection).execute(_BATCH)
-            _driver(self._connection).execute(_WRITE_BATCH)
+            for statement in PREPARATION:
+                _driver(self._connection).execute(statement).close()
         return self._connection
-
-    def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        try:
-            _driver(connection).execute(_INSERT_BATCH, (now, _json(appends)))
-        except IntegrityError as error:
-            raise Missed(str(error)) from error
 
     def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
         rows = [

@@ -127,6 +127,22 @@ class Store(Protocol):
         """Let go of the database."""
 
 
+class Committer(Protocol):
+    """Writes batches without holding up the interpreter: one at a time, and none that it does not like."""
+
+    def put(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> bool:
+        """Begin to make all of it durable in one transaction, or nothing, while nothing else is under way.
+
+        :returns: False where it cannot: then nothing was begun.
+        """
+
+    async def run(self, answered: Callable[[bool], None]) -> None:
+        """Take answers until cancelled, or for as long as there will be any.
+
+        :param answered: called for each batch: with whether it is durable. Else :meth:`Store.write` says what it is.
+        """
+
+
 def check_complete(game_id: int, numbers: Sequence[int], length: int) -> None:
     """Refuse to play on where events are missing: what is left might well apply to each other.
 

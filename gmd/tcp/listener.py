@@ -140,6 +140,7 @@ class Doorkeeper:
         finally:
             self._note_end(session, peer)
             self._sessions.discard(session)
+            session.release()
             if self.stopping and not self._sessions:
                 self._empty.set()
 

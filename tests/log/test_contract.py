@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,6 +36,7 @@ from gmd.log.interface import (
 from gmd.log.memory import MemoryLog
 from gmd.log.sql import SqlStore
 from gmd.log.sqlite import SqliteStore, open_engine
+from gmd.log.sqlite_committer import committer_of
 from gmd.log.tables import metadata
 from tests.helpers import START_FEN
 from tests.helpers_proof import proof_size
@@ -114,10 +115,30 @@ async def sqlite_log() -> AsyncIterator[EventLog]:
         yield log
 
 
+@asynccontextmanager
+async def process_log() -> AsyncIterator[EventLog]:
+    """A log whose batches a process commits, as a daemon's are."""
+    with TemporaryDirectory() as directory:
+        file = Path(directory) / "games.sqlite"
+        engine = open_engine(file)
+        metadata.create_all(engine)
+        with closing(SqliteStore(engine)) as store, committer_of(file) as committer:
+            assert committer is not None
+            log = BatchingLog(store, committer=committer)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(log.run)
+                await committer.process.ready.wait()
+                try:
+                    yield log
+                finally:
+                    log.stop()
+            log.close()
+
+
 LogFactory = Callable[[], AbstractAsyncContextManager[EventLog]]
 
 #: Every log there is, empty, by its name.
-LOGS: dict[str, LogFactory] = {"memory": memory_log, "sql": sql_log, "sqlite": sqlite_log}
+LOGS: dict[str, LogFactory] = {"memory": memory_log, "sql": sql_log, "sqlite": sqlite_log, "process": process_log}
 
 
 @pytest.fixture(params=list(LOGS.values()), ids=list(LOGS))

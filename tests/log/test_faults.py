@@ -20,7 +20,7 @@ from gmd.log.sqlite import SqliteStore, open_engine
 from gmd.log.store import GameAppend
 from tests.helpers import Client, Json, durable_daemon, running_daemon, store_in, troubles
 from tests.log.test_contract import CREATED, STANDING
-from tests.serving import Served, served
+from tests.serving import Served, children_of, served
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
 #: Moves after which a log that is meant to fail has failed.
@@ -280,9 +280,10 @@ async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewh
 
 
 def limit(served: Served, size: int) -> None:
-    """How large a file of the daemon's may grow, in bytes."""
-    _, hard = resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, (size, hard))
+    """How large a file of the daemon's may grow, in bytes: of all of its processes."""
+    for pid in (served.process.pid, *children_of(served.process.pid)):
+        _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
 
 
 async def test_a_daemon_whose_disk_is_full_says_so_and_goes_on_when_there_is_room(tmp_path: Path) -> None:

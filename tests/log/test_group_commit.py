@@ -224,3 +224,21 @@ async def test_what_follows_one_commit_does_not_keep_others_from_following(store
             log.stop()
     assert followed == [1]
     assert [(entry["event"], entry["game_id"]) for entry in logged] == [("what follows a commit failed", 1)]
+
+
+@pytest.mark.parametrize(("seconds", "batches"), [(0.0, [[1, 2], [3]]), (3_600.0, [[1, 2, 3]])])
+async def test_appends_gather_for_a_turn_or_while_the_loop_has_other_things_to_do(
+    seconds: float, batches: list[list[int]], store: FaultyStore
+) -> None:
+    log = BatchingLog(store, gather_seconds=seconds)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        await wait_all_tasks_blocked()
+        with store.held():
+            commits = [log.append(game_id, 0, [CREATED], lambda: STANDING) for game_id in (1, 2)]
+            await trio.lowlevel.checkpoint()  # this task can go on at once: so there is something else to do
+            commits.append(log.append(3, 0, [CREATED], lambda: STANDING))
+        for commit in commits:
+            await commit.wait()
+        log.stop()
+    assert store.batches == batches

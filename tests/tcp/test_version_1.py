@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import Any
 
 import pytest
+from trio.testing import wait_all_tasks_blocked
 
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import FIRST_REGISTERED, REQUESTS
 from gmd.daemon import Daemon
+from gmd.handlers.call import Call
+from gmd.tcp.outbox import Outbox
+from gmd.tcp.session import Session
 from tests.helpers import START_FEN, Json, connected, running_daemon
 
 #: A request of every kind but hello, about two games between 1 and 2 that have just begun: chess, and rbc.
@@ -69,6 +74,26 @@ async def test_so_does_one_that_is_refused(kind: str) -> None:
     async with running_daemon() as daemon:
         fields, code = REFUSED[kind]
         assert (await one_shot(daemon, {"kind": kind, **fields}))["code"] == code
+
+
+@pytest.mark.parametrize("kind", ["ping", "move"])
+async def test_a_session_that_has_ended_is_freed_without_the_garbage_collector(kind: str) -> None:
+    async with running_daemon() as daemon:
+        await one_shot(daemon, {"kind": "new_game", "player_white": 1, "player_black": 2})
+        await wait_all_tasks_blocked()
+        gc.disable()
+        try:
+            before = parts_of_sessions()
+            await one_shot(daemon, {"kind": kind, **ONE_OF_EACH[kind]})
+            await wait_all_tasks_blocked()
+            assert len(parts_of_sessions()) == len(before)
+        finally:
+            gc.enable()
+
+
+def parts_of_sessions() -> list[object]:
+    """What this process has of sessions, other tests' among them."""
+    return [found for found in gc.get_objects() if isinstance(found, Session | Call | Outbox)]
 
 
 def test_every_kind_was_tried() -> None:

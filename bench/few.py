@@ -1,0 +1,163 @@
+"""Durable play with few clients, beside the same in memory and the bare echo server."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from statistics import median
+from typing import NamedTuple
+
+import chess
+
+from . import servers
+from .clients import MakeClient, OneByOne, Session, Version1, play
+from .load import Measured
+
+#: Plies of each game, and how many games there are whose positions are seen again and again.
+PLIES = 30
+KNOWN = 20
+
+
+class Case(NamedTuple):
+    """A way to play, and the least rate that is aimed at: a share of the echo server's, or of memory's."""
+
+    name: str
+    client: MakeClient
+    seen: bool
+    clients: int
+    of_echo: float | None = None
+    of_memory: float | None = None
+
+
+CASES = (
+    Case("version 1, seen", Version1, True, 1),
+    Case("version 1, seen", Version1, True, 8, of_echo=0.65),
+    Case("version 1, seen", Version1, True, 64),
+    Case("version 1, new", Version1, False, 1),
+    Case("version 1, new", Version1, False, 8, of_echo=0.5),
+    Case("version 1, new", Version1, False, 64),
+    Case("sessions, seen", Session, True, 1),
+    Case("sessions, seen", Session, True, 8, of_echo=0.7),
+    Case("sessions, seen", Session, True, 64),
+    Case("sessions, new", Session, False, 1),
+    Case("sessions, new", Session, False, 8, of_echo=0.22),
+    Case("sessions, new", Session, False, 64),
+    Case("move by move, seen", OneByOne, True, 1, of_memory=0.3),
+)
+
+
+class Run(NamedTuple):
+    """What a server did with some games.
+
+    :ivar rate: replies a second.
+    :ivar main: processor time of the main thread for each reply, in microseconds; NaN where it is not known.
+    :ivar others: the same of all other threads, and of the process that commits.
+    """
+
+    rate: float
+    main: float
+    others: float
+
+
+class Commits(NamedTuple):
+    """A daemon's commits: how many, the games in them, and the seconds they took."""
+
+    number: float
+    games: float
+    seconds: float
+
+
+def measure(moves: int, rounds: int) -> None:
+    """Print a line for each case: medians, and the medians of the ratios round by round.
+
+    :param moves: about how many requests a run has.
+    """
+    print(
+        f"{'':26}  {'replies a second':^26}  {'ratio and its aim':^24}  {'us of processor a reply':^30}"
+        f"  {'a commit':^12}\n"
+        f"{'':19}{'clients':>7}  {'durable':>8}{'memory':>9}{'echo':>9}  {'of echo':>12}{'of memory':>12}"
+        f"  {'main':>6}{'writer':>8}{'memory':>8}{'echo':>8}  {'games':>6}{'ms':>6}"
+    )
+    for case in CASES:
+        _report(case, *_compare(case, moves, rounds))
+    print("main: the durable server's main thread; writer: all else of that server; memory, echo: others' main threads")
+
+
+def _report(case: Case, runs: Sequence[tuple[Run, Run, Run]], commits: Commits) -> None:
+    durable, memory, echo = (_medians(each) for each in zip(*runs, strict=True))
+    of_memory, of_echo = (median(round_[0].rate / round_[which].rate for round_ in runs) for which in (1, 2))
+    print(
+        f"{case.name:19}{case.clients:>7}  {durable.rate:>8,.0f}{memory.rate:>9,.0f}{echo.rate:>9,.0f}"
+        f"  {of_echo:>5.2f} {_aim(case.of_echo):>6}{of_memory:>5.2f} {_aim(case.of_memory):>6}"
+        f"  {durable.main:>6.1f}{durable.others:>8.1f}{memory.main:>8.1f}{echo.main:>8.1f}"
+        f"  {commits.games / commits.number:>6.1f}{commits.seconds / commits.number * 1e3:>6.2f}",
+        flush=True,
+    )
+
+
+def _aim(ratio: float | None) -> str:
+    return "" if ratio is None else f"({ratio:.2f})"
+
+
+def _medians(runs: Sequence[Run]) -> Run:
+    return Run(*map(median, zip(*runs, strict=True)))
+
+
+def _compare(case: Case, moves: int, rounds: int) -> tuple[list[tuple[Run, Run, Run]], Commits]:
+    """Have the same games played on all three servers, in turn; the first round, which warms, is not counted."""
+    games = max(case.clients, moves // (PLIES + 1))
+    with ExitStack() as stack:
+        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="gmd-bench-"))
+        durable, memory = stack.enter_context(servers.gmd(directory)), stack.enter_context(servers.gmd())
+        warm = _games(case, games, seed=0)
+        _play(durable, case, warm)
+        mean_bytes = _play(memory, case, warm).mean_bytes
+        echo = stack.enter_context(servers.echo(mean_bytes, one_shot=case.client is Version1))
+        _play(echo, case, warm)
+        before = _commits(durable)
+        runs = [_round((durable, memory, echo), case, _games(case, games, seed)) for seed in range(1, rounds + 1)]
+        after = _commits(durable)
+    return runs, Commits(*(late - early for late, early in zip(after, before, strict=True)))
+
+
+def _round(peers: tuple[servers.Server, ...], case: Case, games: Sequence[list[str]]) -> tuple[Run, Run, Run]:
+    durable, memory, echo = (_run(server, case, games) for server in peers)
+    return durable, memory, echo
+
+
+def _run(server: servers.Server, case: Case, games: Sequence[list[str]]) -> Run:
+    before = server.main_seconds(), server.all_seconds()
+    measured = _play(server, case, games)
+    main, every = (
+        float("nan") if early is None or late is None else (late - early) / measured.replies * 1e6
+        for early, late in zip(before, (server.main_seconds(), server.all_seconds()), strict=True)
+    )
+    return Run(measured.rate, main, every - main)
+
+
+def _play(server: servers.Server, case: Case, games: Sequence[list[str]]) -> Measured:
+    shared: Iterator[list[str]] = iter(games)
+    return play([case.client(server.address, shared) for _ in range(case.clients)])
+
+
+def _commits(daemon: servers.Daemon) -> Commits:
+    names = ("gmd_log_commit_games_count", "gmd_log_commit_games_sum", "gmd_log_commit_duration_seconds_sum")
+    return Commits(*map(daemon.metric, names))
+
+
+def _games(case: Case, count: int, seed: int) -> list[list[str]]:
+    """Random games of one length; those whose positions are to be known are always the same ones."""
+    rng = random.Random(0 if case.seen else seed)
+    games = [_game(rng) for _ in range(KNOWN if case.seen else count)]
+    return [games[number % len(games)] for number in range(count)]
+
+
+def _game(rng: random.Random) -> list[str]:
+    while True:
+        board, game = chess.Board(), list[str]()
+        while len(game) < PLIES and (legal := list(board.legal_moves)):
+            game.append(board.san_and_push(rng.choice(legal)))
+        if len(game) == PLIES:
+            return game

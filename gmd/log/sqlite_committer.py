@@ -1,0 +1,49 @@
+"""Writes batches to an SQLite file in a process of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from .commit_process import CommitProcess, start_process
+from .rows import Missed
+from .sqlite import BUSY_STEP, PRAGMAS
+from .sqlite_batch import PREPARATION, transaction_of
+from .store import GameAppend, Told
+
+#: Where another process holds the file, this one does not wait: the store knows for how long to.
+_SETTINGS = {**PRAGMAS, "busy_timeout": BUSY_STEP}
+
+
+class SqliteCommitter:
+    """A :class:`~gmd.log.store.Committer`.
+
+    :ivar process: what does it.
+    """
+
+    def __init__(self, process: CommitProcess) -> None:
+        self.process = process
+
+    def put(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> bool:
+        try:
+            transaction = transaction_of(appends, told, time.time())
+        except Missed:
+            return False
+        return self.process.put(transaction)
+
+    async def run(self, answered: Callable[[bool], None]) -> None:
+        await self.process.run(answered)
+
+
+@contextmanager
+def committer_of(file: Path) -> Iterator[SqliteCommitter | None]:
+    """A committer to a file whose schema is up to date; None where there can be none."""
+    pragmas = [f"PRAGMA {name} = {value}" for name, value in _SETTINGS.items()]
+    process = start_process(file, [*pragmas, *PREPARATION])
+    if process is None:
+        yield None
+    else:
+        with closing(process):
+            yield SqliteCommitter(process)
