@@ -6,11 +6,13 @@ import time
 from datetime import UTC, datetime
 
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+#: The last second that has four digits for its year. A clock that was set beyond it must not make a game unreadable.
+_LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 
 
 def write_time(seconds: float) -> str:
-    """Return a time in seconds since 1970 as text; what is less than a second is dropped."""
-    return datetime.fromtimestamp(seconds, UTC).strftime(_FORMAT)
+    """Return a time in seconds since 1970 as text; what is less than a second, or beyond the year 9999, is dropped."""
+    return datetime.fromtimestamp(min(seconds, _LAST), UTC).strftime(_FORMAT)
 
 
 def write_now() -> str:
