@@ -326,7 +326,8 @@ def full_pgn(game: Game, name_of: NameOf = _nameless) -> str:
 
     Of a game that hides something it is the whole truth, too: not for its players while it is on.
     """
-    result: str = RESULTS[game.now.termination]
+    ours: str = RESULTS[game.now.termination]
+    result = ours
     if isinstance(game, ChessGame):
         text = game.movetext
         if result == "*" and game.now.ply == game.loaded:  # a PGN's own result stands until the game is played on
@@ -342,7 +343,8 @@ def full_pgn(game: Game, name_of: NameOf = _nameless) -> str:
         "White": player_text(game.named[chess.WHITE], name_of),
         "Black": player_text(game.named[chess.BLACK], name_of),
         "Result": result,
-        "Termination": pgn_termination(game.now.termination),
+        # To those who read its result a game that was decided elsewhere, and may be played on here, is terminated.
+        "Termination": pgn_termination(game.now.termination) if result == ours else "normal",
         "GmdTermination": game.now.termination,
     }
     for tag, player in (("GmdWhite", game.named[chess.WHITE]), ("GmdBlack", game.named[chess.BLACK])):

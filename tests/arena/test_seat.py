@@ -9,9 +9,10 @@ import pytest
 import trio
 
 from gm_arena.bot import Bot, Bots, Place
+from gm_arena.bridge import Bridge
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn, connect
-from tests.arena.playing import bridged, new_games
+from tests.arena.playing import bridged, new_games, script
 from tests.serving import Served
 
 ME, OTHER = 78_001, 78_002
@@ -87,6 +88,20 @@ async def test_a_game_that_is_open_begins_for_the_bot_when_somebody_has_joined(d
     assert begin[:3] == ("begin", "white", OTHER)
     assert begin[3]["max_moves"] == 7
     assert others == [("turn", 0), ("end", "resignation_white", []), "closed"]
+
+
+async def test_a_bridge_that_is_told_to_leave_while_it_looks_a_game_up_does_not_begin_it(
+    daemon_process: Served,
+) -> None:
+    async with await connect(port=daemon_process.port) as client:
+        game_id = (await client.new_game(ME + 30, OTHER))["game_id"]
+
+    async def plan(bridge: Bridge) -> None:
+        bridge.drain()
+        await bridge.play_one(game_id)
+
+    witness = await bridged(daemon_process.port, ME + 30, script("fen", "e2e4"), plan)
+    assert witness.begun == []
 
 
 async def test_a_bot_is_closed_although_it_never_played(daemon_process: Served) -> None:

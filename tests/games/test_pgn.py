@@ -89,9 +89,9 @@ NOT_LEGAL = "is not legal for white in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RN
 
 BAD = {
     "1. e4 e5 2. Ke3": f"pgn: at 2. (ply 2): move: 'Ke3' {NOT_LEGAL}",
-    "1. e4 e5 2. --": f"pgn: at 2. (ply 2): move: '--' {NOT_LEGAL}",
-    "1. e4 e5 2. Z0": f"pgn: at 2. (ply 2): move: 'Z0' {NOT_LEGAL}",
-    "1. e4 e5 2. 0000": f"pgn: at 2. (ply 2): move: '0000' {NOT_LEGAL}",
+    "1. e4 e5 2. --": "pgn: at 2. (ply 2): move: '--' is a null move: in chess white must move",
+    "1. e4 e5 2. Z0": "pgn: at 2. (ply 2): move: 'Z0' is a null move: in chess white must move",
+    "1. e4 e5 2. 0000": "pgn: at 2. (ply 2): move: '0000' is a null move: in chess white must move",
     "1. e4 Qh5": "pgn: at 1... (ply 1): move: 'Qh5' is not legal for black in "
     "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
     "1.e4e5": "pgn: at 1. (ply 0): move: 'e4e5' is not legal for white in "
@@ -254,6 +254,8 @@ async def test_the_result_behind_the_moves_is_kept_where_no_header_says_one(
     assert (table.state["result"], table.state["termination"]) == ("*", "available_move")
     kept = (await client.ask("history", game_id=table.id))["pgn"]
     assert f'[Result "{result}"]' in kept
+    word = "unterminated" if result == "*" else "normal"
+    assert f'[Termination "{word}"]\n[GmdTermination "available_move"]' in kept
     assert kept.endswith(f"{result}\n")
     if not any(text in pgn for text in ("White", "½", "1/2", "(")):
         game = chess.pgn.read_game(io.StringIO(pgn))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from datetime import UTC, datetime
 
 import trio
 
 from gm_client.blocking import Color, GameState
 from gm_client.trio_client import Client
+from gmd.utc import read_time
 
 #: Seconds without a move after which a game is taken to be abandoned when a bot comes for it.
 ABANDONED_SECONDS = 3600.0
@@ -25,16 +25,15 @@ MAX_WAIT_SECONDS = 600.0
 async def abandoned_since(client: Client, state: GameState, seconds: float) -> str | None:
     """Return when a game was last moved in, as the server writes it, if that is too long ago; else None.
 
-    :param seconds: how long is too long.
+    :param seconds: how long is too long, by this machine's clock.
     """
     if state["clock"] is not None:
         return None
     rows = (await client.games(before=state["game_id"] + 1, limit=1))["games"]
     if not rows or rows[0]["game_id"] != state["game_id"]:  # removed meanwhile
         return None
-    changed: str = rows[0]["changed"]
-    instant = datetime.strptime(changed, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
-    return changed if time.time() - instant > seconds else None
+    changed: str | None = rows[0].get("changed")  # an older server's rows have none
+    return changed if changed is not None and time.time() - read_time(changed) > seconds else None
 
 
 async def falls_silent(client: Client, game_id: int, colors: Collection[Color], seconds: float) -> bool:

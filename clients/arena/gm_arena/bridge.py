@@ -150,8 +150,12 @@ class Bridge:
         self._draining = True
         self._looking.cancel()
         for places in self._in_hand.values():
-            self._games.start_soon(self._withdraw, places[0])
-            self._games.start_soon(self._leave_if_silent, places)
+            self._leave_soon(places)
+
+    def _leave_soon(self, places: list[Place]) -> None:
+        """Call a game off that nobody has joined, and leave one in which the opponent moves no more."""
+        self._games.start_soon(self._withdraw, places[0])
+        self._games.start_soon(self._leave_if_silent, places)
 
     async def play_one(self, game_id: int) -> None:
         """Play a game that is there, in the seats that are the player's, or one that is open."""
@@ -165,8 +169,8 @@ class Bridge:
                 raise BridgeError(f"player {client.player} has no seat in game {game_id}, and none is open")
             if (reason := self._unplayable(state)) is not None:
                 raise BridgeError(f"game {game_id} {reason}")
-        await self._room.acquire()
-        self._take(places)
+        if await self._has_room():
+            self._take(places)
 
     async def play_new(self, opponent: int | str | None, colors: Iterable[Color], options: Mapping[str, Any]) -> None:
         """Make games against a player, or, where that is None, whoever joins; and play them.
@@ -319,6 +323,8 @@ class Bridge:
         """Begin to play a game, for which there is room."""
         self._in_hand[places[0].game_id] = places
         self._games.start_soon(self._play, places)
+        if self._draining:  # it was told so while the game was being made or looked up
+            self._leave_soon(places)
 
     async def _play(self, places: list[Place]) -> None:
         game_id = places[0].game_id
