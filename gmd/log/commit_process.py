@@ -40,8 +40,9 @@ class CommitProcess:
     :ivar over: set once it has ended by itself.
     """
 
-    def __init__(self, file: Path, preparation: Sequence[str]) -> None:
+    def __init__(self, file: Path, preparation: Sequence[str], *descriptors: int) -> None:
         """:param preparation: what to execute first on its connection.
+        :param descriptors: what it keeps open as long as it lives.
         :raises OSError: there can be no process.
         """
         program = _PROGRAM.format(_ROOT)
@@ -51,6 +52,7 @@ class CommitProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            pass_fds=descriptors,
             process_group=0,  # else Ctrl-C would mean it too; in a session of its own Linux would wake it later
         )
         assert self._process.stdin is not None
@@ -119,10 +121,10 @@ class CommitProcess:
         return False
 
 
-def start_process(file: Path, preparation: Sequence[str]) -> CommitProcess | None:
+def start_process(file: Path, preparation: Sequence[str], *descriptors: int) -> CommitProcess | None:
     """The process for a file; None where there can be none, and a thread has to do."""
     try:
-        return CommitProcess(file, preparation) if sys.executable else None
+        return CommitProcess(file, preparation, *descriptors) if sys.executable else None
     except OSError as error:
         logger.warning("there is no process that commits: a thread does it", reason=error.strerror)
         return None

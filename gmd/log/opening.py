@@ -45,9 +45,9 @@ def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
     if path is None:
         yield MemoryLog()
         return
-    with locked_directory(path):
+    with locked_directory(path) as lock:
         _make_private(path / FILE_NAME)
-        with _sqlite_log(path / FILE_NAME, metrics) as log:
+        with _sqlite_log(path / FILE_NAME, metrics, lock) as log:
             yield log
 
 
@@ -124,7 +124,7 @@ def _make_private(file: Path) -> None:
 
 
 @contextmanager
-def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
+def _sqlite_log(file: Path, metrics: Metrics | None, lock: int) -> Iterator[EventLog]:
     # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
     from .batching import BatchingLog
     from .migrations import migrate
@@ -136,7 +136,7 @@ def _sqlite_log(file: Path, metrics: Metrics | None) -> Iterator[EventLog]:
         with _explained(file):
             migrate(engine)
             store = SqliteStore(engine)
-        with closing(store), committer_of(file) as committer:
+        with closing(store), committer_of(file, lock) as committer:
             with _explained(file):
                 log = BatchingLog(store, metrics, committer, GATHER_SECONDS)
             with closing(log):

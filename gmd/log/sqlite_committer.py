@@ -38,10 +38,14 @@ class SqliteCommitter:
 
 
 @contextmanager
-def committer_of(file: Path) -> Iterator[SqliteCommitter | None]:
-    """A committer to a file whose schema is up to date; None where there can be none."""
+def committer_of(file: Path, *locks: int) -> Iterator[SqliteCommitter | None]:
+    """A committer to a file whose schema is up to date; None where there can be none.
+
+    :param locks: descriptors that lock the file's directory, which stays locked until the committer has ended: a
+        daemon that comes after one that was killed must not read while the last batch is being written.
+    """
     pragmas = [f"PRAGMA {name} = {value}" for name, value in _SETTINGS.items()]
-    process = start_process(file, [*pragmas, *PREPARATION])
+    process = start_process(file, [*pragmas, *PREPARATION], *locks)
     if process is None:
         yield None
     else:

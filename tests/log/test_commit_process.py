@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
+from signal import SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGSTOP, SIGTERM
+from threading import Timer
 
 import pytest
 import structlog
@@ -18,6 +20,7 @@ from trio.testing import wait_all_tasks_blocked
 from gmd.games.events import Loaded, Moved
 from gmd.log.batching import BatchingLog
 from gmd.log.commit_process import PIPE_SIZE, CommitProcess, start_process
+from gmd.log.directory import LOCK_NAME, DataError, locked_directory
 from gmd.log.interface import SequenceConflict, TokenUse
 from gmd.log.sqlite_committer import committer_of
 from tests.helpers import FaultyStore, store_in, troubles
@@ -168,6 +171,31 @@ def test_it_ends_with_a_daemon_that_is_killed(tmp_path: Path) -> None:
             trio.run(trio.lowlevel.wait_readable, waiting)  # which it is once the process has ended
         finally:
             os.close(waiting)
+
+
+def test_a_daemon_that_follows_a_killed_one_waits_for_its_last_batch(tmp_path: Path) -> None:
+    """The process that commits is stopped in the middle of its work, as by a slow disk."""
+    with served("--data", str(tmp_path)) as daemon:
+        (pid,) = children_of(daemon.process.pid)
+        os.kill(pid, SIGSTOP)
+        daemon.process.kill()
+        daemon.process.wait()
+        with (tmp_path / LOCK_NAME).open() as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        goes_on = Timer(0.2, os.kill, [pid, SIGCONT])
+        goes_on.start()
+        with served("--data", str(tmp_path)) as next_daemon:
+            assert next_daemon.stop(SIGTERM) == 0
+        goes_on.join()
+
+
+def test_a_directory_that_a_living_daemon_works_in_is_refused_at_once(tmp_path: Path) -> None:
+    with (
+        locked_directory(tmp_path),
+        pytest.raises(DataError, match=f"in use by another gmd: process {os.getpid()}$"),
+        locked_directory(tmp_path),
+    ):
+        pass
 
 
 async def test_where_there_can_be_no_process_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
