@@ -90,6 +90,18 @@ def test_the_same_seed_gives_the_same_games_however_many_are_played_at_once(tmp_
     )
 
 
+def test_bots_that_play_alike_repeat_no_game_that_has_an_opening_of_its_own(tmp_path: Path) -> None:
+    """Both games of a pair are the same, move for move."""
+    book, path = tmp_path / "book.epd", tmp_path / "match.jsonl"
+    fens = [f"4k3/7p/8/8/8/8/{pawns}/4K3 w - - 0 1" for pawns in ("P6P", "1P5P", "2P4P")]
+    book.write_text("".join(f"{fen}\n" for fen in fens))
+    bots = [nuisance().replace("nothing=", f"{name}=") for name in ("new", "old")]
+    records, told = played(path, *bots, *SHORT, "--games", 6, "--openings", book, "--in-order")
+    assert [record["start_fen"] for record in records] == [fen for fen in fens for _ in range(2)]
+    assert all(one["moves"] == other["moves"] for one, other in zip(records[::2], records[1::2], strict=True))
+    assert told["verdict"].startswith("not decided: new scored 50.0 % in 6 games")
+
+
 @pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])
 def test_other_variants_of_chess(variant: str, tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"

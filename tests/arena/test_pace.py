@@ -108,14 +108,15 @@ def test_a_distribution_is_found_again_from_games_of_which_a_third_go_on(scale: 
 def test_games_are_measured_as_they_are_played() -> None:
     time = 100.0
     pace = Pace(2, now=lambda: time)
-    assert pace.seconds_left(4) is None
+    assert pace.seconds_left(6) is None
     with pace.game(1), pace.game(2):
         time += 30
-    assert pace.seconds_left(4) == pytest.approx(60, rel=0.15)
+    assert pace.seconds_left(6) == pytest.approx(60, rel=0.15)
     with pytest.raises(KeyError), pace.game(3):
         raise KeyError
     pace.resumed([60.0, 60.0])
-    assert pace.seconds_left(4) == pytest.approx(90, rel=0.3)
+    assert pace.seconds_left(8) == pytest.approx(90, rel=0.3)
+    assert pace.seconds_left(4) == 0.0
 
 
 @pytest.mark.parametrize(

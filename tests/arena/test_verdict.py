@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations, count
 from typing import Any
 
+import chess
 import click
 import pytest
 from hypothesis import given
@@ -22,7 +23,8 @@ def game(number: int, white: str, black: str, result: str, **fields: Any) -> dic
     """A game that is like no other."""
     moves = fields.pop("moves", [f"move {number}"])
     return {
-        "white": white, "black": black, "result": result, "ending": "checkmate", "pair": None, "moves": moves, **fields
+        "white": white, "black": black, "result": result, "ending": "checkmate", "pair": None, "moves": moves,
+        "opening": "start", "start_fen": chess.STARTING_FEN, **fields
     }  # fmt: skip
 
 
@@ -95,6 +97,52 @@ def test_games_that_repeat_each_other_prove_nothing() -> None:
     same = [{**record, "moves": ["e2e4"]} for record in single("w" * 20)]
     assert text(same) == "not decided: the 20 games repeat 1 game; give --openings"
     assert text(single("w" * 20) + same[:3]).startswith("new is stronger")
+
+
+#: Two kings and a pawn, of which one file has three places.
+POSITIONS = [f"4k3/8/8/8/8/8/{pawn}/4K3 w - - 0 1" for pawn in ("P7", "1P6", "2P5")]
+
+
+def from_openings(openings: Sequence[tuple[str, str]], *bots: str, move: str = "") -> Records:
+    """Pairs of games of every two bots, who all play alike.
+
+    :param openings: of each pair the opening's name and position.
+    :param move: what is played in every game; by default it differs from position to position.
+    """
+    return [
+        game(0, *colors, "1-0", pair=[0, 1, number], opening=name, start_fen=fen, moves=[move or fen])
+        for number, (name, fen) in enumerate(openings)
+        for one, other in combinations(bots or ("new", "old"), 2)
+        for colors in ((one, other), (other, one))
+    ]
+
+
+def test_bots_that_play_alike_repeat_no_game_where_openings_and_colours_differ() -> None:
+    openings = [(str(number), fen) for number, fen in enumerate(POSITIONS, 1)]
+    even = "not decided: new scored 50.0 % in 6 games"
+    assert text(from_openings(openings)).startswith(even)
+    assert text(from_openings(openings, move="e1e2")).startswith(even), "the same moves from other positions"
+    three = text(from_openings(openings[:1], "a", "b", "c"), "a", "b", "c")
+    assert three.startswith("not decided which is the strongest: ")
+
+
+def test_sequential_test_of_bots_that_play_alike_is_told() -> None:
+    openings = [(str(number), f"position {number}") for number in range(100)]
+    assert text(from_openings(openings), sprt=Sprt(0, 40)).startswith("new fails the test: ")
+
+
+def test_games_that_repeat_each_other_though_openings_were_given_need_more_of_them() -> None:
+    thrice = [("1", POSITIONS[0]), ("2", POSITIONS[1])] * 3
+    assert text(from_openings(thrice)) == "not decided: the 12 games repeat 4 games; give more openings"
+    alike = [(str(number), POSITIONS[0]) for number in range(3)]
+    assert text(from_openings(alike)) == "not decided: the 6 games repeat 2 games; give more openings"
+
+
+def test_record_of_an_older_version_is_told_apart_by_the_openings_names() -> None:
+    records = from_openings([(str(number), fen) for number, fen in enumerate(POSITIONS, 1)], move="e1e2")
+    for record in records:
+        del record["start_fen"]
+    assert text(records).startswith("not decided: new scored 50.0 % in 6 games")
 
 
 def test_faults_are_named() -> None:

@@ -107,6 +107,7 @@ class Playing:
             "white": sides["white"].label,
             "black": sides["black"].label,
             "opening": fixture.opening.name,
+            "start_fen": state["start_fen"],
             "pair": fixture.pair,
             "result": state["result"],
             "termination": state["termination"],

@@ -117,10 +117,13 @@ class Pace:
             del self._began[number]
 
     def seconds_left(self, games: int) -> float | None:
-        """Return in how many seconds so many games more have ended, those that are being played among them.
+        """Return in how many seconds so many games of the match have ended; None before the first has.
 
-        It may be asked from another thread.
+        Games count as soon as they end, also where one before them in the plan goes on. It may be asked from another
+        thread.
+
+        :param games: resumed ones, those that ended and those being played among them.
         """
         now = self._now()
-        running = [now - began for began in list(self._began.values())]
-        return seconds_left(list(self._ended), running, max(0, games - len(running)), self._at_once)
+        ended, running = list(self._ended), [now - began for began in list(self._began.values())]
+        return seconds_left(ended, running, max(0, games - len(ended) - len(running)), self._at_once)

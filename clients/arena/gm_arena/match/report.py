@@ -87,14 +87,16 @@ class Report(AbstractContextManager["Report"]):
         return ", ".join(part for part in [*parts, self._standing.numbers(), self.time_to_go()] if part)
 
     def time_to_go(self) -> str:
-        """How long the match still takes. Where a test may end it, that is between an average and all games."""
-        left = self._games - self._standing.games
-        seconds = self.pace.seconds_left(left)
-        if seconds is None or left == 0:
+        """How long the match still takes; empty before the first game has ended, and when the last has.
+
+        Where a test may end it, that is between an average and all games.
+        """
+        seconds = self.pace.seconds_left(self._games)
+        if not seconds:
             return ""
         if not self._tests:
             return f"about {duration(seconds)} to go"
-        likely = self.pace.seconds_left(self._standing.games_left(self._games)) or 0.0
+        likely = self.pace.seconds_left(self._standing.games + self._standing.games_left(self._games)) or 0.0
         return f"about {duration(likely)} to go, at most {duration(seconds)}"
 
     def _count(self, record: Record) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
-from typing import Literal
+from typing import Any, Literal
 
 from ..crosstable import halves
 from ..evidence import FEW, TELLS, cautious_variance, next_goal, sureness, told
@@ -43,7 +43,7 @@ def verdict(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None)
     else:
         found = of_table(records, labels)
     if different := repeats(records):
-        text = f"not decided: the {len(records)} games repeat {_games(different)}; give --openings"
+        text = f"not decided: the {len(records)} games repeat {_games(different)}; give {_openings_to_give(records)}"
         found = Verdict(text, "open")
     return Verdict("; ".join([found.text, *fault_clause(records, labels)]), found.tone)
 
@@ -126,10 +126,27 @@ def lead_sureness(records: Sequence[Record], labels: Sequence[str], one: str, ot
 
 
 def repeats(records: Iterable[Record]) -> int | None:
-    """Return how many games differ, where fewer than half do; games that a bot's fault ended are passed over."""
-    games = [tuple(record["moves"]) for record in records if record["ending"] not in FAULTS]
+    """Return how many games differ, where at most half do; games that a bot's fault ended are passed over.
+
+    Games differ that have other bots, other colours, another start or other moves: two bots that play alike play both
+    games of a pair the same, and neither repeats the other.
+    """
+    games = [_identity(record) for record in records if record["ending"] not in FAULTS]
     different = len(set(games))
     return different if len(games) >= MANY and 2 * different <= len(games) else None
+
+
+def _identity(record: Record) -> tuple[Any, ...]:
+    """What two games have in common of which one repeats the other.
+
+    Two openings of a file may be the same. Records of older versions have no ``start_fen``, only the opening's name.
+    """
+    start = record.get("start_fen", record["opening"])
+    return record["white"], record["black"], start, *record["moves"]
+
+
+def _openings_to_give(records: Iterable[Record]) -> str:
+    return "--openings" if all(record["opening"] == "start" for record in records) else "more openings"
 
 
 def fault_clause(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
