@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -26,6 +27,10 @@ SECRETS = frozenset({"metrics_token", "spectator_key"})
 
 #: Longest time that may be set: some months, so that every time is a number that clients can be told.
 MAX_SECONDS = 10_000_000
+
+#: How msgspec says that a text is not of a setting's type, and what people call such a type.
+_NOT_TEXT = re.compile(r"Expected `(?P<type>int|float|bool)(?: \| null)?`, got `str`")
+_TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 
 LogFormat = Literal["console", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -201,7 +206,7 @@ def load_config(flags: Mapping[str, object], environment: Mapping[str, str], fil
         settings |= _checked(_read_toml(file), f"file {file}")
     names = {ENVIRONMENT_PREFIX + name.upper(): name for name in Config.__struct_fields__}
     set_there = {name: environment[variable] for variable, name in names.items() if variable in environment}
-    settings |= _checked(set_there, "environment (GMD_...)", strict=False)
+    settings |= _checked(set_there, "environment", strict=False)
     settings |= _checked(flags, "command line")
     return msgspec.convert(settings, Config)
 
@@ -242,6 +247,14 @@ def _checked(settings: Mapping[str, object], source: str, *, strict: bool = True
             checked[name] = getattr(msgspec.convert({name: value}, Config, strict=strict), name)
         except msgspec.ValidationError as error:
             what = with_choices(error, Config).split(" - at ")[0]
-            shown = "what comes" if name in SECRETS else repr(value)
+            shown = "the value" if name in SECRETS else repr(value)
+            if not strict:
+                raise ConfigError(f"{ENVIRONMENT_PREFIX}{name.upper()}: {shown} {_wrong_text(what)}") from None
             raise ConfigError(f"{name}: {shown} from the {source} cannot be used: {what}") from None
     return checked
+
+
+def _wrong_text(what: str) -> str:
+    """The end of the sentence about a variable, all of which are texts: what it is not, or what msgspec says."""
+    of_type = _NOT_TEXT.fullmatch(what)
+    return f"is not {_TYPES[of_type['type']]}" if of_type else f"cannot be used: {what}"

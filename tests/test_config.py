@@ -125,7 +125,23 @@ def test_a_wrong_value_is_named_with_its_source(name: str, value: object, what: 
         assert str(caught.value) == f"{name}: {value!r} from the {source} cannot be used: {what}"
     with pytest.raises(ConfigError) as caught:
         load_config({}, variable)
-    assert str(caught.value) == f"{name}: '{value}' from the environment (GMD_...) cannot be used: {what}"
+    assert str(caught.value) == f"GMD_{name.upper()}: '{value}' cannot be used: {what}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "type_"),
+    [
+        ("port", "foo", "a whole number"),
+        ("port", "1.5", "a whole number"),
+        ("max_wait", "soon", "a number"),
+        ("keep_finished", "", "a number"),
+        ("http", "maybe", "true or false"),
+    ],
+)
+def test_variable_of_a_wrong_type_is_named_with_what_it_is_not(name: str, text: str, type_: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config({}, {f"GMD_{name.upper()}": text})
+    assert str(caught.value) == f"GMD_{name.upper()}: {text!r} is not {type_}"
 
 
 def test_a_wrong_value_is_refused_also_where_another_wins(tmp_path: Path) -> None:
@@ -184,5 +200,5 @@ def test_no_error_prints_a_secret(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         load_config({}, {}, file)
     assert str(refused.value) == (
-        f"spectator_key: what comes from the file {file} cannot be used: Expected `str | null`, got `int`"
+        f"spectator_key: the value from the file {file} cannot be used: Expected `str | null`, got `int`"
     )

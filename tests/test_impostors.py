@@ -149,9 +149,11 @@ async def attempt(client: Client, kind: str, target: int, fields: Json) -> bytes
     return body
 
 
-def expected(kind: str, target: int) -> bytes:
-    """The reply to every attempt of a kind."""
+def expected(kind: str, target: int, fields: Json) -> bytes:
+    """The reply to every attempt of a kind, with a key or without."""
     words = f"player: {target} is a registered player's id, and acts with its key alone"
+    if fields.get("key"):
+        words = f"player: the key does not belong to player {target}; check the key (GM_KEY, or --key @FILE)"
     code = "unauthorized"
     if kind == "nowhere":
         code, words = "no_such_game", "game_id: there is no game 9"
@@ -195,7 +197,7 @@ async def test_no_attempt_to_act_in_anothers_place_succeeds_or_is_told_apart_fro
             digest.calls = 0
             fields = rng.choice(bad_keys(target, known))
             told = (kind, version, target, fields)
-            assert await attempt(client, kind, target, fields) == expected(kind, target), told
+            assert await attempt(client, kind, target, fields) == expected(kind, target, fields), told
             assert digest.calls == WORK[kind], told
             tried[kind, version] += 1
             if client is not stale:
@@ -205,14 +207,23 @@ async def test_no_attempt_to_act_in_anothers_place_succeeds_or_is_told_apart_fro
     assert {kind for kind, _ in tried} == set(REQUESTS)
 
 
+def refused_by_name(name: str, fields: Json) -> bytes:
+    """The reply to every such attempt by name."""
+    if "password" in fields:
+        words = f"password: wrong password for '{name}'; check both"
+    elif fields.get("key"):
+        words = f"name: the key does not belong to '{name}'; check the key (GM_KEY, or --key @FILE)"
+    else:
+        words = f"name: '{name}' acts with its key or its password alone; give one (GM_KEY, or --key @FILE)"
+    return f'{{"code":"unauthorized","error":"{words}"}}'.encode()
+
+
 @pytest.mark.parametrize("kind", ["hello by key", "hello by password"])
 async def test_nor_is_one_by_name(kind: str) -> None:
     async with house() as (daemon, digest, known, _):
         before = await everything(daemon, known)
         client = await daemon.connect()
         for name, target in (*zip(NAMES, TARGETS, strict=False), ("nobody", NOBODY)):
-            words = f"name: '{name}' acts with its key or its password alone"
-            refused = f'{{"code":"unauthorized","error":"{words}"}}'.encode()
             tries = bad_keys(target, known)
             if kind == "hello by password":
                 texts = ["", "correct hors", "correct horse ", "CORRECT HORSE", *known[target]]
@@ -220,7 +231,7 @@ async def test_nor_is_one_by_name(kind: str) -> None:
             for fields in tries:
                 digest.calls, verified = 0, daemon.gate.passwords.verified
                 await client.send({"kind": "hello", "name": name, **fields})
-                assert await client.receive_body() == refused, (name, fields)
+                assert await client.receive_body() == refused_by_name(name, fields), (name, fields)
                 work = (digest.calls, daemon.gate.passwords.verified - verified)
                 assert work == ((1, 0) if kind == "hello by key" else (0, 1))
         await client.aclose()

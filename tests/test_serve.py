@@ -190,7 +190,7 @@ async def test_a_file_may_be_named_by_flag(tmp_path: Path) -> None:
     ("arguments", "variables", "error"),
     [
         (["--port", "70000"], {}, "port: 70000 from the command line cannot be used: Expected `int` <= 65535"),
-        ([], {"GMD_PORT": "http"}, "port: 'http' from the environment (GMD_...) cannot be used: "),
+        ([], {"GMD_PORT": "http"}, "GMD_PORT: 'http' is not a whole number"),
         (["--config", "none.toml"], {}, "config: none.toml cannot be read: No such file or directory"),
         (["--idle-timeout", "nan"], {}, "idle_timeout: nan from the command line cannot be used: "),
         (["--max-wait", "inf"], {}, "max_wait: inf from the command line cannot be used: "),

@@ -48,9 +48,9 @@ def import_(
     id; one that is there already is passed over. Of a PGN file each game becomes a new one, as with game_from_pgn: it
     can be played on, unless its last position ends it.
 
-    What cannot be put in is said, with its place in the file, and the rest is. A game of a PGN file with a null move is
-    put in as far as that move. The exit status is 0, or 1 where a game or a part of one could not be put in, or 2 if
-    there were games and none could.
+    A game that cannot be imported is reported with its place in the file; the others are imported. A game of a PGN file
+    with a null move is imported as far as that move. The exit status is 0, or 1 where a game or a part of one could not
+    be imported, or 2 if there were games and none could.
     """
     from gmd.archive.pgn import Seats
 
@@ -143,5 +143,5 @@ def _said(importer: Importer, done: Counter[str]) -> str:
     if done["there"]:
         said += f", {done['there']:,} {'was' if done['there'] == 1 else 'were'} there"
     if done["bad"]:
-        said += f", {done['bad']:,} could not be"
+        said += f", {counted(done['bad'], 'game')} could not be imported"
     return said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -18,6 +19,9 @@ from .settings import Unusable, data_directory, read_settings
 #: Standard deviations either way that hold the true rating in 19 of 20 cases.
 INTERVAL = 1.96
 
+#: OpenSSL's codes for a certificate that vouches for itself, or whose issuer is not among those that are trusted.
+UNKNOWN_ISSUER = frozenset({18, 19, 20, 21})
+
 #: A page of the leaderboard, by the place behind which it begins.
 Page = Callable[[int], dict[str, Any]]
 
@@ -25,13 +29,20 @@ Page = Callable[[int], dict[str, Any]]
 @click.command()
 @daemon_options
 @click.option("--server", metavar="URL", help="Ask a daemon elsewhere, by HTTP: http://HOST:7180.")
+@click.option("--ca", metavar="FILE", help="With --server https://...: trust these certificates, not the system's.")
 @click.option(
     "--recompute", is_flag=True, help="Compute it from the log in the data directory, with or without a daemon."
 )
 @click.option("--anchors", help="With --recompute: as gmd serve has it.  [default: GMD_ANCHORS, or the file's]")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON, with standard deviations, in place of a table.")
 def leaderboard(
-    data: str | None, file: Path | None, server: str | None, recompute: bool, anchors: str | None, as_json: bool
+    data: str | None,
+    file: Path | None,
+    server: str | None,
+    ca: str | None,
+    recompute: bool,
+    anchors: str | None,
+    as_json: bool,
 ) -> None:
     """\b
     Example: gmd leaderboard
@@ -42,12 +53,14 @@ def leaderboard(
     """
     if server is not None and (recompute or data is not None):
         raise click.UsageError("--server asks a daemon by HTTP; --data and --recompute are about one on this machine")
+    if ca is not None and not (server or "").startswith("https://"):
+        raise click.UsageError("--ca goes with --server https://...")
     if anchors is not None and not recompute:
         raise click.UsageError("--anchors goes with --recompute; a daemon has its own")
     if recompute:
         board = _recomputed(data_directory(data, file), read_settings({"anchors": anchors}, file).anchors)
     else:
-        board = _paged(_by_http(server) if server is not None else _by_socket(data_directory(data, file)))
+        board = _paged(_by_http(server, ca) if server is not None else _by_socket(data_directory(data, file)))
     if as_json:
         click.echo(json.dumps(board, indent=2))
     else:
@@ -58,21 +71,56 @@ def _by_socket(directory: str) -> Page:
     return lambda after: ask(directory, {"kind": "leaderboard", "after": after})
 
 
-def _by_http(server: str) -> Page:
+def _by_http(server: str, ca: str | None) -> Page:
+    context = _trusting(ca)
+
     def page(after: int) -> dict[str, Any]:
         url = f"{server.rstrip('/')}/api/leaderboard?after={after}"
         try:
-            with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as response:
+            with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS, context=context) as response:
                 found: dict[str, Any] = json.load(response)
         except urllib.error.HTTPError as error:
-            raise Unusable(f"{url}: answered with {error.code} {error.reason}; is this the HTTP port of gmd?") from None
+            raise Unusable(f"{url}: {_refusal(error)}") from None
         except urllib.error.URLError as error:
-            raise Unusable(f"{url}: {error.reason}; start the daemon with `gmd serve`, or name another one") from None
+            raise Unusable(f"{url}: {_unreached(error)}") from None
         except (OSError, ValueError) as error:
             raise Unusable(f"{url}: {error}") from None
         return found
 
     return page
+
+
+def _trusting(ca: str | None) -> ssl.SSLContext:
+    """What certificates are checked with.
+
+    :param ca: a file of certificates to trust in place of the system's.
+    :raises click.UsageError: the file cannot be used.
+    """
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except ssl.SSLError:
+        raise click.UsageError(f"--ca: {ca} holds no certificate in PEM") from None
+    except OSError as error:
+        raise click.UsageError(f"--ca: {ca}: {error.strerror}") from None
+
+
+def _refusal(error: urllib.error.HTTPError) -> str:
+    """What gmd says itself; of another server, its status."""
+    try:
+        return str(json.load(error)["error"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return f"answered with {error.code} {error.reason}; is this the HTTP port of gmd?"
+
+
+def _unreached(error: urllib.error.URLError) -> str:
+    """Why there was no answer, and what to do."""
+    why = error.reason
+    if isinstance(why, ssl.SSLCertVerificationError):
+        advice = "; name one to trust with --ca FILE" if why.verify_code in UNKNOWN_ISSUER else ""
+        return f"the certificate is not trusted: {why.verify_message}{advice}"
+    if isinstance(why, ssl.SSLError):
+        return f"{why.reason or why}; does this port speak TLS? Without TLS the address begins with http://"
+    return f"{why}; start the daemon with `gmd serve`, or name another one"
 
 
 def _paged(page: Page) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def check_clock(option: ClockOption | str) -> ClockOption:
         try:
             option = ClockOption(**read_clock_text(option))
         except ValueError as error:
-            raise BadRequest(f"clock: {quote(option)} {error}; null is no clock") from None
+            raise BadRequest(f"clock: {quote(option)} {error}, or null to play without") from None
     if option.margin is not UNSET:
         _check_range("margin", option.margin)
     if option.lag is not UNSET:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 from litestar import Request
+from msgspec import Raw
 
 from gm_protocol.choices import with_choices
+from gm_protocol.codec import explain_clock
 from gm_protocol.errors import BadJson, BadRequest
 
 #: What stands for a body that there is none of, so that it is not missing but wrong, as others are.
 NOTHING = b"null"
+#: Where msgspec says that the clock in a body is wrong.
+_AT_CLOCK = re.compile(r"(?P<what>.*) - at `\$\.(?P<path>clock(?:\.[^`]*)?)`", re.DOTALL)
 
 
 class JsonRequest(Request[Any, Any, Any]):
@@ -48,6 +53,13 @@ def read_body(body: bytes, kind: Any) -> Any:
     except RecursionError:
         raise BadJson("the body is nested too deep to read") from None
     except msgspec.ValidationError as error:
-        raise BadRequest(f"the body cannot be taken: {with_choices(error, kind)}") from None
+        raise BadRequest(_explain(error, body, kind)) from None
     except msgspec.DecodeError as error:
         raise BadJson(f"the body is not JSON: {error}") from None
+
+
+def _explain(error: msgspec.ValidationError, body: bytes, kind: Any) -> str:
+    """What is wrong with a body; of a clock, what TCP says of it, too."""
+    if clock := _AT_CLOCK.fullmatch(str(error)):
+        return explain_clock(clock["what"], clock["path"], msgspec.json.decode(body, type=dict[str, Raw]))
+    return f"the body cannot be taken: {with_choices(error, kind)}"

@@ -1,7 +1,8 @@
 """Who may act as a registered player: the one place where keys and passwords count.
 
 Every refusal costs the same work and has the same words, be there such a player or not: one digest and one comparison
-for a key, one run of argon2 for a password.
+for a key, one run of argon2 for a password. The words say which of these was sent, and nothing of what it was compared
+with.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from .proof import Proof as Proof
 from .registry import Registry
 
 MINUTE, HOUR = 60.0, 3_600.0
+#: What to do about a wrong key, in the words of gmcat and of all the clients.
+CHECK_KEY = "check the key (GM_KEY, or --key @FILE)"
 
 
 class Gate:
@@ -73,7 +76,7 @@ class Gate:
         if key is None and proof is not None and account is not None and proof == (player, account.key):
             return
         if not self._opens(account, key):
-            raise self._failed(refused_id(player), peer)
+            raise self._failed(refused_id(player, has_key=key is not None), peer)
 
     def admit_named(self, name: str, key: str | None, peer: str) -> Account:
         """The player of a name, for whoever has its key.
@@ -83,7 +86,7 @@ class Gate:
         """
         account = self.registry.named(name)
         if not self._opens(account, key) or account is None:
-            raise self._failed(refused_name(name), peer)
+            raise self._failed(refused_key(name) if key is not None else without_secret(name), peer)
         return self.registry.get(account.player) or account
 
     async def admit_with_password(self, name: str, password: str, peer: str) -> Account:
@@ -92,6 +95,16 @@ class Gate:
         A password can be guessed, so it is not compared where all attempts are used up (:class:`Guesses`).
 
         :raises Unauthorized: whoever asks does not.
+        :raises TooMany: there have been too many attempts, or there are now.
+        """
+        account = await self._with_password(name, password, peer)
+        if account is None:
+            raise Unauthorized(f"password: {wrong_password(name)}")
+        return account
+
+    async def _with_password(self, name: str, password: str, peer: str) -> Account | None:
+        """Return the player of a name if the password is the player's.
+
         :raises TooMany: there have been too many attempts, or there are now.
         """
         account = self.registry.named(name)
@@ -103,7 +116,7 @@ class Gate:
                 give_back()
                 self.guesses.know(name, peer)
                 return account
-        raise Unauthorized(refused_name(name))
+        return None
 
     async def admit_with_secret(self, name: str, secret: str, peer: str) -> Account:
         """The player of a name, for whoever has its key or its password, and does not say which it is.
@@ -114,7 +127,10 @@ class Gate:
         account = self.registry.named(name)
         if self._opens(account, secret) and account is not None:
             return self.registry.get(account.player) or account
-        return await self.admit_with_password(name, secret, peer)
+        account = await self._with_password(name, secret, peer)
+        if account is None:
+            raise Unauthorized(f"authorization: {wrong_password(name)}; without a password, a player sends its key")
+        return account
 
     def is_key(self, name: str, secret: str) -> bool:
         """Whether a secret is the key of the player of a name, which nobody guesses. It notes that it has been used."""
@@ -161,11 +177,26 @@ class Gate:
         return Unauthorized(words)
 
 
-def refused_id(player: int) -> str:
-    """The sentence for who is not let act as the player of an id."""
+def refused_id(player: int, *, has_key: bool) -> str:
+    """Return the sentence for a request that may not act as the player of an id.
+
+    :param has_key: whether a key was sent, right or wrong.
+    """
+    if has_key:
+        return f"player: the key does not belong to player {player}; {CHECK_KEY}"
     return f"player: {player} is a registered player's id, and acts with its key alone"
 
 
-def refused_name(name: str) -> str:
-    """The sentence for who is not let act as the player of a name."""
-    return f"name: {quote(name)} acts with its key or its password alone"
+def refused_key(name: str) -> str:
+    """Return the sentence for a name and a key that do not belong together."""
+    return f"name: the key does not belong to {quote(name)}; {CHECK_KEY}"
+
+
+def without_secret(name: str) -> str:
+    """Return the sentence for a name that comes with neither a key nor a password."""
+    return f"name: {quote(name)} acts with its key or its password alone; give one (GM_KEY, or --key @FILE)"
+
+
+def wrong_password(name: str) -> str:
+    """Return the end of the sentence for a name and a password that do not belong together."""
+    return f"wrong password for {quote(name)}; check both"

@@ -18,7 +18,7 @@ def read_clock_text(text: str) -> dict[str, float]:
     """
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise ValueError(f"is none of {CLOCK_TEXTS}")
+        raise ValueError(f"is no clock: write seconds, such as {CLOCK_TEXTS}")
     first = float(match["first"])
     match match["sign"]:
         case None:

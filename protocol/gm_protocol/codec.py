@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from functools import cache
 from typing import cast
 
@@ -17,6 +18,10 @@ from .messages import REQUESTS, SECRET_FIELDS, AnyRequest, ErrorReply, GameReque
 
 #: Fields of an object up to which a wrong one is looked for by name: a search takes a microsecond a field.
 MAX_FIELDS = 64
+#: Characters of a kind or a field's name up to which it is compared with those that are known; none is as long.
+MAX_WORD = 32
+#: Unknown fields that are compared with a missing one: a comparison takes ten microseconds.
+MAX_UNKNOWN = 8
 
 _request_decoder = msgspec.json.Decoder(AnyRequest)
 _object_decoder = msgspec.json.Decoder(dict[str, Raw])
@@ -127,29 +132,61 @@ def _kind(fields: dict[str, Raw], request_id: int | str | None) -> str:
         error = BadRequest(f"kind: must be a string, not {_as_sent(fields['kind'])}")
         raise InvalidRequest(error, id=request_id) from None
     if kind not in REQUESTS:
-        raise InvalidRequest(UnknownKind(f"kind: {quote(kind)} is none of {', '.join(REQUESTS)}"), id=request_id)
+        raise InvalidRequest(UnknownKind(f"kind: {quote(kind)} {_meant_kind(kind)}"), id=request_id)
     return kind
+
+
+def _meant_kind(kind: str) -> str:
+    """The end of the sentence about a kind that is unknown: the kind that it resembles, or else all of them."""
+    meant = _closest(kind.lower(), REQUESTS)
+    return f"is no kind; did you mean {meant}?" if meant else f"is none of {', '.join(REQUESTS)}"
+
+
+def _closest(word: str, known: Iterable[str]) -> str | None:
+    """The word that another one resembles; None where it resembles none, or is longer than any word."""
+    close = get_close_matches(word, known, n=1) if len(word) <= MAX_WORD else []
+    return close[0] if close else None
 
 
 def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
     """msgspec's message with the field and its value in front."""
     if missing := _MISSING.fullmatch(message):
-        return f"{missing[1]}: missing; {kind} needs it"
+        return f"{missing[1]}: missing; {kind} needs it{_misspelt(missing[1], kind, fields)}"
     match = _AT_FIELD.fullmatch(message)
     name = re.split(r"[.\[]", match["path"])[0] if match else ""
     if match is None or name not in fields:
         return _cut(message)
+    if name == "clock":
+        return explain_clock(match["what"], match["path"], fields)
     what, path = match["what"], match["path"]
     if name in SECRET_FIELDS:
         return f"{path}: {what[:1].lower()}{_cut(what[1:])}"
     value = _as_sent(fields[name])
     if what.startswith("Expected `str` matching regex"):  # one kind of string has one, and few people read them
         return f"{path}: {value}: {PLAYER_NAME_RULE}"
-    if path == "clock" and what.startswith("Expected"):  # what it is made of takes more than the names of types
-        return f"clock: {value} is no time control: {CLOCK_SHAPES}"
     if choices := _choices(kind, path):
         return f"{path}: {value} is none of {', '.join(choices)}"
     return f"{path}: {value}: {what[:1].lower()}{_cut(what[1:])}"
+
+
+def explain_clock(what: str, path: str, fields: Mapping[str, Raw]) -> str:
+    """Return what is wrong with the clock among some fields; names of types do not describe one.
+
+    :param what: msgspec's words.
+    :param path: where it found that, such as ``clock.initial``.
+    """
+    value = _as_sent(fields["clock"])
+    if path == "clock" and what.startswith("Expected"):
+        return f"clock: {value} is no time control: {CLOCK_SHAPES}"
+    return f"{path}: {value}: {what[:1].lower()}{_cut(what[1:])}"
+
+
+def _misspelt(missing: str, kind: str, fields: Iterable[str]) -> str:
+    """The end of the sentence about a missing field, where another one that is unknown resembles it."""
+    known = {"kind", *REQUESTS[kind].__struct_encode_fields__}
+    unknown = [name for name in fields if name not in known and len(name) <= MAX_WORD]
+    given = _closest(missing, unknown[:MAX_UNKNOWN])
+    return f"; is {quote(given)} a misspelling?" if given else ""
 
 
 @cache  # finding the types of a struct's fields takes longer than all the rest of a refusal

@@ -63,7 +63,7 @@ def test_other_games_of_the_same_ids_are_conflicts_or_get_new_ids(exported: Path
     assert gmd("import", "--data", data, mine).out == "Imported 2 games\n"
     assert gmd("import", "--data", data, exported) == (
         1,
-        "Imported 4 games, 1 could not be\n",
+        "Imported 4 games, 1 game could not be imported\n",
         f"{exported}, line 1: game 1 is there already, and another; --new-ids gives this one an id of its own\n",
     )
     more = write(tmp_path / "more.jsonl", [first, second, {**first, "game_id": 8}, {**first, "game_id": 7}])
@@ -118,7 +118,7 @@ def test_a_bad_line_is_said_and_the_others_are_imported(exported: Path, tmp_path
     file = tmp_path / "bad.jsonl"
     file.write_bytes(b"\n".join(texts))
     status, out, err = gmd("import", "--data", tmp_path / "new", file)
-    assert (status, out) == (1, f"Imported {len(BAD)} games, {len(BAD)} could not be\n")
+    assert (status, out) == (1, f"Imported {len(BAD)} games, {len(BAD)} games could not be imported\n")
     said = err.splitlines()
     for number, (line, (_, why)) in enumerate(zip(said, BAD.values(), strict=True)):
         expected = f"{file}, line {3 * number + 1}: {why}"
@@ -166,7 +166,7 @@ def test_pgn_games_are_as_their_text_says(tmp_path: Path) -> None:
     )
     assert import_pgn(tmp_path / "data", file, "--format", "pgn", "--black", 3) == (
         1,
-        "Imported 3 games, 3 could not be\n",
+        "Imported 3 games, 3 games could not be imported\n",
         joined(
             [
                 f"{file}, game 3: pgn: at 2. (ply 2): move: 'Ke3' is not legal for white in "
@@ -215,7 +215,7 @@ def test_a_game_with_a_null_move_is_taken_in_as_far_as_that(tmp_path: Path) -> N
     what = "is a null move, which chess does not have"
     assert import_pgn(data, file, "--white", 1, "--black", 2) == (
         1,
-        "Imported 3 games, 2 only as far as a null move, 1 could not be\n",
+        "Imported 3 games, 2 only as far as a null move, 1 game could not be imported\n",
         joined(
             [
                 f"{file}, game 1: its moves from ply 3 on are left out: 'Z0' {what}",
@@ -235,9 +235,9 @@ def test_a_game_with_a_null_move_is_taken_in_as_far_as_that(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "text", "status", "out", "complaints"),
     [
-        ("bad.pgn", "1. e4 e5 2. Ke3 *\n\n1. -- *\n", 2, "Imported 0 games, 2 could not be\n", 2),
-        ("bad.pgn", "no chess at all\n", 2, "Imported 0 games, 1 could not be\n", 1),
-        ("bad.jsonl", "{}\n[]\n", 2, "Imported 0 games, 2 could not be\n", 2),
+        ("bad.pgn", "1. e4 e5 2. Ke3 *\n\n1. -- *\n", 2, "Imported 0 games, 2 games could not be imported\n", 2),
+        ("bad.pgn", "no chess at all\n", 2, "Imported 0 games, 1 game could not be imported\n", 1),
+        ("bad.jsonl", "{}\n[]\n", 2, "Imported 0 games, 2 games could not be imported\n", 2),
         ("empty.pgn", "", 0, "Imported 0 games\n", 0),
         ("empty.jsonl", "\n", 0, "Imported 0 games\n", 0),
     ],
@@ -256,7 +256,7 @@ def test_where_games_are_there_already_the_status_is_1(exported: Path, tmp_path:
     gmd("import", "--data", data, exported)
     more.write_text(exported.read_text() + "{}\n")
     ran = gmd("import", "--data", data, more)
-    assert (ran.status, ran.out) == (1, "Imported 0 games, 5 were there, 1 could not be\n")
+    assert (ran.status, ran.out) == (1, "Imported 0 games, 5 were there, 1 game could not be imported\n")
 
 
 def test_beside_a_daemon_nothing_is_imported(exported: Path, tmp_path: Path) -> None:
@@ -283,6 +283,6 @@ def test_a_line_without_end_is_passed_over(exported: Path, tmp_path: Path) -> No
     file.write_bytes(b" " * (40 * 2**20) + b"\n" + exported.read_bytes())
     assert gmd("import", "--data", tmp_path / "data", file) == (
         1,
-        "Imported 5 games, 1 could not be\n",
+        "Imported 5 games, 1 game could not be imported\n",
         f"{file}, line 1: this is no game: the line is longer than {16 * 2**20} bytes\n",
     )

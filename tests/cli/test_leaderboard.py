@@ -11,6 +11,7 @@ from gmd.ranked.anchors import FURTHEST, BadAnchors, read_anchors
 from tests.cli.commands import Ran, change, gmd
 from tests.helpers import Json
 from tests.serving import served
+from tests.tls import make_certificates
 
 FIRST, SECOND = 2**52 + 1, 2**52 + 2
 
@@ -110,6 +111,36 @@ def test_what_cannot_be_asked_is_said(data: Path) -> None:
         ran = gmd("leaderboard", *arguments)
         assert ran.status == 2, ran
         assert said in ran.err
+
+
+def test_daemon_with_a_certificate_of_its_own_is_asked_by_http(tmp_path: Path) -> None:
+    certificates = make_certificates(tmp_path / "tls")
+    with served("--data", ":memory:", "--http", "--http-port", "0", *certificates.flags) as daemon:
+        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        ran = gmd("leaderboard", "--server", url, "--ca", certificates.ca, "--json")
+        assert (ran.status, json.loads(ran.out)) == (0, {"leaderboard": [], "games": 0})
+        for arguments, said in (
+            (("--server", url), "; name one to trust with --ca FILE"),
+            (
+                ("--server", url.replace("https:", "http:")),
+                "this port speaks TLS, and what came is not: the address begins with https://",
+            ),
+            (("--server", url, "--ca", certificates.key), f"--ca: {certificates.key} holds no certificate in PEM"),
+            (("--server", url, "--ca", tmp_path / "none"), f"--ca: {tmp_path / 'none'}: No such file or directory"),
+            (("--ca", certificates.ca), "--ca goes with --server https://..."),
+        ):
+            ran = gmd("leaderboard", *arguments)
+            assert ran.status == 2, ran
+            assert said in ran.err
+            assert "gmd serve" not in ran.err
+
+
+def test_https_where_there_is_no_tls_is_said() -> None:
+    with served("--data", ":memory:", "--http", "--http-port", "0") as daemon:
+        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        ran = gmd("leaderboard", "--server", url.replace("http:", "https:"))
+    assert ran.status == 2
+    assert "does this port speak TLS? Without TLS the address begins with http://" in ran.err
 
 
 def test_a_version_that_the_row_says_otherwise_is_found(data: Path) -> None:

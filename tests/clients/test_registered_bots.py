@@ -145,11 +145,12 @@ def refusal(bots: Bots, daemon: Served, language: str, *options: str, key: str |
 async def test_what_keeps_a_bot_out_is_said(bots: Bots, language: str, daemon_process: Served) -> None:
     daemon = daemon_process
     one = await register(daemon.port, f"barred-{language}")
-    alone = "acts with its key or its password alone"
-    for key in (None, "wrong", f"{one.key}x"):
-        assert alone in refusal(bots, daemon, language, "--player", one.name, "--opponent", "open", key=key)
+    by_name = ["--player", one.name, "--opponent", "open"]
+    assert "acts with its key or its password alone" in refusal(bots, daemon, language, *by_name)
+    for key in ("wrong", f"{one.key}x"):
+        assert f"the key does not belong to '{one.name}'" in refusal(bots, daemon, language, *by_name, key=key)
     by_id = ["--player", str(one.player), "--opponent", "open", "--key", "wrong"]
-    assert "acts with its key alone" in refusal(bots, daemon, language, *by_id, key=one.key)
+    assert f"the key does not belong to player {one.player}" in refusal(bots, daemon, language, *by_id, key=one.key)
     nowhere = ["--player", one.name, "--opponent", "open", "--key", "@nowhere"]
     assert "nowhere" in refusal(bots, daemon, language, *nowhere)
     async with client_of(daemon.port) as client:
@@ -225,7 +226,9 @@ async def test_the_bots_in_python_have_their_keys_from_there_too(
             assert await bot.game_id() > 0
         async with playing(*command, "--key", f"@{tmp_path / 'key'}", env=wrong) as bot:
             assert await bot.game_id() > 0
-    assert "acts with its key alone" in refusal(bots, daemon_process, language, *command[-4:], key="wrong")
+    assert f"the key does not belong to player {one.player}" in refusal(
+        bots, daemon_process, language, *command[-4:], key="wrong"
+    )
 
 
 # The bot in the shell.

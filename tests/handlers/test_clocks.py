@@ -441,8 +441,8 @@ async def test_clock_may_be_its_usual_text(variant: str) -> None:
         refused = await client.ask("new_game", player_white=1, player_black=2, variant=variant, clock="fast")
         assert (refused["code"], refused["error"]) == (
             "bad_request",
-            "clock: 'fast' is none of 300, 180+2, 1/0.05 (the seconds for the first and each later move); "
-            "null is no clock",
+            "clock: 'fast' is no clock: write seconds, such as 300, 180+2, 1/0.05 (the seconds for the first and each "
+            "later move), or null to play without",
         )
         refused = await client.ask("new_game", player_white=1, player_black=2, variant=variant, clock="0+2")
         assert refused["error"] == "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"

@@ -52,6 +52,14 @@ async def register(client: Client, name: str = "bot", **fields: Any) -> tuple[in
 
 
 def refused(player: int) -> Json:
+    """The reply to a request with a key that is not the player's."""
+    return {
+        "code": "unauthorized",
+        "error": f"player: the key does not belong to player {player}; check the key (GM_KEY, or --key @FILE)",
+    }
+
+
+def refused_without_key(player: int) -> Json:
     return {
         "code": "unauthorized",
         "error": f"player: {player} is a registered player's id, and acts with its key alone",
@@ -90,7 +98,7 @@ async def test_hello_proves_the_player_of_the_session(way: str) -> None:
         wrong = await client.ask("state", game_id=1, key="x")
         assert wrong == refused(player)
         await client.ask("hello", player=2)
-        assert await client.ask("state", game_id=1, player=player) == refused(player)
+        assert await client.ask("state", game_id=1, player=player) == refused_without_key(player)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +120,9 @@ async def test_a_password_is_good_for_hello_alone() -> None:
         player, _ = await register(client, password=PASSWORD)
         await client.new_game(1, 2)
         for fields in ({"password": PASSWORD}, {"key": PASSWORD}, {"name": "bot", "password": PASSWORD}):
-            assert await client.ask("state", game_id=1, player=player, **fields) == refused(player)
+            assert await client.ask("state", game_id=1, player=player, **fields) == (
+                refused(player) if "key" in fields else refused_without_key(player)
+            )
 
 
 @pytest.mark.parametrize(
@@ -163,7 +173,9 @@ async def test_a_player_rekeys_itself_and_its_session_goes_on() -> None:
         new = (await client.ask("rekey", token="t"))["key"]
         assert await client.ask("rekey", token="t") == {"player": player, "name": "bot", "key": new, "error": None}
         assert (await client.ask("new_game", player_white=player, player_black=2))["error"] is None
-        assert await other.ask("state", game_id=1) == refused(player)  # its session was begun with the old key
+        assert await other.ask("state", game_id=1) == refused_without_key(
+            player
+        )  # its session was begun with the old key
         lost = await other.ask("rekey", player=player, key=old, token="t")  # but the reply may have been lost
         assert lost["key"] == new
         assert (await other.ask("hello", player=player, key=new))["player"] == player
@@ -197,7 +209,7 @@ async def test_a_revoked_player_s_sessions_end_and_its_games_do_not(autojump_clo
         await trio.testing.wait_all_tasks_blocked()
         with structlog.testing.capture_logs() as logged:
             reply = await operator.ask("revoke", name="bot")
-            assert await asleep.receive() == refused(player)
+            assert await asleep.receive() == refused_without_key(player)
             for ended in (client, waiting, asleep):
                 assert await ended.closed()
         assert reply == {"player": player, "name": "bot", "error": None}
@@ -325,7 +337,7 @@ async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() 
         for name in ("bot", "nobody"):
             assert await client.ask("hello", name=name, password="wrong") == {
                 "code": "unauthorized",
-                "error": f"name: '{name}' acts with its key or its password alone",
+                "error": f"password: wrong password for '{name}'; check both",
             }
         looked_at = daemon.gate.passwords.verified
         reply = await client.ask("hello", name="nobody", password="wrong")

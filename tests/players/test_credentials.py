@@ -76,12 +76,9 @@ async def test_what_is_wrong_is_refused_in_the_same_words_and_is_not_remembered(
         credentials = Credentials(gate)
         await credentials.admit("Bot", PASSWORD, PEER)
         wrong = ["", "Correct horse", PASSWORD + " ", key[:-1]]
-        assert [await refused(credentials, "Bot", secret) for secret in wrong] == [
-            "name: 'Bot' acts with its key or its password alone"
-        ] * len(wrong)
-        assert (
-            await refused(credentials, "Nobody", PASSWORD) == "name: 'Nobody' acts with its key or its password alone"
-        )
+        words = "authorization: wrong password for '{}'; check both; without a password, a player sends its key"
+        assert [await refused(credentials, "Bot", secret) for secret in wrong] == [words.format("Bot")] * len(wrong)
+        assert await refused(credentials, "Nobody", PASSWORD) == words.format("Nobody")
         assert await refused(credentials, f"Bot\0{PASSWORD}", "") != ""
         assert len(credentials) == 1
 

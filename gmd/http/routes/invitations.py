@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gm_protocol.errors import GmError, NoSuchGame, NotAvailable
 from gm_protocol.messages import ClockOption
+from gm_protocol.options import ClockText
 from gmd.http.backend import Backend, FromDaemon
 from gmd.http.claims import Taken
 from gmd.http.guests import FromGuest, connection_of
@@ -39,8 +40,10 @@ class Invite(Struct, frozen=True, forbid_unknown_fields=True):
     opponent: str
     color: bool
     clock: Annotated[
-        ClockOption | UnsetType | None,
-        Meta(description="Seconds: initial and increment; null for none. 900 and 5 if left out."),
+        ClockOption | ClockText | UnsetType | None,
+        Meta(
+            description='Seconds: initial and increment, or such a text as "900+5"; null for none. 900+5 if left out.'
+        ),
     ] = UNSET
     fen: Annotated[str | UnsetType, Meta(description="Where the game begins; the usual start if left out.")] = UNSET
     reversible_moves: Annotated[

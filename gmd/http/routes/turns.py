@@ -162,7 +162,7 @@ async def resign(game_id: GameId, guest: FromGuest) -> Done:
     """On your turn alone. Resigning again, because the reply was lost, does nothing."""
     seat = await take_seat(guest, game_id)
     if not seat.over and not seat.may_act:
-        raise NotYourTurn("it is not your turn: a player resigns on its own")
+        raise NotYourTurn("it is not your turn: a player resigns on its own turn")
     await seat.resign()
     return Done()
 
