@@ -108,7 +108,11 @@ class SprtCommand(click.Command):
 @click.option("--data", metavar="DIRECTORY", help="Without --server: keep the games, as gmd serve does.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Without --server: where to watch the games.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Of all engines; may be given again.")
-@click.option("--movetime", type=POSITIVE, help="Seconds engines think about a move, without a clock.  [default: 1]")
+@click.option(
+    "--movetime",
+    type=POSITIVE,
+    help="Seconds engines think about a move at most, with a clock too.  [default: 1; with a clock, none]",
+)
 @click.option("--depth", type=click.IntRange(1), help="Plies engines search at most.")
 @click.option("--nodes", type=click.IntRange(1), help="Nodes engines search at most.")
 @click.option("--stall", type=POSITIVE, default=60.0, show_default=True, help="Seconds for a move without a clock.")
