@@ -52,16 +52,16 @@ def test_it_says_what_was_played_and_what_came_of_it(tmp_path: Path) -> None:
     assert shown[0] == "game 1: one - two 1/2-1/2, move limit, 24 plies"
     assert shown[1].startswith("game 2: two - one ")
     assert shown[4] == "one against two: won 0, drawn 4, lost 0; 50.0 %"
-    assert shown[5] == "Elo difference: not to be told from results that are all the same"
+    assert shown[5] == "Elo difference: unknown, since all results are the same"
     assert shown[6] == "pairs with 0, ½, 1, 1½, 2 points: 0, 0, 2, 0, 0"
     assert shown[7] == "games ended by: move limit 4"
     assert re.fullmatch(
         r"overhead a move \(charged by the clock, and not thought\): "
-        r"median -?\d+\.\d ms, worst \d+\.\d ms, of 88 moves",
+        r"median (?!-0\.0)-?\d+\.\d ms, worst \d+\.\d ms, of 88 moves",
         shown[8],
     )
     assert re.fullmatch(
-        r"hand-over \(from a bot's answer to its opponent's being told\): "
+        r"hand-over \(from a bot's answer to its opponent's turn\): "
         r"median \d+\.\d ms, worst \d+\.\d ms, of 92 moves",
         shown[9],
     )
@@ -365,7 +365,13 @@ WRONG = {
     (*TWO, "--resume"): "--resume needs --json-out, the record to go on with",
     (*TWO, "--margin", "5"): "--margin is of a clock: give --clock, too",
     (*TWO, "--variant", "rbc"): "one plays chess960, crazyhouse, standard, and not rbc",
-    (*TWO, "--sprt"): "--sprt: needs elo0= and elo1=",
+    (*TWO, "--sprt"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
+    (*TWO, "--sprt", "elo0=0"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
+    (*TWO, "--sprt", "elo0=0 elo1=5"): "--sprt: elo0: '0 elo1=5' is not a number; write --sprt elo0=0 elo1=10",
+    (
+        *TWO,
+        "--sprt=elo2=0",
+    ): "--sprt: 'elo2=0' is unknown; there are elo0=, elo1=, alpha=, beta= and model=, as in --sprt",
     (*TWO, "--sprt", "elo0=5", "elo1=5"): "--sprt: elo0=5 is not below elo1=5",
     (*TWO, AT_RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt is for two bots",
     (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",

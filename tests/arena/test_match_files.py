@@ -85,7 +85,7 @@ def test_replay_says_which_line_of_a_match_is_none(missing: str, blind: Path, tm
 def test_histories_are_of_blind_chess(tmp_path: Path) -> None:
     status, _, complaints = run(*TWO, "--variant", "standard", "--histories", tmp_path / "histories")
     assert status == 2
-    assert "--histories is of rbc, and standard is played; --pgn-out writes its games" in complaints
+    assert "--histories needs --variant rbc; for standard use --pgn-out" in complaints
 
 
 def test_histories_are_written_anew_where_a_match_goes_on(blind: Path) -> None:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import chess
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gm_arena.bot import BotFailed, BotUnusable, Place
 from gm_arena.bridge import Bridge, BridgeError, Server
 from gm_arena.uci_bot import Limits, UciBots
+from gm_client.blocking import Color, GameState
 from gm_client.trio_client import connect
 from tests.arena.playing import BOTS, Witness, bridged, new_games
 from tests.serving import Served
 from tests.tools import require_tool
 
 ME, OTHER = 74_001, 74_002
+COLORS: tuple[Color, ...] = get_args(Color)
 
 Engines = Callable[..., UciBots]
 
@@ -63,8 +67,8 @@ async def test_it_is_given_the_position_and_all_moves(engine: Engines, told: Pat
         (
             {"clock": {"initial": 100, "increment": 2}},
             Limits(seconds=5),
-            "go wtime 100000 btime 100000 winc 2000 binc 2000",
-            "",
+            "go wtime 100000 btime 100000 winc 2000 binc 2000 movetime 5000",
+            "movetime 5000",
         ),
         ({"clock": {"initial": 60}}, Limits(depth=3), "go wtime 60000 btime 60000 winc 0 binc 0 depth 3", ""),
         ({"clock": {"first_move": 9, "per_move": 7}}, None, "go wtime 9000 btime 9000 movestogo 1", "movestogo 1"),
@@ -83,6 +87,37 @@ async def test_it_is_given_the_clocks_or_limits(
     rounded = [str(round(int(word), -3)) if word.isdecimal() and int(word) > 8000 else word for word in words]
     assert " ".join(rounded) == first
     assert ended.endswith(last)
+
+
+def clocks(white: float, black: float, turn: Color) -> GameState:
+    return cast(GameState, {"clock": {"white": white, "black": black}, "turn": turn})
+
+
+@pytest.mark.parametrize(
+    ("clock", "seconds", "line"),
+    [
+        ({"initial": 60.0}, 2.0, "go wtime 40000 btime 30000 winc 0 binc 0 movetime 2000"),
+        ({"initial": 60.0}, 9.0, "go wtime 40000 btime 30000 winc 0 binc 0 movetime 4000"),
+        ({"initial": 60.0, "increment": 1.5}, 9.0, "go wtime 40000 btime 30000 winc 1500 binc 1500 movetime 5500"),
+        ({"initial": 60.0, "increment": 50.0}, 90.0, "go wtime 40000 btime 30000 winc 50000 binc 50000 movetime 32000"),
+        ({"first_move": 60.0, "per_move": 40.0}, 50.0, "go wtime 40000 btime 30000 movestogo 1 movetime 32000"),
+        ({"initial": 60.0}, None, "go wtime 40000 btime 30000 winc 0 binc 0"),
+    ],
+)
+def test_movetime_is_the_most_with_a_clock_and_no_more_than_the_clock_allows(
+    clock: dict[str, float], seconds: float | None, line: str
+) -> None:
+    assert Limits(seconds=seconds).of(clocks(40.0, 30.0, "white"), {"clock": clock}) == line
+
+
+@given(st.floats(0.001, 1e4), st.floats(0.0, 1e4), st.floats(0.0, 100.0), st.booleans(), st.sampled_from(COLORS))
+def test_movetime_is_never_above_what_was_asked_for_or_what_is_left(
+    seconds: float, left: float, increment: float, for_one_move: bool, turn: Color
+) -> None:
+    clock = {"first_move": 1.0, "per_move": 1.0} if for_one_move else {"initial": 1.0, "increment": increment}
+    state = clocks(left, 5e4, turn) if turn == "white" else clocks(5e4, left, turn)
+    sent = int(Limits(seconds=seconds).of(state, {"clock": clock}).rpartition(" movetime ")[2])
+    assert sent <= max(1, round(1000 * min(seconds, left)))
 
 
 @pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])

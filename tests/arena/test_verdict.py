@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gm_arena.evidence import exact_p
+from gm_arena.match.summary import meeting
 from gm_arena.match.text import coloured
-from gm_arena.match.verdict import Verdict, verdict
+from gm_arena.match.verdict import Verdict, lead_sureness, point_differences, verdict
 from gm_arena.sprt import Sprt
 
 Records = list[dict[str, Any]]
@@ -169,16 +171,16 @@ def test_sequential_test_is_told_in_words(elo0: float, elo1: float, passes: str,
     good, bad = single("w" * 300 + "d" * 200 + "l" * 200), single("w" * 200 + "d" * 200 + "l" * 300)
     labels = ["new", "old"]
     assert verdict(good, labels, test) == Verdict(
-        f"new passes the test: {passes}, 95.0 % sure, after 700 games, Elo +50 (+28 to +72)", "good"
+        f"new passes the test: {passes} (error rate 5 %), after 700 games, Elo +50 (+28 to +72)", "good"
     )
     assert verdict(bad, labels, test) == Verdict(
-        f"new fails the test: {fails}, 95.0 % sure, after 700 games, Elo -50 (-72 to -28)", "bad"
+        f"new fails the test: {fails} (error rate 5 %), after 700 games, Elo -50 (-72 to -28)", "bad"
     )
 
 
 def test_sequential_test_that_goes_on_says_for_how_long() -> None:
     assert text(single("wdl" * 20), sprt=Sprt(0, 10, model="normalized")) == (
-        "not decided: the test goes on after 60 games; about 11,000 more games would end it, on average and at most"
+        "not decided: the test goes on after 60 games; about 11,000 more are to be expected at most"
     )
 
 
@@ -214,8 +216,26 @@ def round_robin(strongest: int, drawn: int) -> Records:
 def test_table_names_the_strongest_where_it_is_told_from_each_other() -> None:
     assert text(round_robin(12, 20), "b", "a", "c") == ("a is the strongest: 44 of 64 points, 99.9 % sure against b")
     assert text(round_robin(1, 6), "b", "a", "c") == (
-        "not decided which is the strongest: a leads with 8 of 14 points, b has 7 of 14; 71.7 % sure that a is stronger"
+        "not decided which is the strongest: a leads with 8 of 14 points, b has 7 of 14"
     )
+    assert text(round_robin(4, 6), "b", "a", "c") == (
+        "not decided which is the strongest: a leads with 14 of 20 points, b has 10 of 20; "
+        "93.8 % sure that a is stronger"
+    )
+
+
+def test_lead_in_a_table_counts_games_against_others_with_the_same_colour() -> None:
+    records = single("wd", "a", "b") + single("wwl", "a", "c") + single("ld", "b", "c") + single("l", "c", "b")
+    assert point_differences(records, "a", "b") == [2, 0, 2, 1]
+    assert point_differences(records, "b", "a") == [-2, 0, -2, -1]
+
+
+@given(st.lists(st.sampled_from("wdl"), min_size=1, max_size=30))
+def test_two_bots_are_as_sure_by_a_table_as_by_their_match_at_most(results: list[str]) -> None:
+    records = single("".join(results), "a", "b")
+    sample = meeting(records, "a", "b").sample
+    if sample.mean > 0.5:
+        assert lead_sureness(records, ["a", "b"], "a", "b") <= 1.0 - exact_p(sample) + 1e-9
 
 
 @given(st.lists(st.sampled_from("wdl"), min_size=1, max_size=40), st.booleans())

@@ -87,7 +87,9 @@ from .stopping import SIGNALS
     "--option", "options", multiple=True, metavar="NAME=VALUE", help="An engine's option; may be given again."
 )
 @click.option(
-    "--movetime", type=POSITIVE, help="Seconds an engine thinks about a move where there is no clock.  [default: 1]"
+    "--movetime",
+    type=POSITIVE,
+    help="Seconds an engine thinks about a move at most, with a clock too.  [default: 1; with a clock, none]",
 )
 @click.option("--depth", type=click.IntRange(1), help="Plies an engine searches at most.")
 @click.option("--nodes", type=click.IntRange(1), help="Nodes an engine searches at most.")

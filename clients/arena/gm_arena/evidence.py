@@ -13,6 +13,7 @@ that size. Source: any textbook, such as G. Snedecor and W. Cochran, "Statistica
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Literal
 
@@ -20,6 +21,10 @@ from .statistics import Sample, likelihood_of_superiority, score_of_elo
 
 #: How sure it must be that one is stronger, before it is told: 97.5 % for either side, 95 % for both.
 TELLS = 0.975
+
+#: How sure it must be to be worth saying. Below this a lead says nothing: equal bots are as far apart, too, in more
+#: than half of their matches, one way or the other.
+WORTH_SAYING = 0.75
 
 #: How often a match of the length that :func:`games_that_tell` gives does tell the difference.
 POWER = 0.8
@@ -38,15 +43,22 @@ def exact_p(sample: Sample) -> float:
 
     1 where there are no games, or the score is even.
     """
-    deviations = _deviations(sample)
-    if deviations == 0:
+    small = sample.counts[1] + sample.counts[3] if _paired(sample) else 0
+    return sign_flip_p(small, sample.counts[0] + sample.counts[-1], abs(_deviations(sample)))
+
+
+def sign_flip_p(small: int, large: int, lead: int) -> float:
+    """Return how probable it is that the sum of deviations of random signs is at least a lead; 1 without a lead.
+
+    :param small: how many deviations are of 1.
+    :param large: how many are of 2.
+    """
+    if lead <= 0:
         return 1.0
-    small = sample.counts[1] + sample.counts[3] if _paired(sample) else 0  # deviations of 1, the others being of 2
-    large = sample.counts[0] + sample.counts[-1]
     at_least = _tails(small)
     total = 0.0
     for positive in range(large + 1):
-        missing = abs(deviations) - 2 * (2 * positive - large)
+        missing = lead - 2 * (2 * positive - large)
         needed = math.ceil((missing + small) / 2)
         total += math.exp(_log_half(large, positive)) * at_least[min(max(needed, 0), small + 1)]
     return min(1.0, total)
@@ -60,6 +72,22 @@ def sureness(sample: Sample) -> float:
     exact = 1.0 - exact_p(sample)
     likelihood = likelihood_of_superiority(sample)
     return exact if likelihood is None else min(exact, max(likelihood, 1.0 - likelihood))
+
+
+def sureness_of_differences(differences: Sequence[int], likelihood: float) -> float:
+    """Return the same of two who have played others, too.
+
+    :param differences: what one has scored more than the other in games that are alike for both, in half-points from -2
+        to 2. Between equal players each is as likely to be the other way round.
+    :param likelihood: of superiority, by the mean and the variance of all games.
+    """
+    small, large = (sum(abs(difference) == size for difference in differences) for size in (1, 2))
+    return min(1.0 - sign_flip_p(small, large, sum(differences)), likelihood)
+
+
+def is_worth_saying(sure: float) -> bool:
+    """Return whether so much sureness says anything: whether it is :data:`WORTH_SAYING`."""
+    return sure >= WORTH_SAYING - 1e-9
 
 
 def told(sample: Sample) -> Side | None:

@@ -34,27 +34,46 @@ MAX_LINES, MAX_BYTES = 100_000, 16 << 20
 LINES_A_STEP = 500
 
 
+#: The share of the clock that ``movetime`` may ask for, besides the increment: some engines then take exactly that, and
+#: look at no clock.
+MOVETIME_SHARE = 0.1
+#: The same of a clock that is for one move alone. The rest is for the way to the server.
+MOVETIME_SHARE_OF_A_MOVE = 0.8
+
+
 @dataclass(frozen=True)
 class Limits:
-    """What an engine's thought ends by. Seconds hold where the game has no clock, the others always."""
+    """Limits of an engine's thought about one move: seconds, plies and nodes, each of them the most that it takes.
+
+    Without seconds an engine shares out a clock as it likes; without a clock it thinks for a second.
+    """
 
     seconds: float | None = None
     depth: int | None = None
     nodes: int | None = None
 
     def of(self, state: GameState, options: Mapping[str, Any]) -> str:
-        """The line that has it think about one move."""
+        """Return the line that has the engine think about one move.
+
+        :param state: the game's, with the engine's side to move.
+        :param options: the game's.
+        """
         clock, kind = state["clock"], options.get("clock")
         if clock is None or kind is None:
             counted = self.depth is not None or self.nodes is not None
             seconds = self.seconds or (None if counted else DEFAULT_MOVE_SECONDS)
             return go(depth=self.depth, nodes=self.nodes, seconds=seconds)
         white, black = float(clock["white"] or 0), float(clock["black"] or 0)
+        left = white if state["turn"] == "white" else black
         if "initial" in kind:
-            clocks = Clocks(white, black, kind.get("increment", 0.0))
+            increment = kind.get("increment", 0.0)
+            clocks = Clocks(white, black, increment)
+            most = min(MOVETIME_SHARE * left + increment, MOVETIME_SHARE_OF_A_MOVE * left)
         else:  # so much for this move, and what is left of it is lost
             clocks = Clocks(white, black, moves_to_go=1)
-        return go(clocks, depth=self.depth, nodes=self.nodes)
+            most = MOVETIME_SHARE_OF_A_MOVE * left
+        seconds = None if self.seconds is None else min(self.seconds, most)
+        return go(clocks, depth=self.depth, nodes=self.nodes, seconds=seconds)
 
 
 class UciBots(Bots):

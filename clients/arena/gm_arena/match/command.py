@@ -38,7 +38,7 @@ class SprtCommand(click.Command):
                 behind += 1
             words += [word for test in args[at + 1 : behind] for word in ("--sprt", test)]
             if behind == at + 1:
-                raise click.UsageError("--sprt: needs elo0= and elo1=", ctx)
+                raise click.UsageError(f"--sprt needs elo0 and elo1; write {settings.SPRT_EXAMPLE}", ctx)
             args = args[:at] + args[behind:]
         return super().parse_args(ctx, [*words, *args])
 
@@ -108,7 +108,11 @@ class SprtCommand(click.Command):
 @click.option("--data", metavar="DIRECTORY", help="Without --server: keep the games, as gmd serve does.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Without --server: where to watch the games.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Of all engines; may be given again.")
-@click.option("--movetime", type=POSITIVE, help="Seconds engines think about a move, without a clock.  [default: 1]")
+@click.option(
+    "--movetime",
+    type=POSITIVE,
+    help="Seconds engines think about a move at most, with a clock too.  [default: 1; with a clock, none]",
+)
 @click.option("--depth", type=click.IntRange(1), help="Plies engines search at most.")
 @click.option("--nodes", type=click.IntRange(1), help="Nodes engines search at most.")
 @click.option("--stall", type=POSITIVE, default=60.0, show_default=True, help="Seconds for a move without a clock.")
@@ -125,7 +129,7 @@ def match(bots: tuple[str, ...], **given: Any) -> None:
     Example: gmd match new=uci:./new old=uci:./old --games 400 --clock 10+0.1 --concurrency 0
 
     Play BOTS against each other: games with colours in turn, several at once, each bot of each game in a process of
-    its own; and say what came of it, with its likelihood.
+    its own; and say which is the stronger, and how sure that is.
 
     A bot is reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND, a bot that is installed (minimax,
     random), or gm:PLAYER, who plays on the server by itself. NAME=BOT calls it by a name; uci[movetime=0.1,Hash=16]:...
@@ -167,7 +171,7 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     variant = settings.variant_of(entrants, given)
     _check_places(entrants, variant, given)
     if given["histories"] is not None and variant != "rbc":
-        raise click.UsageError(f"--histories is of rbc, and {variant} is played; --pgn-out writes its games")
+        raise click.UsageError(f"--histories needs --variant rbc; for {variant} use --pgn-out")
     return play_match(bots, entrants, variant, given, sprt=sprt)
 
 

@@ -168,7 +168,7 @@ class TimedTurn(Turn):
         """:param tells: whether the game's clock has a use for it."""
         self.__dict__.update(turn.__dict__)
         self._between, self._tells = between, tells
-        self.thought = 0.0
+        self.thought = self._last = 0.0
         self.moved: GameState | None = None
         self._since = trio.current_time()
 
@@ -191,9 +191,11 @@ class TimedTurn(Turn):
         return await super().end_game(termination)
 
     def _answered(self) -> None:
-        self.thought += trio.current_time() - self._since
+        """Measure what the bot has thought before its next request; the server is sent the same number."""
+        self._last = trio.current_time() - self._since
+        self.thought += self._last
 
     def _ask(self, kind: str, **fields: Any) -> Asked:
         if self._tells:
-            fields["thought"] = trio.current_time() - self._since
+            fields["thought"] = self._last
         return super()._ask(kind, **fields)

@@ -96,8 +96,10 @@ class Report(AbstractContextManager["Report"]):
             return ""
         if not self._tests:
             return f"about {duration(seconds)} to go"
-        likely = self.pace.seconds_left(self._standing.games + self._standing.games_left(self._games)) or 0.0
-        return f"about {duration(likely)} to go, at most {duration(seconds)}"
+        played = self._standing.games
+        likely = duration(self.pace.seconds_left(played + self._standing.games_left(self._games)) or 0.0)
+        most = duration(seconds)
+        return f"about {likely} to go" + (f", at most {most}" if most != likely else "")
 
     def _count(self, record: Record) -> None:
         self._standing.add(record)

@@ -24,6 +24,9 @@ from .plan import Fixture, fixtures
 #: is more than any machine takes that is of use for bots that think in milliseconds, and nobody gains by it.
 LAG = 1000
 
+#: What a sequential test is asked for with.
+SPRT_EXAMPLE = "--sprt elo0=0 elo1=10"
+
 #: NAME=BOT. A bot has its first = behind a colon or a bracket, if it has one.
 _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
 
@@ -159,13 +162,14 @@ def sprt_of(words: Sequence[str]) -> Sprt | None:
     for word in words:
         name, _, value = word.partition("=")
         if name not in ("elo0", "elo1", "alpha", "beta", "model"):
-            raise click.UsageError(f"--sprt: {word!r} is none of elo0=, elo1=, alpha=, beta=, model=")
+            known = "elo0=, elo1=, alpha=, beta= and model="
+            raise click.UsageError(f"--sprt: {word!r} is unknown; there are {known}, as in {SPRT_EXAMPLE}")
         try:
             fields[name] = value if name == "model" else float(value)
         except ValueError:
-            raise click.UsageError(f"--sprt: {name}: {value!r} is no number") from None
+            raise click.UsageError(f"--sprt: {name}: {value!r} is not a number; write {SPRT_EXAMPLE}") from None
     if not {"elo0", "elo1"} <= fields.keys():
-        raise click.UsageError("--sprt: needs elo0= and elo1=")
+        raise click.UsageError(f"--sprt needs elo0 and elo1; write {SPRT_EXAMPLE}")
     try:
         return Sprt(**fields)
     except ValueError as error:

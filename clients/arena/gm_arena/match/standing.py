@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..crosstable import halves
-from ..evidence import sureness
+from ..evidence import is_worth_saying, sureness
 from ..sprt import Sprt
 from ..statistics import elo_difference
 from .record import Record
@@ -49,8 +49,9 @@ class Standing:
         parts = [percent(two.games.mean)]
         if elo_difference(two.estimated) is not None:
             parts.append(elo_text(two))
-        if self._sprt is None and two.games.mean != 0.5:
-            parts.append(f"{percent(sureness(two.sample))} sure")
+        if self._sprt is None and is_worth_saying(sure := sureness(two.sample)):
+            leader = two.one if two.sample.mean > 0.5 else two.other
+            parts.append(f"{percent(sure)} sure that {short(leader)} is stronger")
         if self._sprt is not None:
             llr = self._sprt.llr(two.sample)
             parts.append(f"LLR {llr:.2f} (ends at {self._sprt.lower:.2f} or {self._sprt.upper:.2f})")

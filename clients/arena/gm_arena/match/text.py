@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from ..crosstable import Table, crosstable, halves, standings, text_table
+from ..evidence import FEW
 from ..sprt import Sprt
 from ..statistics import Sample, elo_difference, likelihood_of_superiority
 from .record import Record
 from .summary import Meeting, endings, faults, hand_over, meeting, overhead, table_games
-from .verdict import Verdict, verdict
+from .verdict import Verdict, percent, verdict
 
 #: Games of two that a cell of a crosstable shows one by one.
 MOST_IN_CELL = 8
@@ -82,12 +83,11 @@ def lines_of(two: Meeting) -> list[str]:
     lines = [f"{two.one} against {two.other}: won {wins}, drawn {draws}, lost {losses}; {share:.1f} %"]
     elo, likelihood = elo_difference(estimated), likelihood_of_superiority(estimated)
     if elo is None or likelihood is None:
-        lines.append("Elo difference: not to be told from results that are all the same")
+        lines.append("Elo difference: unknown, since all results are the same")
     else:
-        lines.append(
-            f"Elo difference: {elo.value:+.1f}, with 95 % from {elo.low:+.1f} to {elo.high:+.1f}; "
-            f"likelihood of superiority {100.0 * likelihood:.1f} %"
-        )
+        line = f"Elo difference: {elo.value:+z.1f}, with 95 % from {elo.low:+z.1f} to {elo.high:+z.1f}"
+        likely = f"; likelihood of superiority {percent(likelihood)}" if two.sample.size >= FEW else ""
+        lines.append(line + likely)
     if two.pairs.size:
         lines.append("pairs with 0, ½, 1, 1½, 2 points: " + ", ".join(map(str, two.pairs.counts)))
     return lines
@@ -113,10 +113,10 @@ def cost_lines(records: Sequence[Record]) -> list[str]:
     """What the runner, the daemon and the machine took: of the bots' time, and between their answers."""
     costs = {
         "overhead a move (charged by the clock, and not thought)": overhead(records),
-        "hand-over (from a bot's answer to its opponent's being told)": hand_over(records),
+        "hand-over (from a bot's answer to its opponent's turn)": hand_over(records),
     }
     return [
-        f"{what}: median {1e3 * cost.median:.1f} ms, worst {1e3 * cost.worst:.1f} ms, of {cost.moves} moves"
+        f"{what}: median {1e3 * cost.median:z.1f} ms, worst {1e3 * cost.worst:z.1f} ms, of {cost.moves} moves"
         for what, cost in costs.items()
         if cost is not None
     ]

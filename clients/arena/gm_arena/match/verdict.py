@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,7 +11,16 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 from ..crosstable import halves
-from ..evidence import FEW, TELLS, cautious_variance, next_goal, sureness, told
+from ..evidence import (
+    FEW,
+    TELLS,
+    cautious_variance,
+    is_worth_saying,
+    next_goal,
+    sureness,
+    sureness_of_differences,
+    told,
+)
 from ..sprt import Sprt
 from ..statistics import Interval, elo_difference, elo_interval, score_interval
 from .record import Record
@@ -71,13 +81,13 @@ def of_test(two: Meeting, sprt: Sprt) -> Verdict:
     """Return how a sequential test has ended, in words; where it has not, how many games it takes."""
     decided = sprt.verdict(two.sample) if two.sample.size else None
     if decided is None:
-        left = f"about {_round(sprt.games_left(two.sample))} more games would end it, on average and at most"
+        left = f"about {_round(sprt.games_left(two.sample))} more are to be expected at most"
         return Verdict(f"not decided: the test goes on after {_games(two.games.size)}; {left}", "open")
     error, bound = (sprt.alpha, sprt.elo0) if decided == "H1" else (sprt.beta, sprt.elo1)
     name = "" if sprt.model == "logistic" else f"{sprt.model} "
     passes, tone = ("passes", "good") if decided == "H1" else ("fails", "bad")
     means = _than(bound, f"{name}Elo", two.other, more=decided == "H1")
-    text = f"{two.one} {passes} the test: {means}, {percent(1.0 - error)} sure, after {_games(two.games.size)}"
+    text = f"{two.one} {passes} the test: {means} (error rate {100.0 * error:g} %), after {_games(two.games.size)}"
     return Verdict(text + _elo_clause(two), tone)  # type: ignore[arg-type]
 
 
@@ -105,14 +115,17 @@ def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
     if sure[nearest] >= TELLS:
         return Verdict(f"{leader} is the strongest: {scored}, {percent(sure[nearest])} sure against {nearest}", "good")
     behind = f"{nearest} has {halves(points[nearest] / 2)} of {played[nearest]}"
-    lead = f"{leader} leads with {scored}, {behind}; {percent(sure[nearest])} sure that {leader} is stronger"
+    lead = f"{leader} leads with {scored}, {behind}"
+    if is_worth_saying(sure[nearest]):
+        lead += f"; {percent(sure[nearest])} sure that {leader} is stronger"
     return Verdict(f"not decided which is the strongest: {lead}", "open")
 
 
 def lead_sureness(records: Sequence[Record], labels: Sequence[str], one: str, other: str) -> float:
     """Return how sure it is that one bot of a table is stronger than another, by all games of the two.
 
-    By the difference of their shares of the points, and its variance; the games between them count for both.
+    As of a match of two, it is the lower of an exact test and of a likelihood by mean and variance: here of the
+    difference of their shares of the points, for which the games between them count twice.
     """
     played = {label: len(_halves_of(records, label)) for label in (one, other)}
     if not all(played.values()):
@@ -122,7 +135,25 @@ def lead_sureness(records: Sequence[Record], labels: Sequence[str], one: str, ot
     for third in set(labels) - {one, other}:
         for label in (one, other):
             variance += _points_variance(meeting(records, label, third)) / played[label] ** 2
-    return NormalDist().cdf((shares[one] - shares[other]) / math.sqrt(variance))
+    likelihood = NormalDist().cdf((shares[one] - shares[other]) / math.sqrt(variance))
+    return sureness_of_differences(point_differences(records, one, other), likelihood)
+
+
+def point_differences(records: Iterable[Record], one: str, other: str) -> list[int]:
+    """Return what one bot has scored more than another, in half-points: in each game between them, and in each two
+    games against a third that they have played with the same colour, in their order.
+    """
+    between: list[int] = []
+    against: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: {one: [], other: []})
+    for record in records:
+        if {record["white"], record["black"]} == {one, other}:
+            between.append(2 * half_points(record, one) - 2)
+            continue
+        for color, opposite in (("white", "black"), ("black", "white")):
+            if record[color] in (one, other):
+                against[record[opposite], color][record[color]].append(half_points(record, record[color]))
+    thirds = (zip(games[one], games[other], strict=False) for games in against.values())
+    return between + [mine - yours for pairs in thirds for mine, yours in pairs]
 
 
 def repeats(records: Iterable[Record]) -> int | None:

@@ -28,7 +28,7 @@ COMMAND = shlex.join([sys.executable, "-P", "-m", "gm_bots.minimax"])
 def make(**options: str) -> Bots:
     """The entry point.
 
-    :param options: ``depth``, ``nodes`` and ``movetime`` (seconds, where there is no clock) limit the search;
+    :param options: ``depth``, ``nodes`` and ``movetime`` (seconds, with a clock too) limit the search of a move;
         ``seed``, ``margin`` and ``hash`` are the engine's options of these names; ``check_extension=off`` takes from
         a side in check the ply that it is given more.
     """

@@ -26,7 +26,7 @@ class Settings:
 
     :ivar depth: plies, at most.
     :ivar nodes: positions, at most.
-    :ivar seconds: for a move where there is no clock.
+    :ivar seconds: for a move, at most, with a clock too.
     :ivar seed: of what chooses among moves of nearly the same score.
     :ivar margin: how much worse such a move may be, in hundredths of a pawn.
     :ivar hash_mebibytes: what the transposition table may grow to.

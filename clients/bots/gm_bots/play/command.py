@@ -44,7 +44,9 @@ def _board(ctx: click.Context, param: click.Parameter, fen: str | None) -> chess
     "--level", type=click.Choice(list(LEVELS)), default=DEFAULT_LEVEL, show_default=True, help="How strong minimax is."
 )
 @click.option("--fen", "board", callback=_board, help="The position to start from.  [default: the usual one]")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Of what the bot draws, to have the same again.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the bot's random choices: the same seed repeats them."
+)
 @click.pass_context
 def play(
     ctx: click.Context, bot: str, variant: str | None, color: str, level: str, board: chess.Board, seed: int | None

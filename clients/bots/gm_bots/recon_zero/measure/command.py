@@ -76,8 +76,8 @@ def evaluate(checkpoint: Path | None, **given: Any) -> None:
     """\b
     Example: gmd evaluate --against random --games 20
 
-    Play a CHECKPOINT of recon-zero against others, and say how strong it is. Without one, the bot plays as it does
-    where nothing is said.
+    Play a CHECKPOINT of recon-zero against others, and say how strong it is. Without one, the bot plays with the
+    network that comes with gmd.
 
     The others are reconchess's own bots, of which TroutBot needs Stockfish. --against takes others: files of
     checkpoints (.pt), names of reconchess's bots, and bots as gmd match takes them; a checkpoint plays with the same
