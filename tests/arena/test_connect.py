@@ -104,7 +104,7 @@ def test_it_says_what_it_plays_and_how_that_ends(daemon_process: Served, client:
         for turn in client.turns(game_id, player=OTHER):
             turn.sense(None)
             turn.move(None)
-        bot.line(rf"game {game_id}: drawn as white, 1/2-1/2 draw_turn_limit, 2 plies, \d+\.\d s")
+        bot.line(rf"game {game_id}: drawn as white, 1/2-1/2 turn limit, 2 plies, \d+\.\d s")
         assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
 
 

@@ -60,11 +60,11 @@ def test_a_game_is_a_line_for_each_move(daemon_process: Served) -> None:
         game_id = client.new_game(1, 2)["game_id"]
         play(client, game_id, "f3", "e5")
         with watching(daemon_process, game_id) as spectator:
-            assert spectator.lines(4) == [f"game {game_id}: 1 – 2", "not over", "1. f3", "1... e5"]
+            assert spectator.lines(4) == [f"game {game_id}: 1 – 2", "in progress", "1. f3", "1... e5"]
             client.move(game_id, "g4", player=1)
             assert spectator.lines(1) == ["2. g4"]
             client.move(game_id, "Qh4#", player=2)
-            assert spectator.ends() == (0, "2... Qh4#\n0-1 victory_black\n", "")
+            assert spectator.ends() == (0, "2... Qh4#\n0-1 checkmate\n", "")
 
 
 def test_a_game_that_black_begins_is_numbered_so_and_has_its_clocks(daemon_process: Served) -> None:
@@ -74,14 +74,14 @@ def test_a_game_that_black_begins_is_numbered_so_and_has_its_clocks(daemon_proce
         for player in (1, 2):
             client.state(game_id, player=player)
         with watching(daemon_process, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 2 – 1", "not over"]
+            assert spectator.lines(2) == [f"game {game_id}: 2 – 1", "in progress"]
             for number, (move, player) in enumerate([("Kd7", 1), ("O-O-O+", 2)]):
                 client.move(game_id, move, player=player)
                 (shown,) = spectator.lines(1)
                 assert shown.startswith(["9... Kd7   White ", "10. O-O-O+   White "][number])
                 assert "Black 2:0" in shown
             client.end_game(game_id, "resignation_black", player=1)
-            assert spectator.ends() == (0, "1-0 resignation_black\n", "")
+            assert spectator.ends() == (0, "1-0 resignation\n", "")
 
 
 def test_without_an_id_it_is_the_newest_live_game_and_players_have_names() -> None:
@@ -96,14 +96,14 @@ def test_without_an_id_it_is_the_newest_live_game_and_players_have_names() -> No
         over = client.new_game(1, 2)["game_id"]
         client.end_game(over, "resignation_white", player=1)
         with watching(daemon) as spectator:
-            assert spectator.lines(2) == [f"game {newest}: ada – 5", "not over"]
+            assert spectator.lines(2) == [f"game {newest}: ada – 5", "in progress"]
 
 
 def test_a_game_that_waits_for_a_player_is_followed_from_there(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, None, player=1)["game_id"]
         with watching(daemon_process, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 1 – ?", "not over"]
+            assert spectator.lines(2) == [f"game {game_id}: 1 – ?", "in progress"]
             client.join(game_id, player=2)
             play(client, game_id, "e4")
             assert spectator.lines(1) == ["1. e4"]
@@ -126,7 +126,7 @@ def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = blind_game(client)
         with watching(daemon_process, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "not over, blind chess"]
+            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "in progress, blind chess"]
             assert spectator.lines(1)[0].startswith(HIDDEN)
             blind_moves(client, game_id)
             client.end_game(game_id, "resignation_black", player=2)
@@ -139,7 +139,7 @@ def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
             "1... Black moves d5",
             "2. White senses d5",
             "2. White moves exd5, and captures on d5  [1-0 resignation]",
-            "1-0 resignation_black",
+            "1-0 resignation",
             f"gmd replay {game_id} steps through it, with what each player knew.",
         ]
 
@@ -148,7 +148,7 @@ def test_where_spectators_may_see_it_blind_chess_is_shown_live() -> None:
     with served("--spectate", "live") as daemon, connect(port=daemon.port) as client:
         game_id = blind_game(client)
         with watching(daemon, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "not over, blind chess"]
+            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "in progress, blind chess"]
             blind_moves(client, game_id)
             assert spectator.lines(3) == ["1. e4", "1... d5", "2. exd5"]
 
@@ -166,7 +166,7 @@ def test_a_spectator_has_to_show_the_key_where_there_is_one(tmp_path: Path) -> N
         client.move(game_id, "e2e4", seat="white", **own)
         for arguments, env in (((f"--spectator-key=@{tmp_path / 'key'}",), {}), ((), {"GM_SPECTATOR_KEY": "sesame"})):
             with watching(daemon, game_id, *arguments, env=env) as spectator:
-                assert spectator.lines(3) == [f"game {game_id}: ada – ada", "not over, blind chess", "1. e4"]
+                assert spectator.lines(3) == [f"game {game_id}: ada – ada", "in progress, blind chess", "1. e4"]
         with watching(daemon, game_id, "--spectator-key", "wrong") as spectator:
             status, out, err = spectator.ends()
         assert (status, out) == (1, "")
@@ -181,7 +181,7 @@ def test_a_restart_of_the_daemon_is_survived(tmp_path: Path) -> None:
                 game_id = client.new_game(1, 2)["game_id"]
                 play(client, game_id, "e4")
             with watching(daemon, game_id) as spectator:
-                assert spectator.lines(3) == [f"game {game_id}: 1 – 2", "not over", "1. e4"]
+                assert spectator.lines(3) == [f"game {game_id}: 1 – 2", "in progress", "1. e4"]
                 daemon.process.kill()
                 daemon.process.wait(PATIENCE)
                 with served(*settings), connect(port=port) as client:
@@ -252,7 +252,7 @@ def test_on_a_terminal_it_is_a_board_in_colours_with_the_moves_beside_it(daemon_
             client.move(game_id, "Qh4#", player=2)
             said = terminal.rest()
         assert "2.  g4  Qh4#" in plain(said)
-        assert "0-1 victory_black" in plain(said)
+        assert "0-1 checkmate" in plain(said)
         mated = "\x1b[1;38;5;231;48;5;131m ♚ "  # the king in check, on red
         assert mated in said
         assert not set("♔♕♖♗♘♙") & set(plain(said))
@@ -264,7 +264,7 @@ def test_on_a_narrow_terminal_the_moves_stand_below_a_whole_board(daemon_process
         play(client, game_id, "f3", "e5", "g4", "Qh4#")
     with on_terminal(daemon_process, game_id, columns=30) as terminal:
         said = [line.rstrip() for line in plain(terminal.rest()).replace("\r", "").splitlines()]
-    assert said[-4:] == ["   a  b  c  d  e  f  g  h", "1.  f3  e5", "2.  g4  Qh4#", "0-1 victory_black"]
+    assert said[-4:] == ["   a  b  c  d  e  f  g  h", "1.  f3  e5", "2.  g4  Qh4#", "0-1 checkmate"]
 
 
 def test_on_a_terminal_blind_chess_shows_its_end_as_all_three_see_it(daemon_process: Served) -> None:

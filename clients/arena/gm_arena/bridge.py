@@ -24,6 +24,7 @@ from gm_client.trio_client import Client
 
 from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS, abandoned_since, falls_silent
 from .bot import Bot, BotFailed, Bots, Place, Stillborn
+from .endings import result_words
 from .seat import Played, learn_names, play_seat
 
 COLORS: tuple[Color, Color] = ("white", "black")
@@ -160,7 +161,8 @@ class Bridge:
             state = await _seen_by_all(client, game_id)
             places = self._places_in(state, client.player)
             if state["phase"] == "over":
-                raise BridgeError(f"game {game_id} is over: {state['result']} {state['termination']}")
+                ended = result_words(state["result"], state["termination"], state["variant"])
+                raise BridgeError(f"game {game_id} is over: {ended}")
             if not places:
                 raise BridgeError(f"player {client.player} has no seat in game {game_id}, and none is open")
             if (reason := self._unplayable(state)) is not None:
