@@ -20,7 +20,7 @@ from rich.text import Text
 
 from gm_client.blocking import BadReply, ConnectionLost, GmError, connect
 
-from ..address import server_options
+from ..address import server_options, unreachable
 from ..board_drawing import palette_of
 from ..tls import read_tls
 from .files import history_game, pgn_game, read_file
@@ -84,7 +84,9 @@ def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
     try:
         with connect(host, port, path=where["path"], tls=tls, client="gmd-replay") as client:
             reply = client.history(int(game))
-    except (ConnectionLost, GmError, BadReply, OSError) as error:
+    except ConnectionLost as error:
+        raise BadRecord(unreachable(error)) from None
+    except (GmError, BadReply, OSError) as error:
         raise BadRecord(str(error)) from None
     if reply["history"] is not None:
         recorded = history_game(json.dumps(reply["history"]), f"game {game}")

@@ -34,7 +34,7 @@ class _MainLine(chess.pgn.GameBuilder[Game]):
     def __init__(self) -> None:
         super().__init__(Game=Game)
 
-    def begin_variation(self) -> SkipType:
+    def begin_variation(self) -> SkipType:  # type: ignore[override]  # as visitors may
         """Skip it: python-chess loses its place behind a variation with an illegal move."""
         return SKIP
 
