@@ -54,6 +54,15 @@ class Server:
         """A connection of its own, made when it is first used."""
         return Client(self.host, self.port, tls=self.tls, patience=self.patience, **self.hello)
 
+    async def greet(self) -> None:
+        """Connect once, to see that the server is there and takes the player.
+
+        :raises ConnectionLost: the server is gone, for longer than there is patience.
+        :raises GmError: the server refuses: there is no such player, or the key is wrong.
+        """
+        async with self.client() as client:
+            await client.open()
+
 
 class Reporter(Protocol):
     """Who is told of what goes on."""
