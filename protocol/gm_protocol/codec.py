@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping
 from functools import cache
 from typing import cast
 
@@ -18,9 +17,6 @@ from .messages import REQUESTS, SECRET_FIELDS, AnyRequest, ErrorReply, GameReque
 
 #: Fields of an object up to which a wrong one is looked for by name: a search takes a microsecond a field.
 MAX_FIELDS = 64
-
-#: Characters of a word up to which it is compared with those that are known.
-MAX_WORD = 40
 
 _request_decoder = msgspec.json.Decoder(AnyRequest)
 _object_decoder = msgspec.json.Decoder(dict[str, Raw])
@@ -131,29 +127,14 @@ def _kind(fields: dict[str, Raw], request_id: int | str | None) -> str:
         error = BadRequest(f"kind: must be a string, not {_as_sent(fields['kind'])}")
         raise InvalidRequest(error, id=request_id) from None
     if kind not in REQUESTS:
-        raise InvalidRequest(UnknownKind(_unknown_kind(kind)), id=request_id)
+        raise InvalidRequest(UnknownKind(f"kind: {quote(kind)} is none of {', '.join(REQUESTS)}"), id=request_id)
     return kind
-
-
-def _unknown_kind(kind: str) -> str:
-    """The kind that was probably meant, or all there are."""
-    meant = _closest(kind.lower(), REQUESTS)
-    known = f"unknown; did you mean {meant}?" if meant else f"none of {', '.join(REQUESTS)}"
-    return f"kind: {quote(kind)} is {known}"
-
-
-def _closest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like another; None where none is like it.
-
-    Longer words than any request has are like none: a comparison takes as long as the word.
-    """
-    return next(iter(get_close_matches(word, known, n=1)), None) if len(word) <= MAX_WORD else None
 
 
 def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
     """msgspec's message with the field and its value in front."""
     if missing := _MISSING.fullmatch(message):
-        return f"{missing[1]}: missing; {kind} needs it{_misspelt(missing[1], kind, fields)}"
+        return f"{missing[1]}: missing; {kind} needs it"
     match = _AT_FIELD.fullmatch(message)
     name = re.split(r"[.\[]", match["path"])[0] if match else ""
     if match is None or name not in fields:
@@ -169,13 +150,6 @@ def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
     if choices := _choices(kind, path):
         return f"{path}: {value} is none of {', '.join(choices)}"
     return f"{path}: {value}: {what[:1].lower()}{_cut(what[1:])}"
-
-
-def _misspelt(missing: str, kind: str, fields: dict[str, Raw]) -> str:
-    """The field that was probably meant to be a missing one; empty where there is none."""
-    known = {"kind", *REQUESTS[kind].__struct_encode_fields__}
-    wrong = next((name for name in fields if name not in known and _closest(name, known) == missing), None)
-    return "" if wrong is None else f"; did you mean {missing} by {quote(wrong)}?"
 
 
 @cache  # finding the types of a struct's fields takes longer than all the rest of a refusal

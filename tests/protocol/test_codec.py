@@ -255,10 +255,7 @@ def test_refusals_carry_the_id_and_the_kind(
 SENTENCES = [
     ({}, "kind: missing; every request names its kind"),
     ({"kind": 1}, "kind: must be a string, not 1"),
-    ({"kind": "Ping"}, "kind: 'Ping' is unknown; did you mean ping?"),
-    ({"kind": "new_gmae"}, "kind: 'new_gmae' is unknown; did you mean new_game?"),
-    ({"kind": "teapot"}, f"kind: 'teapot' is none of {', '.join(REQUESTS)}"),
-    ({"kind": "ping" * 11}, f"kind: '{'ping' * 11}' is none of {', '.join(REQUESTS)}"),
+    ({"kind": "Ping"}, f"kind: 'Ping' is none of {', '.join(REQUESTS)}"),
     ({"kind": ""}, f"kind: '' is none of {', '.join(REQUESTS)}"),
     ({"kind": "move"}, "game_id: missing; move needs it"),
     ({"kind": "move", "game_id": 1}, "move: missing; move needs it"),
@@ -277,11 +274,6 @@ SENTENCES = [
     ({"kind": "games", "limit": 101}, "limit: 101: expected `int` <= 100"),
     ({"kind": "games", "status": "new"}, 'status: "new" is none of live, over, open'),
     ({"kind": "new_game", "player_white": 1}, "player_black: missing; new_game needs it"),
-    (
-        {"kind": "new_game", "player_whit": 1, "player_black": 2},
-        "player_white: missing; new_game needs it; did you mean player_white by 'player_whit'?",
-    ),
-    ({"kind": "new_game", "player": 1, "player_black": 2, "white": 1}, "player_white: missing; new_game needs it"),
     ({"kind": "game_from_pgn", "player_white": 1, "player_black": 2}, "pgn: missing; game_from_pgn needs it"),
     (
         {"kind": "new_game", "player_white": 1, "player_black": 2, "variant": "atomic"},
