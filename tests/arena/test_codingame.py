@@ -384,7 +384,7 @@ async def test_games_that_are_over_or_not_for_it_are_refused(daemon_process: Ser
         others = (await client.new_game(OTHER, OTHER))["game_id"]
         blind = (await client.new_game(ME, OTHER, variant="rbc"))["game_id"]
     for game_id, reason in {
-        over: f"game {over} is over: 0-1 resignation_white",
+        over: f"game {over} is over: 0-1 resignation",
         others: f"player {ME} has no seat in game {others}, and none is open",
         blind: f"game {blind} is rbc, and {script('fen').name} plays chess960, crazyhouse, standard",
     }.items():

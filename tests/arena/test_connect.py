@@ -104,7 +104,7 @@ def test_it_says_what_it_plays_and_how_that_ends(daemon_process: Served, client:
         for turn in client.turns(game_id, player=OTHER):
             turn.sense(None)
             turn.move(None)
-        bot.line(rf"game {game_id}: drawn as white, 1/2-1/2 draw_turn_limit, 2 plies, \d+\.\d s")
+        bot.line(rf"game {game_id}: drawn as white, 1/2-1/2 turn limit, 2 plies, \d+\.\d s")
         assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
 
 
@@ -144,7 +144,7 @@ def test_ctrl_c_finishes_the_games_in_hand_and_takes_no_new_one(daemon_process: 
         client.move(first, "e5", player=OTHER, seat="black")
         status, out, err = bot.end()
     assert (status, err) == (0, "")
-    assert out.splitlines()[0].startswith(f"game {first}: drawn as white, 1/2-1/2 draw_move_limit, 2 plies")
+    assert out.splitlines()[0].startswith(f"game {first}: drawn as white, 1/2-1/2 move limit, 2 plies")
     assert client.state(second)["state"]["ply_index"] == 0
 
 
@@ -253,7 +253,7 @@ def test_it_challenges_a_registered_player_by_name(daemon_process: Served, clien
             moves = here.actions(game_id)["move_actions"]
             assert moves is not None
             here.move(game_id, moves[0])
-            bot.line(rf"game {game_id}: drawn as black, 1/2-1/2 draw_move_limit, 2 plies, \d+\.\d s")
+            bot.line(rf"game {game_id}: drawn as black, 1/2-1/2 move limit, 2 plies, \d+\.\d s")
             assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
 
 
@@ -292,7 +292,7 @@ def test_a_failure_is_the_exit_status_and_its_traceback_in_the_log(daemon_proces
     who = ["--player", ME + 7, "--opponent", ME + 7]
     status, out, err = run(daemon_process.port, bot, *who, env={"TROUBLE": "move raise"})
     assert status == 1
-    assert re.search(r"resignation_\w+, \d plies, \d+\.\d s; the bot failed\n", out)
+    assert re.search(r"resignation, \d plies, \d+\.\d s; the bot failed\n", out)
     assert out.splitlines()[-1] == "won 1, lost 1, drawn 0; failed 1"
     assert "Traceback (most recent call last):" in err
     assert "ZeroDivisionError: trouble in move" in err
@@ -356,6 +356,7 @@ def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
             *me,
         ): "reconchess:b/mine.py does not start: there is no file b/mine.py\n",
         (1, AT_RANDOM, *me): "cannot connect to localhost:1: ",
+        (port, AT_RANDOM, "--player", "nobody of this name", "--key", "x"): "name: ",
         (port, AT_RANDOM, *me, "--game", 999_999): "game_id: there is no game 999999",
         (port, AT_RANDOM, *me, "--opponent", "me"): f"player: {ME} is an open id; invitations are between",
     }.items():
@@ -364,6 +365,7 @@ def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
         assert err.startswith(f"Error: {reason}")
         assert "Traceback" not in err
         assert "game " not in out
+        assert (out == "") is not ("--game" in arguments or "--opponent" in arguments)
         assert ("\nStart a daemon with `gmd serve`, or name another one with --server" in err) is (arguments[0] == 1)
 
 
@@ -390,7 +392,7 @@ def test_it_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:
         arguments = ["--player", 1, "--opponent", 1, "--max-moves", 2, "--tls"]
         status, out, err = run(daemon.port, AT_RANDOM, *arguments, "--ca", certificates.ca)
         assert (status, err) == (0, "")
-        assert "draw_move_limit" in out
+        assert "move limit" in out
         status, out, err = run(daemon.port, AT_RANDOM, *arguments)
         assert status == 1
         assert "certificate verify failed" in err

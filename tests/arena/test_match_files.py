@@ -39,6 +39,7 @@ def test_replay_reads_a_game_of_blind_chess_out_of_a_match(blind: Path) -> None:
     recorded = read_file(blind / "match.jsonl", 2)
     assert (recorded.white, recorded.black, recorded.result) == ("old bot/2", "new", "1/2-1/2")
     assert recorded.ending == "turn limit"
+    assert recorded.clock == "900+5"
     assert recorded.history is not None
     assert len(recorded.history.turns) == 8
 

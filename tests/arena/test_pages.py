@@ -46,7 +46,7 @@ def test_a_game_is_shown_and_played_back(daemon_process: Served, tmp_path: Path)
         "1. White senses e7",
         "1. White moves e4  [0-1 resignation]",
     ]
-    assert watched[2:] == ["1. f3", "1... e5", "2. g4", "2... Qh4#", "0-1 victory_black"]
+    assert watched[2:] == ["1. f3", "1... e5", "2. g4", "2... Qh4#", "0-1 checkmate"]
     assert played == [
         "1. White moves e4  [0-1 resignation]",
         "turn 1: move nothing, recorded e2e4",

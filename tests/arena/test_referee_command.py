@@ -43,8 +43,8 @@ def test_a_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert re.fullmatch(r"seed 0: start position 518; the games are on 127\.0\.0\.1:\d+", lines[0])
     assert [line.split(" needed ")[0] for line in lines[1:6]] == [
-        "game 1 (1): White bot 1, Black bot 2, 0-1 victory_black, 4 plies",
-        "game 2 (2): White bot 2, Black bot 1, 1-0 resignation_black, 1 ply",
+        "game 1 (1): White bot 1, Black bot 2, 0-1 checkmate, 4 plies",
+        "game 2 (2): White bot 2, Black bot 1, 1-0 resignation, 1 ply",
         "bot 1",
         "bot 2 asked for what is no input: 'clock'",
         "bot 2",

@@ -142,7 +142,7 @@ def test_games_of_gmds_lines_are_shown(tmp_path: Path) -> None:
     assert captions(listed(str(path), "--game", "4"))[-1] == "3. @e4"
     found = captions(listed(str(path), "--game", "7"))
     assert len(found) == 7
-    assert found[-1].endswith("  [1-0 resignation_black]")
+    assert found[-1].endswith("  [1-0 resignation]")
 
 
 def test_the_header_has_names_result_and_clock_and_frames_have_clocks(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_line_has_names_and_clocks_too(tmp_path: Path) -> None:
     path.write_text(blind_line(2, [(1.0, 2.0), (0.5, 0.25), (3.0, 4.0)], sensed=True))
     path.write_text(json.dumps({**json.loads(path.read_text()), "white_name": "ada"}))
     frames = listed(str(path))
-    assert frames[0] == f"{path}: ada – 2\n1-0 resignation_black, blind chess, clock 60+2"
+    assert frames[0] == f"{path}: ada – 2\n1-0 resignation, blind chess, clock 60+2"
     assert [frame.splitlines()[-2] for frame in frames[2:8]] == [
         "White 1:00",
         "White 59.0",
@@ -180,7 +180,7 @@ def test_a_line_has_names_and_clocks_too(tmp_path: Path) -> None:
         do(game, events, Play(game.turn, move), thought)
     path.write_text(line(3, game, events))
     frames = listed(str(path))
-    assert frames[0] == f"{path}: 1 – 2\nnot over, clock 100+2"
+    assert frames[0] == f"{path}: 1 – 2\nin progress, clock 100+2"
     assert frames[-1].splitlines()[-2:] == ["White 1:13   Black 1:39", "2. Nf3"]
 
 
@@ -205,9 +205,11 @@ def test_chess960_castles_as_it_should(tmp_path: Path) -> None:
     ("name", "text", "reason"),
     [
         ("a.pgn", "1. e4 e5 *\n\n1. d4 *\n", "holds 2 games: --game says which (1, 2)"),
-        ("a.pgn", "1. e4 Ke3 *\n", "is no game: illegal san: 'Ke3'"),
+        ("a.pgn", "1. Ke3 *\n", "holds no game: it has neither a legal move nor a tag of PGN (1. Ke3 is illegal)"),
+        ("a.pgn", '[FEN "8"]\n\n1. e4 *\n', "is no game: expected 8 rows in position part of fen: '8'"),
+        ("a.pem", "-----BEGIN KEY-----\nMIIh2\n-----END KEY-----\n", "neither a legal move nor a tag of PGN"),
         ("a.pgn", "", "holds no game"),
-        ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a move nor a tag of PGN"),
+        ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a legal move nor a tag of PGN"),
         ("a.json", '{"type": "Game"}', 'it is no JSON object of the type "GameHistory"'),
         ("a.jsonl", open_line(["e4"]).replace("e2e4", "e2e5"), "event 1 does not apply"),
         ("a.jsonl", open_line(["e4"]) * 2, "a.jsonl"),
@@ -222,6 +224,49 @@ def test_what_is_no_game_is_said_so(name: str, text: str, reason: str, tmp_path:
     with pytest.raises(BadRecord) as error:
         read_file(path)
     assert reason in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("moves", "shown", "trouble"),
+    [
+        ("1. d4 Ke5 2. e4", ["1. d4"], "1... Ke5 is illegal"),
+        (
+            "1. Nf3 a6 2. Nc3 a5 3. Nd4 a4 4. Nb5",
+            ["1. Nf3", "1... a6", "2. Nc3", "2... a5", "3. Nd4", "3... a4"],
+            "4. Nb5 is ambiguous",
+        ),
+        ("1. e4 (1. Ke3) e5 2. Ke3", ["1. e4", "1... e5"], "2. Ke3 is illegal"),
+    ],
+)
+def test_game_is_shown_up_to_its_illegal_move_which_is_named(
+    moves: str, shown: list[str], trouble: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.pgn"
+    path.write_text(f'[Result "1-0"]\n\n{moves} 1-0\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "gmd", "replay", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env=environment(),
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"Error: {path}: {trouble}; the game is shown up to it\n"
+    assert captions(done.stdout.rstrip().split("\n\n")) == ["start position", *shown[:-1], f"{shown[-1]}  [{trouble}]"]
+
+
+def test_null_move_marks_no_square(tmp_path: Path) -> None:
+    path = tmp_path / "a.pgn"
+    path.write_text("1. e4 -- 2. d4 *\n")
+    frames = listed(str(path))
+    assert captions(frames) == ["start position", "1. e4", "1... --", "2. d4"]
+    assert ["[" in frame for frame in frames[1:]] == [False, True, False, True]
+
+
+def test_illegal_move_in_a_variation_is_no_trouble(tmp_path: Path) -> None:
+    path = tmp_path / "a.pgn"
+    path.write_text("1. e4 (1. Ke3) e5 *\n")
+    assert captions(listed(str(path))) == ["start position", "1. e4", "1... e5"]
 
 
 def test_a_game_that_is_not_there_is_said_so(blind: Path, tmp_path: Path) -> None:

@@ -119,9 +119,9 @@ async def test_what_it_says_and_writes(tmp_path: Path) -> None:
             "round 1: 1 game",
             "round 2: 1 game",
             "1.1 ada - bea: game 1",
-            "1.1 ada - bea: 1-0 resignation_black (1 of 2)",
+            "1.1 ada - bea: 1-0 resignation (1 of 2)",
             "2.1 bea - ada: game 2",
-            "2.1 bea - ada: 0-1 resignation_white (2 of 2)",
+            "2.1 bea - ada: 0-1 resignation (2 of 2)",
         ]
         assert [line.rstrip() for line in out.splitlines()] == [
             "spring",

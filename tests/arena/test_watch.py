@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from gm_arena.address import server_arguments
 from gm_client.blocking import Client, connect
 from tests.serving import Served, environment, reserved_port, served
 from tests.terminal import plain
@@ -60,11 +65,11 @@ def test_a_game_is_a_line_for_each_move(daemon_process: Served) -> None:
         game_id = client.new_game(1, 2)["game_id"]
         play(client, game_id, "f3", "e5")
         with watching(daemon_process, game_id) as spectator:
-            assert spectator.lines(4) == [f"game {game_id}: 1 – 2", "not over", "1. f3", "1... e5"]
+            assert spectator.lines(4) == [f"game {game_id}: 1 – 2", "in progress", "1. f3", "1... e5"]
             client.move(game_id, "g4", player=1)
             assert spectator.lines(1) == ["2. g4"]
             client.move(game_id, "Qh4#", player=2)
-            assert spectator.ends() == (0, "2... Qh4#\n0-1 victory_black\n", "")
+            assert spectator.ends() == (0, "2... Qh4#\n0-1 checkmate\n", "")
 
 
 def test_a_game_that_black_begins_is_numbered_so_and_has_its_clocks(daemon_process: Served) -> None:
@@ -74,14 +79,14 @@ def test_a_game_that_black_begins_is_numbered_so_and_has_its_clocks(daemon_proce
         for player in (1, 2):
             client.state(game_id, player=player)
         with watching(daemon_process, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 2 – 1", "not over"]
+            assert spectator.lines(2) == [f"game {game_id}: 2 – 1", "in progress"]
             for number, (move, player) in enumerate([("Kd7", 1), ("O-O-O+", 2)]):
                 client.move(game_id, move, player=player)
                 (shown,) = spectator.lines(1)
                 assert shown.startswith(["9... Kd7   White ", "10. O-O-O+   White "][number])
                 assert "Black 2:0" in shown
             client.end_game(game_id, "resignation_black", player=1)
-            assert spectator.ends() == (0, "1-0 resignation_black\n", "")
+            assert spectator.ends() == (0, "1-0 resignation\n", "")
 
 
 def test_without_an_id_it_is_the_newest_live_game_and_players_have_names() -> None:
@@ -89,21 +94,22 @@ def test_without_an_id_it_is_the_newest_live_game_and_players_have_names() -> No
         with watching(daemon) as spectator:
             status, out, err = spectator.ends()
         assert (status, out) == (1, "")
-        assert err == "Error: no game is being played there; gmd replay GAME shows one that is over\n"
+        replay = f"gmd replay GAME --server 127.0.0.1:{daemon.port}"
+        assert err == f"Error: no game is being played there; {replay} shows one that is over\n"
         ada = client.register("ada")
         client.new_game(1, 2)
         newest = client.new_game(ada["player"], 5, player=ada["player"], key=ada["key"])["game_id"]
         over = client.new_game(1, 2)["game_id"]
         client.end_game(over, "resignation_white", player=1)
         with watching(daemon) as spectator:
-            assert spectator.lines(2) == [f"game {newest}: ada – 5", "not over"]
+            assert spectator.lines(2) == [f"game {newest}: ada – 5", "in progress"]
 
 
 def test_a_game_that_waits_for_a_player_is_followed_from_there(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, None, player=1)["game_id"]
         with watching(daemon_process, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 1 – ?", "not over"]
+            assert spectator.lines(2) == [f"game {game_id}: 1 – ?", "in progress"]
             client.join(game_id, player=2)
             play(client, game_id, "e4")
             assert spectator.lines(1) == ["1. e4"]
@@ -126,7 +132,7 @@ def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = blind_game(client)
         with watching(daemon_process, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "not over, blind chess"]
+            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "in progress, blind chess"]
             assert spectator.lines(1)[0].startswith(HIDDEN)
             blind_moves(client, game_id)
             client.end_game(game_id, "resignation_black", player=2)
@@ -139,8 +145,9 @@ def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
             "1... Black moves d5",
             "2. White senses d5",
             "2. White moves exd5, and captures on d5  [1-0 resignation]",
-            "1-0 resignation_black",
-            f"gmd replay {game_id} steps through it, with what each player knew.",
+            "1-0 resignation",
+            f"gmd replay {game_id} --server 127.0.0.1:{daemon_process.port} "
+            "steps through it, with what each player knew.",
         ]
 
 
@@ -148,7 +155,7 @@ def test_where_spectators_may_see_it_blind_chess_is_shown_live() -> None:
     with served("--spectate", "live") as daemon, connect(port=daemon.port) as client:
         game_id = blind_game(client)
         with watching(daemon, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "not over, blind chess"]
+            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "in progress, blind chess"]
             blind_moves(client, game_id)
             assert spectator.lines(3) == ["1. e4", "1... d5", "2. exd5"]
 
@@ -166,7 +173,7 @@ def test_a_spectator_has_to_show_the_key_where_there_is_one(tmp_path: Path) -> N
         client.move(game_id, "e2e4", seat="white", **own)
         for arguments, env in (((f"--spectator-key=@{tmp_path / 'key'}",), {}), ((), {"GM_SPECTATOR_KEY": "sesame"})):
             with watching(daemon, game_id, *arguments, env=env) as spectator:
-                assert spectator.lines(3) == [f"game {game_id}: ada – ada", "not over, blind chess", "1. e4"]
+                assert spectator.lines(3) == [f"game {game_id}: ada – ada", "in progress, blind chess", "1. e4"]
         with watching(daemon, game_id, "--spectator-key", "wrong") as spectator:
             status, out, err = spectator.ends()
         assert (status, out) == (1, "")
@@ -181,12 +188,51 @@ def test_a_restart_of_the_daemon_is_survived(tmp_path: Path) -> None:
                 game_id = client.new_game(1, 2)["game_id"]
                 play(client, game_id, "e4")
             with watching(daemon, game_id) as spectator:
-                assert spectator.lines(3) == [f"game {game_id}: 1 – 2", "not over", "1. e4"]
+                assert spectator.lines(3) == [f"game {game_id}: 1 – 2", "in progress", "1. e4"]
                 daemon.process.kill()
                 daemon.process.wait(PATIENCE)
                 with served(*settings), connect(port=port) as client:
                     play(client, game_id, "e5", ply=1)
                     assert spectator.lines(1) == ["1... e5"]
+
+
+def test_its_last_line_can_be_pasted(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path / "its data")) as daemon, connect(port=daemon.port) as client:
+        game_id = blind_game(client)
+        blind_moves(client, game_id)
+        client.end_game(game_id, "resignation_black", player=2)
+        for where in ([], ["--socket", str(tmp_path / "its data" / "operator.sock")]):
+            with watching(daemon, game_id, *where) as spectator:
+                status, out, err = spectator.ends()
+            assert (status, err) == (0, "")
+            pasted = shlex.split(out.splitlines()[-1].partition(" steps through it")[0])
+            assert pasted[:3] == ["gmd", "replay", str(game_id)]
+            replay = [sys.executable, "-m", *pasted]
+            done = subprocess.run(replay, capture_output=True, text=True, timeout=PATIENCE, env=environment())
+            assert (done.returncode, done.stderr) == (0, "")
+            assert done.stdout.startswith(f"game {game_id}: 1 – 2\n1-0 resignation, blind chess")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((("127.0.0.1", 7100), False, None, None), ""),
+        ((("127.0.0.1", 7101), False, None, None), " --server 127.0.0.1:7101"),
+        ((("::1", 7100), True, "its ca.pem", None), " --server '[::1]:7100' --tls --ca 'its ca.pem'"),
+        ((("127.0.0.1", 7100), False, None, "a b/gmd.sock"), " --socket 'a b/gmd.sock'"),
+    ],
+)
+def test_options_that_say_where_a_server_is(arguments: tuple[Any, ...], expected: str) -> None:
+    assert server_arguments(*arguments) == expected
+
+
+@pytest.mark.parametrize("command", [["watch"], ["watch", "3"], ["replay", "3"]])
+def test_where_there_is_no_server_it_says_how_to_start_one(command: list[str]) -> None:
+    run = [sys.executable, "-m", "gmd", *command, "--server", "127.0.0.1:1"]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=PATIENCE, env=environment())
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: cannot connect to 127.0.0.1:1: ")
+    assert done.stderr.endswith("\nStart a daemon with `gmd serve`, or name another one with --server HOST:PORT.\n")
 
 
 def test_what_is_not_there_is_said(daemon_process: Served, tmp_path: Path) -> None:
@@ -218,6 +264,9 @@ class Terminal:
             self.shown += some.decode()
         return self.shown
 
+    def press(self, keys: bytes) -> None:
+        os.write(self._descriptor, keys)
+
     def rest(self) -> str:
         """All that it has shown, once it has ended."""
         with suppress(OSError):  # how Linux says that nobody has the other end any more
@@ -227,13 +276,19 @@ class Terminal:
         return self.shown
 
 
+_TAKING_IT = "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execv(sys.argv[1], sys.argv[1:])"
+#: Runs a command with the terminal that is its standard input as its own, whose keys can send it signals.
+OWN_TERMINAL = [sys.executable, "-c", _TAKING_IT]
+
+
 @contextmanager
 def on_terminal(daemon: Served, *arguments: object, columns: int = 80) -> Iterator[Terminal]:
     ours, theirs = pty.openpty()
     where = ["--server", f"127.0.0.1:{daemon.port}"]
     command = [sys.executable, "-m", "gmd", "watch", *where, *map(str, arguments)]
     env = {**environment(), "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "40"}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
+    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    with subprocess.Popen([*OWN_TERMINAL, *command], env=env, start_new_session=True, **streams) as process:
         os.close(theirs)
         try:
             yield Terminal(process, ours)
@@ -252,7 +307,7 @@ def test_on_a_terminal_it_is_a_board_in_colours_with_the_moves_beside_it(daemon_
             client.move(game_id, "Qh4#", player=2)
             said = terminal.rest()
         assert "2.  g4  Qh4#" in plain(said)
-        assert "0-1 victory_black" in plain(said)
+        assert "0-1 checkmate" in plain(said)
         mated = "\x1b[1;38;5;231;48;5;131m ♚ "  # the king in check, on red
         assert mated in said
         assert not set("♔♕♖♗♘♙") & set(plain(said))
@@ -264,7 +319,7 @@ def test_on_a_narrow_terminal_the_moves_stand_below_a_whole_board(daemon_process
         play(client, game_id, "f3", "e5", "g4", "Qh4#")
     with on_terminal(daemon_process, game_id, columns=30) as terminal:
         said = [line.rstrip() for line in plain(terminal.rest()).replace("\r", "").splitlines()]
-    assert said[-4:] == ["   a  b  c  d  e  f  g  h", "1.  f3  e5", "2.  g4  Qh4#", "0-1 victory_black"]
+    assert said[-4:] == ["   a  b  c  d  e  f  g  h", "1.  f3  e5", "2.  g4  Qh4#", "0-1 checkmate"]
 
 
 def test_on_a_terminal_blind_chess_shows_its_end_as_all_three_see_it(daemon_process: Served) -> None:
@@ -286,3 +341,22 @@ def test_ctrl_c_leaves_it(daemon_process: Served) -> None:
         terminal.until("White to move")
         terminal.process.send_signal(signal.SIGINT)
         assert "Traceback" not in terminal.rest()
+
+
+def test_q_leaves_it_and_other_keys_are_not_shown(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(1, 2)["game_id"]
+    with on_terminal(daemon_process, game_id) as terminal:
+        terminal.until("q: leave")
+        terminal.press(b"\nxyz\n\nq")
+        said = terminal.rest()
+    assert "Traceback" not in said
+    assert "xyz" not in said
+
+
+def test_game_that_is_over_has_no_hint_how_to_leave(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as client:
+        game_id = client.new_game(1, 2)["game_id"]
+        play(client, game_id, "f3", "e5", "g4", "Qh4#")
+    with on_terminal(daemon_process, game_id) as terminal:
+        assert "q: leave" not in terminal.rest()

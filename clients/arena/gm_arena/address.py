@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -37,6 +38,19 @@ def unreachable(error: ConnectionLost) -> str:
     if error.sent or not str(error).startswith("cannot connect"):
         return str(error)
     return f"{error}\nStart a daemon with `gmd serve`, or name another one with --server HOST:PORT."
+
+
+def server_arguments(server: tuple[str, int], tls: bool, ca: str | None, path: str | None) -> str:
+    """Return the options behind another command that is to ask the same server, for a shell; empty for the default.
+
+    :param path: of the operator's socket, in place of the port.
+    """
+    if path is not None:
+        return f" --socket {shlex.quote(path)}"
+    host, port = server
+    named = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    where = "" if named == f"127.0.0.1:{DEFAULT_PORT}" else f" --server {shlex.quote(named)}"
+    return where + (" --tls" if tls else "") + (f" --ca {shlex.quote(ca)}" if ca is not None else "")
 
 
 def read_address(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[str, int] | None:

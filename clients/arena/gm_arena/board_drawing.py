@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import chess
-from chess import Color, Piece, Square, SquareSet
+from chess import Color, Move, Piece, Square, SquareSet
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -42,6 +42,13 @@ class Picture:
     known: SquareSet = field(default_factory=lambda: SquareSet(chess.BB_ALL))
     unknown: Mapping[Square, Color] = field(default_factory=dict)
     asides: Mapping[Square, str] = field(default_factory=dict)
+
+
+def squares_of(move: Move | None) -> SquareSet:
+    """Return the squares to mark of a move: none of a null move."""
+    if not move:
+        return SquareSet()
+    return SquareSet([move.to_square] if move.drop else [move.from_square, move.to_square])
 
 
 class Palette(NamedTuple):

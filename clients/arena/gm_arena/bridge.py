@@ -24,6 +24,7 @@ from gm_client.trio_client import Client
 
 from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS, abandoned_since, falls_silent
 from .bot import Bot, BotFailed, Bots, Place, Stillborn
+from .endings import result_words
 from .seat import Played, learn_names, play_seat
 
 COLORS: tuple[Color, Color] = ("white", "black")
@@ -52,6 +53,15 @@ class Server:
     def client(self) -> Client:
         """A connection of its own, made when it is first used."""
         return Client(self.host, self.port, tls=self.tls, patience=self.patience, **self.hello)
+
+    async def greet(self) -> None:
+        """Connect once, to see that the server is there and takes the player.
+
+        :raises ConnectionLost: the server is gone, for longer than there is patience.
+        :raises GmError: the server refuses: there is no such player, or the key is wrong.
+        """
+        async with self.client() as client:
+            await client.open()
 
 
 class Reporter(Protocol):
@@ -164,7 +174,8 @@ class Bridge:
             state = await _seen_by_all(client, game_id)
             places = self._places_in(state, client.player)
             if state["phase"] == "over":
-                raise BridgeError(f"game {game_id} is over: {state['result']} {state['termination']}")
+                ended = result_words(state["result"], state["termination"], state["variant"])
+                raise BridgeError(f"game {game_id} is over: {ended}")
             if not places:
                 raise BridgeError(f"player {client.player} has no seat in game {game_id}, and none is open")
             if (reason := self._unplayable(state)) is not None:

@@ -134,6 +134,7 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
     bridge = Bridge(server, bots, lines, at_once=given["concurrency"], **patience)
 
     async def plan(bridge: Bridge) -> None:
+        await server.greet()
         lines.starts(server)
         if given["game"] is not None:
             await bridge.play_one(given["game"])

@@ -14,6 +14,7 @@ from gm_client.blocking import Color
 
 from .bot import Bots, Place
 from .bridge import Server
+from .endings import result_words
 from .seat import Played
 
 #: A side's part of a result, as it is told.
@@ -64,8 +65,9 @@ class Lines:
         self._counts[outcome] += 1
         self._failed += played.failed
         plies, failed = state["ply_index"], "; the bot failed" if played.failed else ""
+        result = result_words(state["result"], state["termination"], place.variant)
         _say(
-            f"game {place.game_id}: {outcome} as {place.color}, {state['result']} {state['termination']}, "
+            f"game {place.game_id}: {outcome} as {place.color}, {result}, "
             f"{plies} {'ply' if plies == 1 else 'plies'}, {played.seconds:.1f} s{failed}"
         )
 

@@ -187,3 +187,74 @@ def until(process: subprocess.Popen[str], text: str) -> None:
         if text in line:
             return
     pytest.fail(f"it ended before it printed {text!r}")
+
+
+def without_torch(tmp_path: Path) -> dict[str, str]:
+    """An environment in which no program finds PyTorch, whether it is installed or not."""
+    hiding = """
+import importlib.util
+
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *package: None if name == "torch" else find_spec(name, *package)
+"""
+    (tmp_path / "sitecustomize.py").write_text(hiding)
+    return {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+
+def test_without_torch_rc_bot_match_says_the_variable_that_does_without(tmp_path: Path) -> None:
+    command = [sys.executable, str(BIN / "rc-bot-match"), MODULE, "reconchess.bots.random_bot"]
+    env = without_torch(tmp_path)
+    env.pop(VARIABLE, None)
+    run = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert run.stderr.splitlines()[-1] == (
+        "gm_bots.recon_zero.entry.LibraryMissing: recon-zero reads checkpoints with torch, which is not installed: run "
+        ".venv/bin/pip install -e '.[train]' in the clone of gmd, or play without one: GM_RECON_ZERO=checkpoint=none"
+    )
+    assert "During handling" not in run.stderr
+    env[VARIABLE] = QUICK
+    run = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert run.stdout.splitlines()[:2] == ["Game Over!", "Winner: white!"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["play", "recon-zero"],
+        ["connect", "recon-zero", "--player", "1", "--server", "127.0.0.1:1"],
+        ["evaluate", "--smoke"],
+        ["evaluate", "--games", "2"],
+    ],
+)
+def test_without_torch_a_command_says_what_does_without_and_that_does(arguments: list[str], tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "gmd", *arguments],
+        env=without_torch(tmp_path),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    without = "--option checkpoint=none" if arguments[0] == "evaluate" else "recon-zero:checkpoint=none"
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "Traceback" not in run.stderr
+    assert run.stderr.splitlines()[-1] == (
+        "Error: recon-zero reads checkpoints with torch, which is not installed: run .venv/bin/pip install -e "
+        f"'.[train]' in the clone of gmd, or play without one: {without}"
+    )
+
+
+def test_without_torch_a_checkpoint_is_not_to_be_done_without(tmp_path: Path) -> None:
+    (tmp_path / "mine.pt").touch()
+    for options in (["--smoke"], ["--games", "2"]):
+        command = [sys.executable, "-m", "gmd", "evaluate", str(tmp_path / "mine.pt"), *options]
+        run = subprocess.run(command, env=without_torch(tmp_path), capture_output=True, text=True, timeout=PATIENCE)
+        assert run.returncode == 2
+        assert run.stderr.splitlines()[-1].endswith("'.[train]' in the clone of gmd")
+
+
+def test_smoke_without_torch_passes_without_a_network(tmp_path: Path) -> None:
+    options = ["checkpoint=none", "simulations=2", "determinisations=2"]
+    command = [sys.executable, "-m", "gmd", "evaluate", "--smoke", "--max-moves", "3"]
+    command += [part for option in options for part in ("--option", option)]
+    run = subprocess.run(command, env=without_torch(tmp_path), capture_output=True, text=True, timeout=PATIENCE)
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import click
 
+from ..endings import result_words
 from .contestant import milliseconds
 from .record import GameRecord, MatchRecord
 
@@ -56,7 +57,7 @@ def _game_line(game: GameRecord, record: MatchRecord) -> str:
     moves = sum(turn.move is not None for turn in game.turns)
     plies = f"{moves} {'ply' if moves == 1 else 'plies'}"
     sides = f"White bot {game.white}, Black bot {game.black}"
-    return f"game {game.number} ({game.game_id}): {sides}, {game.result} {game.termination}, {plies}"
+    return f"game {game.number} ({game.game_id}): {sides}, {result_words(game.result, game.termination)}, {plies}"
 
 
 def _notes(record: MatchRecord) -> str:

@@ -20,12 +20,12 @@ from rich.text import Text
 
 from gm_client.blocking import BadReply, ConnectionLost, GmError, connect
 
-from ..address import server_options
+from ..address import server_options, unreachable
 from ..board_drawing import palette_of
 from ..tls import read_tls
-from .files import history_game, pgn_game, read_file, time_control_of
+from .files import history_game, pgn_game, read_file
 from .frames import Frame, frames_of
-from .recorded import BadRecord, Recorded
+from .recorded import BadRecord, Recorded, time_control_of
 from .show import frame_text, header
 
 #: Keys, as terminals send them, and the steps they take; ends of the game are far away.
@@ -55,9 +55,9 @@ def replay(game: str, wanted: int | None, **where: Any) -> None:
 
     Step through a game: of a FILE, or the game GAME_ID of a daemon.
 
-    A FILE is what gmd export writes, JSON lines or PGN, any other PGN of chess, or a GameHistory of reconchess. Of
-    blind chess every sense and every move is shown three times: as White knows the board, as it is, and as Black knows
-    it. Arrow keys step; what does not go to a terminal is listed from beginning to end.
+    A FILE is what gmd export writes, JSON lines or PGN, what gmd match --json-out writes, any other PGN of chess, or a
+    GameHistory of reconchess. Of blind chess every sense and every move is shown three times: as White knows the board,
+    as it is, and as Black knows it. Arrow keys step; what does not go to a terminal is listed from beginning to end.
     """
     try:
         recorded = find(game, wanted, where)
@@ -68,6 +68,8 @@ def replay(game: str, wanted: int | None, **where: Any) -> None:
         _step_through(header(recorded), frames)
     else:
         _list(header(recorded), frames)
+    if recorded.bad_move:
+        raise click.ClickException(f"{recorded.where}: {recorded.bad_move}; the game is shown up to it")
 
 
 def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
@@ -82,7 +84,9 @@ def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
     try:
         with connect(host, port, path=where["path"], tls=tls, client="gmd-replay") as client:
             reply = client.history(int(game))
-    except (ConnectionLost, GmError, BadReply, OSError) as error:
+    except ConnectionLost as error:
+        raise BadRecord(unreachable(error)) from None
+    except (GmError, BadReply, OSError) as error:
         raise BadRecord(str(error)) from None
     if reply["history"] is not None:
         recorded = history_game(json.dumps(reply["history"]), f"game {game}")

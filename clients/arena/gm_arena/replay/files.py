@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import chess.pgn
+import chess
 
 from gm_protocol.state import RESULTS
 from gmd.games.chess import ChessGame
@@ -23,17 +23,18 @@ from gmd.games.replay import replay
 from gmd.games.views import player_text, time_control
 
 from ..boards import board_of
+from ..endings import ending_words
+from .main_line import read_main_line
 from .match_files import is_match, match_game, match_lines
-from .recorded import BadRecord, Clocks, Recorded
+from .recorded import BadRecord, Clocks, Recorded, tags_of, time_control_of
 
 #: Longest file that is read: some hundred thousand games of chess.
 MAX_BYTES = 1 << 28
 
 _BLIND = re.compile(rf'^\[Variant\s+"{VARIANT}"\]', re.M | re.I)
-_TAG = re.compile(r'^\[(\w+)\s+"([^"]*)"\]', re.M)
 _ENDINGS = {
     WinReason.KING_CAPTURE: "king captured",
-    WinReason.TIMEOUT: "timeout",
+    WinReason.TIMEOUT: ending_words("timeout"),
     WinReason.RESIGN: "resignation",
     WinReason.TURN_LIMIT: "turn limit",
     WinReason.MOVE_LIMIT: "move limit",
@@ -96,9 +97,9 @@ def history_game(text: str, where: str) -> Recorded:
 
 
 def pgn_game(text: str, where: str) -> Recorded:
-    """The game of a PGN: the main line, with its comments.
+    """The game of a PGN: the main line up to its first illegal move, if it has one, with its comments.
 
-    :raises BadRecord: it is none, or holds a move that is not legal.
+    :raises BadRecord: it is none.
     """
     if _BLIND.search(text):
         try:
@@ -106,19 +107,15 @@ def pgn_game(text: str, where: str) -> Recorded:
         except BadHistory as error:
             raise BadRecord(f"{where} is no game: {error}") from None
     try:
-        game = chess.pgn.read_game(io.StringIO(text))
+        game, bad_move = read_main_line(text)
     except ValueError as error:
         raise BadRecord(f"{where} is no game: {error}") from None
-    if game is None:
-        raise BadRecord(f"{where} holds no game")
-    if game.errors:
-        raise BadRecord(f"{where} is no game: {game.errors[0]}")
     headers, nodes = game.headers, list(game.mainline())
-    if not nodes and not _TAG.search(text):  # python-chess takes whatever it cannot read for a comment
-        raise BadRecord(f"{where} holds no game: it has neither a move nor a tag of PGN")
+    if not any(node.move for node in nodes) and not tags_of(text):  # python-chess finds moves in any text
+        first = f" ({bad_move})" if bad_move is not None and not nodes else ""
+        raise BadRecord(f"{where} holds no game: it has neither a legal move nor a tag of PGN{first}")
     ending = headers.get("GmdTermination", headers.get("Termination", ""))
-    if ending in ("available_move", "unterminated"):
-        ending = ""
+    ending = "" if ending in ("available_move", "unterminated") else ending_words(ending)
     return Recorded(
         where,
         headers["White"],
@@ -130,13 +127,8 @@ def pgn_game(text: str, where: str) -> Recorded:
         game.board(),
         [(node.move, node.comment) for node in nodes],
         [node.clock() for node in nodes],
+        bad_move="" if bad_move is None else str(bad_move),
     )
-
-
-def time_control_of(pgn: str) -> str:
-    """The clock that a PGN was played with, as its TimeControl tag has it; empty where that says none."""
-    tags: dict[str, str] = dict(_TAG.findall(pgn))
-    return tags.get("TimeControl", "").strip("-?")
 
 
 def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:
@@ -165,9 +157,9 @@ def line_game(text: str, where: str) -> Recorded:
     white, black = (
         names.get(f"{chess.COLOR_NAMES[color]}_name") or player_text(game.named[color]) for color in chess.COLORS
     )
-    ending = game.now.termination
-    recorded = Recorded(where, white, black, RESULTS[ending], "" if ending == "available_move" else ending)
-    recorded.variant = game.options.variant
+    ended, variant = game.now.termination, game.options.variant
+    ending = "" if ended == "available_move" else ending_words(ended, variant)
+    recorded = Recorded(where, white, black, RESULTS[ended], ending, variant)
     recorded.clock = "" if game.options.clock is None else time_control(game.options.clock)
     if isinstance(game, RbcGame):
         recorded.history = game.recon.history()

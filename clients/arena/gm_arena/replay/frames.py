@@ -13,7 +13,7 @@ from chess import Color, Move, Piece, Square, SquareSet
 from gmd.games.recon import History, ReconBoard, Replayed, Turn
 from gmd.games.recon.pgn import san
 
-from ..board_drawing import Picture
+from ..board_drawing import Picture, squares_of
 from .recorded import Clocks, Recorded
 
 #: What a comment tells programs, as [%clk 0:10:00] does.
@@ -55,7 +55,9 @@ class Frame:
 def frames_of(game: Recorded) -> list[Frame]:
     """The start position, and a frame for every move, and in blind chess for every sense."""
     frames = list(_open_frames(game) if game.history is None else _blind_frames(game.history, game.clocks))
-    if game.ending or game.result != "*":
+    if game.bad_move:
+        frames[-1].caption += f"  [{game.bad_move}]"
+    elif game.ending or game.result != "*":
         frames[-1].caption += f"  [{game.result} {game.ending}]".replace(" ]", "]")
     return frames
 
@@ -76,13 +78,7 @@ def _open_frames(game: Recorded) -> Iterator[Frame]:
 def _open_view(board: chess.Board, move: Move | None) -> View:
     king = board.king(board.turn) if board.is_check() else None
     checked = SquareSet() if king is None else SquareSet([king])
-    return View("", board.piece_map(), marked=_squares_of(move), checked=checked)
-
-
-def _squares_of(move: Move | None) -> SquareSet:
-    if move is None:
-        return SquareSet()
-    return SquareSet([move.to_square] if move.drop else [move.from_square, move.to_square])
+    return View("", board.piece_map(), marked=squares_of(move), checked=checked)
 
 
 class _Players:
@@ -140,7 +136,7 @@ def _move_frame(board: ReconBoard, players: _Players, replayed: Replayed) -> Fra
     done = _what_was_done(board, turn)
     board.push(turn.taken, turn.capture_square)
     views = players.views(board)
-    views[1].marked = views[0 if color else 2].marked = _squares_of(turn.taken)
+    views[1].marked = views[0 if color else 2].marked = squares_of(turn.taken)
     if turn.capture_square is not None:  # which is all that the other player is told
         views[2 if color else 0].marked = SquareSet([turn.capture_square])
     return Frame(f"{when} {done}", views)

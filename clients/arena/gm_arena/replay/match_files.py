@@ -12,7 +12,7 @@ import chess.pgn
 
 from gmd.games.recon import BadHistory, read_json
 
-from .recorded import BadRecord, Recorded
+from .recorded import BadRecord, Recorded, time_control_of
 
 
 def is_match(text: str) -> bool:
@@ -37,6 +37,7 @@ def match_game(text: str, where: str) -> Recorded:
     record = _read(text)
     try:
         recorded = Recorded(where, record["white"], record["black"], record["result"], record["ending"])
+        recorded.clock = time_control_of(record["pgn"])
         if record.get("history") is not None:
             recorded.history = read_json(json.dumps(record["history"])).history
         else:

@@ -18,7 +18,7 @@ _VARIANTS = {"rbc": "blind chess", "standard": ""}
 
 def header(game: Recorded) -> list[str]:
     """What stands above a game: who plays, how it ended, by what rules and what clock."""
-    state = f"{game.result} {game.ending}".strip() if game.ending or game.result != "*" else "not over"
+    state = f"{game.result} {game.ending}".strip() if game.ending or game.result != "*" else "in progress"
     variant = _VARIANTS.get(game.variant, game.variant)
     parts = [state, variant, f"clock {game.clock}" if game.clock else ""]
     return [

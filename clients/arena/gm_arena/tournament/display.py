@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..crosstable import standings, text_table
+from ..endings import ending_words
 from ..report import TIME_FORMAT
 from ..schedule import Pairing
 from .plan import Key, Outcome, Round, total_games
@@ -43,8 +44,9 @@ class Lines:
         self._say(f"{key} {self._both(pairing)}: game {game_id}")
 
     def ends(self, key: Key, pairing: Pairing, outcome: Outcome) -> None:
+        reason = ending_words(outcome.reason, self._record.settings.terms["variant"])
         done = f"{len(self._record.outcomes)} of {total_games(self._record.settings)}"
-        self._say(f"{key} {self._both(pairing)}: {outcome.result} {outcome.reason} ({done})")
+        self._say(f"{key} {self._both(pairing)}: {outcome.result} {reason} ({done})")
 
     def awaits(self, players: set[int]) -> None:
         if players - self._awaited:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
@@ -22,7 +22,7 @@ from gm_client.blocking import (
     connect,
 )
 
-from ..address import server_options
+from ..address import server_arguments, server_options, unreachable
 from ..board_drawing import palette_of
 from ..command_line import POSITIVE, read_key
 from ..replay.files import history_game
@@ -30,12 +30,16 @@ from ..replay.frames import Frame, frames_of
 from ..replay.show import frame_text
 from ..tls import read_tls
 from .follow import Look, follow
+from .keyboard import q_leaves
 from .screen import HIDDEN, move_lines, screen, status, title
 
 #: Where the spectator's key may stand that is not to be seen among the arguments of running programs.
 KEY_VARIABLE = "GM_SPECTATOR_KEY"
 #: Seconds between two looks at the clocks of a game in which nobody moves.
 LOOK_SECONDS = 1.0
+
+#: Below a board on a terminal.
+LEAVING = "q: leave"
 
 
 @click.command()
@@ -58,7 +62,7 @@ def watch(game: int | None, **given: Any) -> None:
     """\b
     Example: gmd watch 7 --server 127.0.0.1:7100
 
-    Follow the live game GAME, or the newest that is live, to its end; Ctrl-C leaves it.
+    Follow the live game GAME, or the newest that is live, to its end; Ctrl-C leaves it, and q on a terminal.
 
     Blind chess is shown while it is on where the server lets spectators see it (gmd serve --spectate live), and else
     when it is over. What does not go to a terminal is a line for each move.
@@ -67,39 +71,48 @@ def watch(game: int | None, **given: Any) -> None:
     key = read_key(given["key"], KEY_VARIABLE, "--spectator-key")
     hello: HelloFields = {"client": f"gmd-watch/{VERSION}", **({"spectator_key": key} if key else {})}
     tls = read_tls(given["tls"], given["ca"])
+    where = server_arguments(given["server"], given["tls"], given["ca"], given["path"])
     try:
         with (
             suppress(KeyboardInterrupt),
             connect(host, port, path=given["path"], tls=tls, patience=given["patience"], **hello) as client,
         ):
-            _watch(client, _newest(client) if game is None else game)
-    except (ConnectionLost, GmError, BadReply, OSError) as error:
+            last = _watch(client, _newest(client, where) if game is None else game)
+            if last.state["variant"] == "rbc":
+                click.echo(f"gmd replay {last.state['game_id']}{where} steps through it, with what each player knew.")
+    except ConnectionLost as error:
+        raise click.ClickException(unreachable(error)) from None
+    except (GmError, BadReply, OSError) as error:
         raise click.ClickException(str(error)) from None
 
 
-def _newest(client: Client) -> int:
+def _newest(client: Client, where: str) -> int:
+    """The newest game that is live.
+
+    :param where: the options that say where it was looked for.
+    """
     games = client.games(status="live", limit=1)["games"]
     if not games:
-        raise click.ClickException("no game is being played there; gmd replay GAME shows one that is over")
+        raise click.ClickException(f"no game is being played there; gmd replay GAME{where} shows one that is over")
     game_id: int = games[0]["game_id"]
     return game_id
 
 
-def _watch(client: Client, game_id: int) -> None:
+def _watch(client: Client, game_id: int) -> Look:
+    """Show the game until it is over; its last look."""
     console = Console(highlight=False, soft_wrap=True)
-    last = (_draw if console.is_terminal else _list)(client, game_id, console)
-    if last.state["variant"] == "rbc":
-        console.print(Text(f"gmd replay {game_id} steps through it, with what each player knew."))
+    return (_draw if console.is_terminal else _list)(client, game_id, console)
 
 
 def _draw(client: Client, game_id: int, console: Console) -> Look:
     """Show the game in place, until it is over; its last look."""
-    palette, hidden = palette_of(console), False
+    palette = palette_of(console)
     console = Console(highlight=False)
-    with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
+    with q_leaves() as by_key, Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
         for look in follow(client, game_id, LOOK_SECONDS):
-            hidden |= look.hidden
-            live.update(screen(look, palette, console.width), refresh=True)
+            shown = screen(look, palette, console.width)
+            hint = [Text(LEAVING, "dim")] if by_key and not look.over else []
+            live.update(Group(shown, *hint), refresh=True)
     if look.state["variant"] == "rbc":
         console.print(frame_text(_frames(client, game_id)[-1], palette))
     return look

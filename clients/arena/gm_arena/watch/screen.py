@@ -12,7 +12,8 @@ from rich.text import Text
 
 from gm_client.blocking import GameState
 
-from ..board_drawing import BESIDE, Palette, Picture, board_lines, clock_text, moves_table, printable
+from ..board_drawing import BESIDE, Palette, Picture, board_lines, clock_text, moves_table, printable, squares_of
+from ..endings import ending_words, result_words
 from ..replay.recorded import Recorded
 from ..replay.show import header
 from .follow import Look
@@ -30,7 +31,7 @@ HIDDEN = (
 def title(look: Look) -> list[str]:
     """The game, its players and how it stands, in two lines."""
     state = look.state
-    ending = state["termination"] if look.over else ""
+    ending = ending_words(state["termination"], state["variant"]) if look.over else ""
     where, white, black = f"game {state['game_id']}", look.player("white"), look.player("black")
     return header(Recorded(where, white, black, state["result"], ending, state["variant"]))
 
@@ -73,7 +74,7 @@ def status(look: Look) -> str:
     """What the game waits for, or how it ended."""
     state = look.state
     if look.over:
-        return f"{state['result']} {state['termination']}"
+        return result_words(state["result"], state["termination"], state["variant"])
     if state["phase"] == "open":
         return "waiting for its players"
     return f"{state['turn'].capitalize()} to move{', in check' if state['in_check'] else ''}"
@@ -87,10 +88,8 @@ def _beginning(state: GameState) -> tuple[int, chess.Color]:
 
 def _picture(state: GameState) -> Picture:
     board = chess.BaseBoard(state["fen"].split()[0].partition("[")[0])
-    marked, alarmed = SquareSet(), SquareSet()
-    if state["last_move"] is not None:
-        move = Move.from_uci(state["last_move"])
-        marked = SquareSet([move.to_square] if move.drop else [move.from_square, move.to_square])
+    marked = squares_of(None if state["last_move"] is None else Move.from_uci(state["last_move"]))
+    alarmed = SquareSet()
     if state["in_check"] and (king := board.king(state["turn"] == "white")) is not None:
         alarmed = SquareSet([king])
     return Picture(board.piece_map(), marked, alarmed)

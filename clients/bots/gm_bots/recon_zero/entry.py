@@ -48,6 +48,20 @@ WORDS = {
 class LibraryMissing(BotUnusable):
     """A library of the extra ``train`` is not installed. Nothing is wrong with the options."""
 
+    def __init__(self, missing: str, without: str = "") -> None:
+        """:param missing: what is missing, and how to install it.
+        :param without: how to play without a network, where that does without the library.
+        """
+        super().__init__(f"{missing}, or play without one: {without}" if without else missing)
+        self._missing, self._without = missing, without
+
+    def saying(self, without: str) -> LibraryMissing:
+        """Return the same error for a program in which playing without a network is asked for in another way.
+
+        :param without: that way; empty where there is none.
+        """
+        return LibraryMissing(self._missing, self._without and without)
+
 
 @dataclass(frozen=True)
 class Given:
@@ -71,7 +85,7 @@ def make(**options: str) -> ReconZeroBots:
     """
     given = read(options)
     if given.checkpoint is not None:
-        _need("torch", "reads checkpoints with", f", or play without one: {NAME}:checkpoint={WITHOUT}")
+        _need("torch", "reads checkpoints with", f"{NAME}:checkpoint={WITHOUT}")
     from .bot import ReconZeroBots
 
     described = ",".join(f"{name}={value}" for name, value in options.items())
@@ -142,6 +156,6 @@ def _checkpoint(options: Mapping[str, str]) -> Path | None:
     return path
 
 
-def _need(library: str, does: str, instead: str = "") -> None:
+def _need(library: str, does: str, without: str = "") -> None:
     if find_spec(library) is None:
-        raise LibraryMissing(f"{NAME} {does} {library}, which is not installed: {how_to_install('train')}{instead}")
+        raise LibraryMissing(f"{NAME} {does} {library}, which is not installed: {how_to_install('train')}", without)

@@ -15,7 +15,7 @@ from chess import Color, Move, Piece, Square
 from reconchess import GameHistory, Player, WinReason
 
 from gm_bots.options import from_environment
-from gm_bots.recon_zero.entry import make
+from gm_bots.recon_zero.entry import WITHOUT, LibraryMissing, make
 from gm_bots.recon_zero.time_rules import seconds_by_reconchess
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ class ReconZero(Player):  # type: ignore[misc]
         :raises BotFailed: the checkpoint cannot be read.
         """
         given = {name: str(value) for name, value in options.items()}
-        self._bots = make(**{**from_environment(VARIABLE), **given})
+        try:
+            self._bots = make(**{**from_environment(VARIABLE), **given})
+        except LibraryMissing as error:
+            raise error.saying(f"{VARIABLE}=checkpoint={WITHOUT}") from None
         self._evaluator = self._bots.evaluator()
         self._rng = random.Random(self._bots.seed)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import chess
 from chess import Board, Color, Move, Piece, Square
 
+from gm_arena.endings import ending_words
 from gmd.games.recon import Cell
 
 from .memory import blocked_at
@@ -93,7 +94,7 @@ def of_end(result: str, termination: str) -> str:
     }
     reason = reasons.get(kind) if loser else None
     verdict = {"1-0": "White wins", "0-1": "Black wins"}.get(result, "Draw")
-    return f"{verdict}: {result}, {reason or termination.replace('_', ' ')}"
+    return f"{verdict}: {result}, {reason or ending_words(termination, 'rbc')}"
 
 
 def of_kings_end(capture: Square, move: Move, by_player: bool) -> str:

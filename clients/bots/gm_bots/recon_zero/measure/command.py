@@ -15,6 +15,7 @@ from gm_arena.match.command import complaints, defaults
 from gm_arena.match.match import play_match
 
 from .. import entry, results
+from .without import without_network
 
 if TYPE_CHECKING:
     from ..bot import ReconZeroBots
@@ -102,7 +103,10 @@ def _smoke(checkpoint: Path | None, given: dict[str, Any]) -> int:
     options = _options(given, checkpoint)
     if checkpoint is not None:
         options["checkpoint"] = str(checkpoint)
-    entry.make(**options)  # says what is missing; all that follows imports it
+    try:
+        entry.make(**options)  # all that follows imports what it needs
+    except entry.LibraryMissing as error:
+        raise error.saying(without_network(checkpoint)) from None
     from .smoke import smoke
 
     return smoke(options, given["games"] if "games" in asked else SMOKE_GAMES, given["max_moves"], given["seed"])

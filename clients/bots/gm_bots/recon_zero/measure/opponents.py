@@ -19,6 +19,7 @@ from .. import entry
 from ..bot import ReconZeroBots
 from ..player import Settings
 from ..processes import Processes
+from .without import without_network
 
 #: What is measured, where a file or an option says nothing else.
 LABEL = entry.NAME
@@ -134,18 +135,21 @@ class Gauntlet:
     def _add_own(self, name: str, checkpoint: Path | None, options: Mapping[str, str]) -> None:
         given = {} if checkpoint is None else {"checkpoint": str(checkpoint)}
         others = {name: value for name, value in options.items() if name not in given}
-        with self._noting_what_is_missing():
+        with self._noting_what_is_missing(without_network(checkpoint)):
             bots = entry.make(**given, **others).in_processes(self._processes)
             digest = {"checkpoint": digest_of(bots.checkpoint)} if bots.checkpoint is not None else {}
             self._keep(Entrant(own_label(name, self.entrants), described({**digest, **others}), bots))
 
     @contextmanager
-    def _noting_what_is_missing(self) -> Iterator[None]:
-        """Note a missing library, so that whatever is wrong with another argument is found first."""
+    def _noting_what_is_missing(self, without: str | None = None) -> Iterator[None]:
+        """Note a missing library, so that whatever is wrong with another argument is found first.
+
+        :param without: how to do without a network; None for how a bot's own error says it.
+        """
         try:
             yield
         except entry.LibraryMissing as error:
-            self._missing.append(error)
+            self._missing.append(error if without is None else error.saying(without))
 
     def _keep(self, entrant: Entrant) -> None:
         self.entrants.append(entrant)

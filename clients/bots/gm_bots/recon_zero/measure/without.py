@@ -1,0 +1,12 @@
+"""How ``gmd evaluate`` measures a bot without a network, for where PyTorch is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .. import entry
+
+
+def without_network(checkpoint: Path | None) -> str:
+    """Return the option; empty for a bot of a checkpoint, which is nothing without its network."""
+    return "" if checkpoint is not None else f"--option checkpoint={entry.WITHOUT}"
