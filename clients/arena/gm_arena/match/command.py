@@ -13,7 +13,7 @@ import click
 
 from gm_client.blocking import PATIENCE_SECONDS, BadReply, ConnectionLost, GmError
 
-from ..address import server_options
+from ..address import server_options, unreachable
 from ..bot import BotUnusable
 from ..command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock
 from . import settings
@@ -157,7 +157,9 @@ def complaints() -> Iterator[None]:
         yield
     except (BotUnusable, OpeningsUnusable) as error:
         raise click.UsageError(str(error)) from None
-    except (RecordUnusable, MatchError, GmError, ConnectionLost, BadReply) as error:
+    except ConnectionLost as error:
+        raise click.ClickException(unreachable(error)) from None
+    except (RecordUnusable, MatchError, GmError, BadReply) as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -15,25 +15,12 @@ from gm_client.blocking import Color, GameState, NewGameReply
 
 from ..bot import Bot, BotFailed, Bots, Place, Stillborn
 from ..bridge import Server
+from ..endings import ending_words
 from ..seat import Played, play_seat
 from .observed import HandOver, MoveTime, ObservedBot
 from .plan import Fixture
 from .record import Record
 from .trial import started
-
-#: How the protocol's ends are called here, where that is not clear from its word.
-ENDS = {
-    "victory": "checkmate",
-    "taken_draw": "draw claimed",
-    "draw_agreed": "draw agreed",
-    "draw_repetition": "threefold repetition",
-    "draw_fifty_moves": "fifty moves",
-    "draw_material": "insufficient material",
-    "draw_move_limit": "move limit",
-    "draw_turn_limit": "turn limit",
-    "forfeit": "illegal move",
-    "timeout": "time",
-}
 
 #: A player whose side it was stands behind the protocol's word for the end.
 _SIDE = re.compile(r"_(white|black)$")
@@ -239,9 +226,7 @@ def ending(state: GameState, seen: Mapping[Color, ObservedBot]) -> str:
         return "stall"
     if kind == "resignation" and bot is not None and bot.failure is not None:
         return bot.failure.fault
-    if kind == "victory" and state["variant"] == "rbc":
-        return "king captured"
-    return ENDS.get(kind, kind)
+    return ending_words(termination, state["variant"])
 
 
 def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:
