@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from signal import SIGKILL
 
 import pytest
 import trio
@@ -12,7 +14,7 @@ from gmd.log.opening import open_reader
 from gmd.log.reading import LogReader
 from tests.cli.commands import change, client_of, database, gmd, gmd_process, joined
 from tests.helpers import Client
-from tests.serving import served
+from tests.serving import children_of, served
 
 FIRST = "This is the first damage; --all looks for more."
 
@@ -247,7 +249,9 @@ async def test_a_log_is_checked_as_a_killed_daemon_left_it(tmp_path: Path) -> No
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
         await client.ask("hello")
         await client.new_game()
-        daemon.stop(9)
+        for process in (*children_of(daemon.process.pid), daemon.process.pid):  # what commits for it would tidy up
+            os.kill(process, SIGKILL)
+        daemon.process.wait()
         await client.aclose()
     assert (tmp_path / "games.sqlite-wal").stat().st_size
     assert gmd("check", "--data", tmp_path).out == "1 game with 1 event: nothing is damaged.\n"
