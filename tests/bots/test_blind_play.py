@@ -206,7 +206,7 @@ def test_senses_captures_and_ends_are_said() -> None:
     assert words.of_opponent(START, None) == "Your opponent captures nothing."
     assert words.of_end("1-0", "victory_white") == "White wins: 1-0, the king is captured"
     assert words.of_end("0-1", "resignation_white") == "Black wins: 0-1, White resigned"
-    assert words.of_end("1/2-1/2", "draw_fifty_moves") == "Draw: 1/2-1/2, draw fifty moves"
+    assert words.of_end("1/2-1/2", "draw_fifty_moves") == "Draw: 1/2-1/2, fifty moves"
 
 
 # What is typed.

@@ -476,7 +476,7 @@ async def test_reconchess_replays_a_game_of_registered_players(tmp_path: Path) -
         state = (await alice.ask("state", game_id=1))["state"]
     history = GameHistory.from_file(str(file))
     names = [history.get_white_player_name(), history.get_black_player_name()]
-    assert names == [str(player) for player in players]  # who is behind an id is the operator's to tell
+    assert names == ["alice", "bob"]
     assert rc_replay(file) == (2 * 3, state["fen"])
 
 

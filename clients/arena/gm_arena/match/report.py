@@ -78,6 +78,8 @@ class Report(AbstractContextManager["Report"]):
         if not self._quiet:
             self._say(line_of(record))
         self._count(record)
+        if self._live is not None:
+            self._live.refresh()  # beside the few times a second: who watches quick games sees each
         if self._live is None and not self._quiet and is_milestone(self._standing.games):
             click.echo(self.line(), err=True)
 
