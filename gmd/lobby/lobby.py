@@ -19,10 +19,10 @@ from gmd.games.game import Game
 from gmd.log.interface import TokenUse
 from gmd.logger import get_logger
 from gmd.players.account import Account, is_registered
-from gmd.players.attempts import Attempts
 from gmd.players.gate import MINUTE
 from gmd.players.presence import Presence
 from gmd.players.registry import Registry
+from gmd.rate_limiter import RateLimiter
 from gmd.shelf import Table
 
 from .book import Book
@@ -68,7 +68,7 @@ class Lobby:
         """:param random: chooses colours, where nobody does, and the start positions of Chess960."""
         self.book = Book()
         self.presence = presence
-        self.attempts = Attempts("max_invitations_per_minute", limits.per_minute, MINUTE)
+        self.attempts = RateLimiter("max_invitations_per_minute", limits.per_minute, MINUTE)
         self._arbiter = arbiter
         self._registry = registry
         self.limits = limits

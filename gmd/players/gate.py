@@ -11,10 +11,10 @@ import hmac
 import secrets
 
 from gm_protocol.errors import GmError, Unauthorized, quote
+from gmd.rate_limiter import RateLimiter
 
 from . import keys
 from .account import Account
-from .attempts import Attempts
 from .guesses import Guesses
 from .keys import Digest
 from .passwords import Passwords
@@ -53,9 +53,9 @@ class Gate:
         """
         self.registry = registry
         self.passwords = passwords or Passwords()
-        self.failures = Attempts("max_failures_per_minute", max_failures, MINUTE)
+        self.failures = RateLimiter("max_failures_per_minute", max_failures, MINUTE)
         self.guesses = Guesses(self.failures)
-        self.registrations = Attempts("max_registrations_per_hour", max(1, max_registrations), HOUR)
+        self.registrations = RateLimiter("max_registrations_per_hour", max(1, max_registrations), HOUR)
         self.presence = Presence(registry, presence_seconds)
         self._digest = digest
         #: What stands for the digest of a key that nobody has.

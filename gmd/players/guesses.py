@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import partial
 
 from gm_protocol.errors import TooMany
+from gmd.addresses import source_of
+from gmd.rate_limiter import RateLimiter
 
 from .account import folded
-from .attempts import Attempts, source_of
 
 #: Attempts in a minute that a player has to itself at an address where it is known, when all others are used up there:
 #: enough for its programs to come in one after the other, and too few to guess a password by.
@@ -26,16 +27,16 @@ _Key = tuple[str, str]
 class Guesses:
     """Lets passwords be compared as often as that is no way to guess one.
 
-    Attempts are counted by address (:class:`Attempts`), and a class or a lab has one address. So a player who was let
+    Attempts are counted by address (:class:`RateLimiter`), and a class or a lab has one. So a player who was let
     in from an address before has some attempts there of its own, which its neighbours cannot use up by other names.
     """
 
-    def __init__(self, failures: Attempts, own: int = OWN_PER_MINUTE) -> None:
+    def __init__(self, failures: RateLimiter, own: int = OWN_PER_MINUTE) -> None:
         """:param failures: what is counted by address, wrong keys among it.
         :param own: how many attempts a known player has to itself in a minute.
         """
         self._failures = failures
-        self._own = Attempts("max_failures_per_minute, beside them", own, 60.0)
+        self._own = RateLimiter("max_failures_per_minute, beside them", own, 60.0)
         self._known: OrderedDict[_Key, None] = OrderedDict()
 
     def know(self, name: str, peer: str) -> None:
@@ -63,7 +64,7 @@ class Guesses:
         """
         self._counter(name, peer)
 
-    def _counter(self, name: str, peer: str) -> tuple[Attempts, str]:
+    def _counter(self, name: str, peer: str) -> tuple[RateLimiter, str]:
         """Where an attempt is counted, and as whose."""
         try:
             self._failures.check(peer)

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from gm_protocol.errors import TooMany
-from gmd.players import attempts as attempts_module
-from gmd.players.attempts import Attempts
+from gmd import rate_limiter
+from gmd.rate_limiter import RateLimiter
 
 ONE = "10.0.0.1:5"
 
 
-def exhausted(attempts: Attempts, address: str) -> float:
+def exhausted(attempts: RateLimiter, address: str) -> float:
     """When an address that has none left is told to come back."""
     with pytest.raises(TooMany) as caught:
         attempts.take(address)
@@ -25,7 +25,7 @@ def exhausted(attempts: Attempts, address: str) -> float:
 
 
 async def test_one_may_try_as_often_as_that_at_once_and_again_when_it_is_said(autojump_clock: MockClock) -> None:
-    attempts = Attempts("limit", 3, 60.0)
+    attempts = RateLimiter("limit", 3, 60.0)
     for _ in range(3):
         attempts.take(ONE)
     assert exhausted(attempts, ONE) == 20.0
@@ -38,7 +38,7 @@ async def test_one_may_try_as_often_as_that_at_once_and_again_when_it_is_said(au
 
 
 async def test_what_is_given_back_may_be_used_again() -> None:
-    attempts = Attempts("limit", 3, 60.0)
+    attempts = RateLimiter("limit", 3, 60.0)
     for _ in range(10):
         attempts.take(ONE)
         attempts.give_back(ONE)
@@ -47,7 +47,7 @@ async def test_what_is_given_back_may_be_used_again() -> None:
 
 
 async def test_who_comes_from_nowhere_has_no_limit() -> None:
-    attempts = Attempts("limit", 3, 60.0)
+    attempts = RateLimiter("limit", 3, 60.0)
     for _ in range(10):
         attempts.take("")
     assert len(attempts) == 0
@@ -66,7 +66,7 @@ async def test_who_comes_from_nowhere_has_no_limit() -> None:
     ],
 )
 async def test_addresses_of_one_subscriber_count_together(one: str, other: str, same: bool) -> None:
-    attempts = Attempts("limit", 3, 60.0)
+    attempts = RateLimiter("limit", 3, 60.0)
     for _ in range(3):
         attempts.take(one)
     if same:
@@ -76,8 +76,8 @@ async def test_addresses_of_one_subscriber_count_together(one: str, other: str, 
 
 
 async def test_so_many_addresses_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts_module, "MAX_ADDRESSES", 5)
-    attempts = Attempts("limit", 3, 60.0)
+    monkeypatch.setattr(rate_limiter, "MAX_ADDRESSES", 5)
+    attempts = RateLimiter("limit", 3, 60.0)
     for number in range(100):
         attempts.take(f"10.0.0.{number}:5")
         assert len(attempts) <= 5
@@ -88,7 +88,7 @@ def test_in_no_period_are_there_more_than_twice_as_many(pauses: list[float]) -> 
     """A full bucket at its beginning, and what flows into it until its end."""
 
     async def main() -> None:
-        attempts, granted = Attempts("limit", 3, 60.0), list[float]()
+        attempts, granted = RateLimiter("limit", 3, 60.0), list[float]()
         for pause in pauses:
             await trio.sleep(pause)
             try:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 
 import trio
 
 from gm_protocol.errors import TooMany
 
+from .addresses import source_of
+
 #: Addresses remembered, some two megabytes. Beyond that the one that has not tried for the longest is forgotten.
 MAX_ADDRESSES = 10_000
-#: One subscriber of IPv6 has so many leading bits to itself, and as many addresses below them as it likes.
-IPV6_BITS = 64
 
 
-class Attempts:
+class RateLimiter:
     """So many in a period, all at once or one after the other. Times are trio's."""
 
     def __init__(self, what: str, limit: int, seconds: float) -> None:
@@ -68,17 +67,3 @@ class Attempts:
     def _refusal(self, used: float) -> tuple[str, float]:
         seconds = (used + 1 - self._limit) * self._seconds / self._limit
         return f"{self._what}: {self._limit} from this address are used up; try again later", float(ceil(seconds))
-
-
-def source_of(peer: str) -> str:
-    """What stands for all addresses of one subscriber's."""
-    address = peer.rpartition(":")[0].strip("[]")
-    try:
-        parsed = ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if not isinstance(parsed, IPv6Address):
-        return address
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ip_network((parsed, IPV6_BITS), strict=False))
