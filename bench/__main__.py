@@ -23,6 +23,7 @@ from . import (
     tracker,
     turns,
 )
+from .hostile import measure as hostile
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "throughput": lambda options: throughput.measure(options.moves, options.rounds),
@@ -47,6 +48,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
 #: What takes long and is run only when it is named.
 LONG: dict[str, Callable[[argparse.Namespace], None]] = {
     "strength": lambda options: strength.measure(options.games),
+    "hostile": lambda options: hostile.measure(options.seconds, options.attack),
 }
 
 
@@ -59,6 +61,10 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=10_000, help="requests a run (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each pair (default: %(default)s)")
     parser.add_argument("--games", type=int, default=40, help="games of each match of strength (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=20, help="of each attack (default: %(default)s)")
+    parser.add_argument(
+        "--attack", action="append", default=[], metavar="NAME", help="of those to be made; again for more"
+    )
     parser.add_argument("--against", metavar="DIR", help="another checkout of gmd, whose server takes turns, too")
     options = parser.parse_args()
     if unknown := set(options.parts) - {*PARTS, *LONG}:

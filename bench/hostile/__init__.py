@@ -1,0 +1,1 @@
+"""Attacks by one hostile client, and honest bots that play beside them."""

@@ -1,0 +1,261 @@
+"""What a hostile client does: ``python -m bench.hostile.attacks NAME HOST PORT HTTP_PORT``, until it is ended.
+
+Each attack is a generator that yields once: when it has prepared what it needs. What comes behind is the attack.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import socket
+import sys
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import count
+
+from bench.load import HEADER, HELLO, READ_SIZE, frame, session
+
+from .target import Talk, Target, opened, raise_limits
+
+Attack = Callable[[Target], Iterator[None]]
+
+#: Knights that go out and home again: there is no end to it.
+MOVES = ("g1f3", "g8f6", "f3g1", "f6g8")
+#: Half-moves that an attacker tries to make a game of.
+PLIES = 12_000
+MEBIBYTE = 1 << 20
+
+
+def histories(target: Target) -> Iterator[None]:
+    """The history of the longest blind game that there may be, forty times at once, again and again."""
+    request = frame({"kind": "history", "game_id": _long_game(target)})
+    yield
+    connections: list[socket.socket] = []
+    while True:
+        connections += opened(40 - len(connections), target, HELLO + request)
+        for connection in select.select(connections, [], [], 1.0)[0]:
+            if not _read_what_is_there(connection):
+                connections.remove(connection)
+            else:
+                _send(connection, request)
+
+
+def _long_game(target: Target) -> int:
+    """Play a blind game as long as may be, and end it; its id."""
+    options = {"variant": "rbc", "reversible_moves": None, "max_turns": None}
+    game_id: int = Talk(target).patiently(kind="new_game", player_white=1, player_black=2, **options)["game_id"]
+    frames = [HELLO]
+    for ply in range(PLIES):
+        turn = {"player": 1 + ply % 2, "game_id": game_id}
+        frames.append(frame({"kind": "sense", "square": None, **turn}))
+        frames.append(frame({"kind": "move", "move": MOVES[ply % 4], "brief": True, **turn}))
+    frames.append(frame({"kind": "end_game", "player": 1, "game_id": game_id, "termination": "resignation_white"}))
+    with suppress(OSError):
+        session(target.tcp, frames, 64)
+    return game_id
+
+
+def pgns(target: Target) -> Iterator[None]:
+    """PGNs of a mebibyte: one word, many variations, many moves."""
+    texts = ("e4" * 500_000, "1. e4 " + "(1. d4 (1. c4 " * 60_000 + "))" * 60_000, "Nf3 Nf6 Ng1 Ng8 " * 60_000)
+    requests = [
+        frame({"kind": "game_from_pgn", "player_white": 1, "player_black": 2, "pgn": text, "brief": True})
+        for text in texts
+    ]
+    yield
+    while True:
+        connections: list[socket.socket] = []
+        for request in requests:
+            with suppress(OSError):
+                connections.append(target.connect(len(connections)))
+                connections[-1].sendall(HELLO + request)
+        select.select(connections, [], [], 0.5)
+        for connection in connections:
+            connection.close()
+
+
+def invitations(target: Target) -> Iterator[None]:
+    """Games made for a registered player who has asked for none, as fast as they are made; and the list of them."""
+    talk = Talk(target)
+    name = f"victim-{os.getpid()}"
+    victim = talk.patiently(kind="register", name=name)
+    offer = frame({"kind": "new_game", "player_white": 2, "player_black": victim["player"]})
+    yield
+    while True:
+        with suppress(OSError):
+            session(target.tcp, [HELLO, *[offer] * 500], 64)
+        talk.ask(kind="invitations", player=victim["player"], key=victim["key"])
+
+
+def games(target: Target) -> Iterator[None]:
+    """Games without end, and tokens and names with them."""
+    yield
+    for batch in count():
+        frames = [HELLO]
+        for number in range(500):
+            token = f"{os.getpid()}-{batch}-{number}"
+            frames.append(frame({"kind": "new_game", "player_white": 1, "player_black": 2, "token": token}))
+        frames.append(frame({"kind": "register", "name": f"name-{batch}"}))
+        with suppress(OSError):
+            session(target.tcp, frames, 64)
+
+
+def unread(target: Target) -> Iterator[None]:
+    """Replies that nobody reads but for a little now and then, on three hundred connections."""
+    game_id = Talk(target).patiently(kind="new_game", player_white=1, player_black=2)["game_id"]
+    moves = [
+        frame({"kind": "move", "player": 1 + ply % 2, "game_id": game_id, "move": MOVES[ply % 4]}) for ply in range(400)
+    ]
+    session(target.tcp, [HELLO, *moves], 64)
+    request = frame({"kind": "state", "game_id": game_id}) * 64
+    yield
+    connections = opened(300, target, HELLO + request, small=True)
+    while True:
+        for connection in connections:
+            with suppress(OSError):
+                connection.recv(512)
+            _send(connection, request)
+        time.sleep(0.2)
+
+
+def short_frames(target: Target) -> Iterator[None]:
+    """Two thousand frames of a mebibyte, each short by ten bytes."""
+    size = MEBIBYTE - 16
+    yield
+    _fill(opened(2_000, target, b""), HEADER.pack(size) + b" " * (size - 10))
+
+
+def half_bodies(target: Target) -> Iterator[None]:
+    """HTTP requests on 990 connections, each with half of a large body."""
+    lines = (
+        "POST /api/users/ HTTP/1.1",
+        "Host: x",
+        "Content-Type: application/json",
+        f"Content-Length: {MEBIBYTE}",
+    )
+    yield
+    _fill(opened(990, target, "\r\n".join([*lines, "", ""]).encode(), http=True), b" " * (MEBIBYTE // 2))
+
+
+def _fill(connections: Sequence[socket.socket], data: bytes) -> None:
+    """Send the same to all, as far as they take it, and keep them open for ever."""
+    sent = [0] * len(connections)
+    while True:
+        for number, connection in enumerate(connections):
+            sent[number] += _send(connection, data[sent[number] : sent[number] + READ_SIZE])
+        time.sleep(0.01)
+
+
+def half_heads(target: Target) -> Iterator[None]:
+    """A thousand HTTP connections, none of whose heads comes to its end, and others whenever they are closed."""
+    yield
+    while True:
+        connections = opened(1_000, target, b"GET /healthz HTTP/1.1\r\nHost: ", http=True)
+        for _ in range(5):
+            time.sleep(1.0)
+            for connection in connections:
+                _send(connection, b"x")
+        for connection in connections:
+            connection.close()
+
+
+def idle_sessions(target: Target) -> Iterator[None]:
+    """Ten thousand sessions that say hello and nothing more."""
+    yield
+    connections = opened(10_000, target, HELLO)
+    while connections:
+        time.sleep(1.0)
+
+
+def spectators(target: Target) -> Iterator[None]:
+    """Nine thousand who wait for one game, which moves."""
+    talk = Talk(target)
+    game_id = talk.patiently(kind="new_game", player_white=1, player_black=2)["game_id"]
+    connections = opened(9_000, target, HELLO)
+    yield
+    for ply in count():
+        request = frame({"kind": "wait", "game_id": game_id, "ply": ply, "timeout": 60, "brief": True})
+        for connection in connections:
+            _read_what_is_there(connection)
+            _send(connection, request)
+        time.sleep(0.5)
+        talk.patiently(kind="move", player=1 + ply % 2, game_id=game_id, move=MOVES[ply % 4])
+
+
+def passwords(target: Target) -> Iterator[None]:
+    """Wrong passwords, from all addresses, by both ways in."""
+    talks = [Talk(target, number) for number in range(20)]
+    authorization = b64encode(b"nobody:wrong").decode()
+    request = f"GET /api/users/me HTTP/1.1\r\nHost: x\r\nAuthorization: Basic {authorization}\r\n\r\n".encode()
+    yield
+    while True:
+        for number, talk in enumerate(talks):
+            talk.ask(kind="hello", name=f"name-{number}", password="wrong")
+            with suppress(OSError), target.connect(number, http=True) as connection:
+                connection.sendall(request)
+
+
+def churn(target: Target) -> Iterator[None]:
+    """Connections that are opened and closed at once, in the middle of a frame."""
+    yield
+    while True:
+        for connection in opened(100, target, b"\0\0\0\7"):
+            connection.close()
+
+
+def junk(target: Target) -> Iterator[None]:
+    """Frames of random bytes, and of JSON that is deep, long or no request."""
+    rng = random.Random(0)
+    texts = [b"[" * 5_000, b'{"kind": "' + b"x" * 100_000 + b'"}', b'{"kind":"state","game_id":' + b"9" * 4_000 + b"}"]
+    yield
+    while True:
+        body = rng.choice([rng.randbytes(rng.randrange(2_000)), *texts])
+        with suppress(OSError), target.connect(rng.randrange(4)) as connection:
+            connection.sendall((HELLO + HEADER.pack(len(body)) + body) * 3)
+            connection.recv(READ_SIZE)
+
+
+def _send(connection: socket.socket, data: bytes) -> int:
+    """Send what can be sent at once; how much."""
+    with suppress(OSError):
+        return connection.send(data)
+    return 0
+
+
+def _read_what_is_there(connection: socket.socket) -> bool:
+    """Read all that has come; False where the connection has ended."""
+    try:
+        while connection.recv(READ_SIZE):
+            pass
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    connection.close()
+    return False
+
+
+ATTACKS: dict[str, Attack] = {
+    attack.__name__.replace("_", "-"): attack
+    for attack in (
+        *(histories, pgns, invitations, games, unread, short_frames, half_bodies, half_heads),
+        *(idle_sessions, spectators, passwords, churn, junk),
+    )
+}
+
+
+def main() -> None:
+    """Attack until ended."""
+    name, host, port, http_port = sys.argv[1:]
+    raise_limits()
+    attack = ATTACKS[name](Target((host, int(port)), (host, int(http_port))))
+    next(attack)
+    print("prepared", flush=True)
+    next(attack)
+
+
+if __name__ == "__main__":
+    main()

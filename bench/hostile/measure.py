@@ -1,0 +1,132 @@
+"""A daemon with honest bots, alone and beside each attack in turn."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from statistics import median
+from typing import NamedTuple
+
+from bench import servers
+
+from .attacks import ATTACKS
+
+#: What is aimed at, beside whatever attack: bytes in memory, and seconds to 99 of 100 replies.
+MOST_MEMORY = 1 << 30
+MOST_SECONDS = 0.1
+#: Seconds between two looks at the daemon, and those that one may take.
+LOOK = 0.25
+LOOK_PATIENCE = 10.0
+#: Seconds at most that an attack is given to prepare itself.
+PREPARATION = 60.0
+
+
+class Met(NamedTuple):
+    """What honest bots and an operator met."""
+
+    #: Seconds to each reply.
+    times: Sequence[float]
+    #: What went wrong, and how often.
+    troubles: dict[str, int]
+    #: The most bytes of memory that the daemon held.
+    memory: int
+    #: Seconds to each answer of ``/healthz``; infinite where there was none.
+    health: Sequence[float]
+
+
+def measure(seconds: float, names: Sequence[str] = ()) -> None:
+    """Print a line for each attack.
+
+    :param seconds: how long each lasts.
+    :param names: which ones; all where none is named.
+    :raises SystemExit: there is no such attack.
+    """
+    if unknown := set(names) - set(ATTACKS):
+        raise SystemExit(f"attack: {', '.join(sorted(unknown))}: is none of {', '.join(ATTACKS)}")
+    print(f"{'':15}{'replies':>8}  {'ms to a reply':^24}  {'MiB':>6}  {'/healthz, ms':^16}")
+    print(
+        f"{'beside':15}{'':8}  {'median':>8}{'99 %':>8}{'worst':>8}  {'most':>6}  {'median':>8}{'worst':>8}  troubles"
+    )
+    for name in ("nothing", *(names or ATTACKS)):
+        _print(name, _meet(name, seconds))
+    print(f"aims: 99 % within {MOST_SECONDS * 1e3:.0f} ms, at most {MOST_MEMORY >> 20:,} MiB, no troubles")
+
+
+def _print(name: str, met: Met) -> None:
+    times, health = sorted(met.times), sorted(met.health)
+    share = times[len(times) * 99 // 100]
+    troubles = ", ".join(f"{count} {what}" for what, count in met.troubles.items()) or "none"
+    too_much = "".join(
+        f" ({what})" for what, is_so in (("slow", share > MOST_SECONDS), ("large", met.memory > MOST_MEMORY)) if is_so
+    )
+    print(
+        f"{name:15}{len(times):>8,}  {median(times) * 1e3:>8.1f}{share * 1e3:>8.1f}{times[-1] * 1e3:>8.0f}"
+        f"  {met.memory / 2**20:>6.0f}  {median(health) * 1e3:>8.1f}{health[-1] * 1e3:>8.0f}  {troubles}{too_much}",
+        flush=True,
+    )
+
+
+def _meet(name: str, seconds: float) -> Met:
+    with tempfile.TemporaryDirectory(prefix="gmd-bench-") as data, servers.gmd(data) as daemon, _attack(name, daemon):
+        return _look_at(daemon, seconds)
+
+
+@contextmanager
+def _attack(name: str, daemon: servers.Daemon) -> Iterator[None]:
+    """Attack for as long as this is entered."""
+    if name not in ATTACKS:
+        yield
+        return
+    (host, port), (_, http_port) = daemon.address, daemon.http
+    command = [sys.executable, "-m", "bench.hostile.attacks", name, host, str(port), str(http_port)]
+    attacker = subprocess.Popen(command, stdout=subprocess.PIPE)
+    try:
+        select.select([attacker.stdout], [], [], PREPARATION)  # type: ignore[type-var]
+        yield
+        if attacker.poll() is not None:
+            raise RuntimeError(f"the attack {name} has failed by itself")
+    finally:
+        attacker.terminate()
+        attacker.wait()
+
+
+def _look_at(daemon: servers.Daemon, seconds: float) -> Met:
+    """Have bots play, and look at memory and health meanwhile."""
+    command = [sys.executable, "-m", "bench.hostile.honest", *map(str, daemon.address), str(seconds)]
+    bots = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    memory, health = [daemon.resident_bytes()], list[float]()
+    asking = threading.Thread(target=_ask_for_health, args=(daemon, bots, health))
+    asking.start()
+    while not _has_output(bots):
+        memory.append(daemon.resident_bytes())
+    output, _ = bots.communicate()
+    asking.join()
+    found = json.loads(output)
+    return Met(found["times"], found["troubles"], max(memory), health or [float("inf")])
+
+
+def _has_output(process: subprocess.Popen[str]) -> bool:
+    """Wait a moment; whether a process has begun to print, or has ended."""
+    assert process.stdout is not None
+    return bool(select.select([process.stdout], [], [], LOOK)[0])
+
+
+def _ask_for_health(daemon: servers.Daemon, bots: subprocess.Popen[str], found: list[float]) -> None:
+    while bots.poll() is None:
+        begun = time.perf_counter()
+        try:
+            with closing(http.client.HTTPConnection(*daemon.http, timeout=LOOK_PATIENCE)) as connection:
+                connection.request("GET", "/healthz")
+                well = connection.getresponse().status == 200
+        except OSError:
+            well = False
+        found.append(time.perf_counter() - begun if well else float("inf"))
+        time.sleep(LOOK)

@@ -1,0 +1,106 @@
+"""A daemon under attack, as an attacker sees it: its two ports, and addresses to come from."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import socket
+import time
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from bench.load import HEADER, HELLO, Address, frame
+
+#: Where attacks come from: the few addresses of one attacker, none of which is an honest bot's.
+SOURCES = ("127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5")
+#: Seconds that an attacker waits for a reply that it wants.
+PATIENCE = 30.0
+
+
+class Target(NamedTuple):
+    """The daemon's ports."""
+
+    tcp: Address
+    http: Address
+
+    def connect(self, number: int = 0, *, http: bool = False, small: bool = False) -> socket.socket:
+        """A new connection.
+
+        :param number: which of the sources it comes from, counted round and round.
+        :param small: whether its receive buffer is as small as can be, for replies that are not to be read.
+        """
+        connection = socket.socket()
+        connection.settimeout(PATIENCE)
+        if small:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        connection.bind((SOURCES[number % len(SOURCES)], 0))
+        connection.connect(self.http if http else self.tcp)
+        return connection
+
+
+class Talk:
+    """A session that asks and reads; begun anew where it was cut off."""
+
+    def __init__(self, target: Target, number: int = 0) -> None:
+        self._target, self._number = target, number
+        self._socket: socket.socket | None = None
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """A reply; empty where the connection was lost instead."""
+        try:
+            if self._socket is None:
+                self._socket = self._target.connect(self._number)
+                self._exchange(HELLO)
+            return self._exchange(frame(request))
+        except OSError:
+            self.close()
+            return {}
+
+    def patiently(self, **request: Any) -> dict[str, Any]:
+        """A reply that is no ``too_many``, or the last of some."""
+        for _ in range(20):
+            reply = self.ask(**request)
+            if reply.get("code") != "too_many":
+                break
+            time.sleep(min(1.0, reply.get("retry_after") or 0.1))
+        return reply
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _exchange(self, data: bytes) -> dict[str, Any]:
+        assert self._socket is not None
+        self._socket.sendall(data)
+        (length,) = HEADER.unpack(self._read(HEADER.size))
+        reply: dict[str, Any] = json.loads(self._read(length))
+        return reply
+
+    def _read(self, size: int) -> bytes:
+        assert self._socket is not None
+        data = bytearray()
+        while len(data) < size:
+            if not (more := self._socket.recv(min(size - len(data), 1 << 18))):
+                raise ConnectionError("cut off")
+            data += more
+        return bytes(data)
+
+
+def opened(count: int, target: Target, first: bytes, *, http: bool = False, small: bool = False) -> list[socket.socket]:
+    """Open connections and send something on each; those that could be opened."""
+    connections: list[socket.socket] = []
+    for number in range(count):
+        with suppress(OSError):
+            connections.append(target.connect(number, http=http, small=small))
+            connections[-1].setblocking(False)
+            connections[-1].send(first)
+    return connections
+
+
+def raise_limits() -> None:
+    """Have as many descriptors as this process may have."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    os.nice(5)  # an attacker has machines of its own: this one's processors are not what it is to take
