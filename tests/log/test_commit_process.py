@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import sqlite3
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from signal import SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGSTOP, SIGTERM
 from threading import Timer
@@ -28,6 +29,23 @@ from tests.log.test_contract import CREATED, STANDING
 from tests.serving import children_of, served
 
 FAULT = OSError("the thread writes")
+#: Linux's prctl, by which a process adopts what its children leave behind.
+PR_SET_CHILD_SUBREAPER = 36
+
+
+@contextmanager
+def adopting(pid: int) -> Iterator[None]:
+    """Adopt the process of that id when its parent dies, and take its end.
+
+    With init for its parent its process group would be an orphan, and Linux wakes those of them that are stopped.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    try:
+        yield
+        os.waitpid(pid, 0)
+    finally:
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 @asynccontextmanager
@@ -173,20 +191,22 @@ def test_it_ends_with_a_daemon_that_is_killed(tmp_path: Path) -> None:
             os.close(waiting)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux, whose processes may adopt others")
 def test_a_daemon_that_follows_a_killed_one_waits_for_its_last_batch(tmp_path: Path) -> None:
     """The process that commits is stopped in the middle of its work, as by a slow disk."""
     with served("--data", str(tmp_path)) as daemon:
         (pid,) = children_of(daemon.process.pid)
-        os.kill(pid, SIGSTOP)
-        daemon.process.kill()
-        daemon.process.wait()
-        with (tmp_path / LOCK_NAME).open() as lock, pytest.raises(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        goes_on = Timer(0.2, os.kill, [pid, SIGCONT])
-        goes_on.start()
-        with served("--data", str(tmp_path)) as next_daemon:
-            assert next_daemon.stop(SIGTERM) == 0
-        goes_on.join()
+        with adopting(pid):
+            os.kill(pid, SIGSTOP)
+            daemon.process.kill()
+            daemon.process.wait()
+            with (tmp_path / LOCK_NAME).open() as lock, pytest.raises(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            goes_on = Timer(0.2, os.kill, [pid, SIGCONT])
+            goes_on.start()
+            with served("--data", str(tmp_path)) as next_daemon:
+                assert next_daemon.stop(SIGTERM) == 0
+            goes_on.join()
 
 
 def test_a_directory_that_a_living_daemon_works_in_is_refused_at_once(tmp_path: Path) -> None:
