@@ -14,23 +14,19 @@ import chess
 from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Color, Move, Piece, PieceType, Square
 
 from .fen import RIGHTS, placement, read_position
+from .pawns import pawn_moves
 from .tables import (
-    CAPTURES,
     CASTLINGS,
-    DOUBLE_STEPS,
     EMPTY,
     MEN,
     MOVES,
     PATHS,
     PICK_WINDOW,
     PROMOTIONS,
-    STEPS,
     Cell,
     Man,
 )
 
-_NOT_FILE_A, _NOT_FILE_H = chess.BB_ALL ^ chess.BB_FILE_A, chess.BB_ALL ^ chess.BB_FILE_H
-_LOW_HALF = 0xFFFF_FFFF
 #: The squares of all that castles, before it has moved.
 _CASTLERS = chess.BB_CORNERS | chess.BB_E1 | chess.BB_E8
 _HOME_RANKS = (chess.BB_RANK_8, chess.BB_RANK_1)  # indexed by colour
@@ -187,14 +183,24 @@ class ReconBoard:
         """
         turn = self.turn
         own, men = self._own[turn], self._men
+        free = own ^ chess.BB_ALL
         moves: list[Move] = []
         for square in reversed(self._officers[turn]):
             man = men[square]
-            moves += man.lists[own & man.lines]
-            if man.lists_below is not None:
-                moves += man.lists_below[own & man.lists_below.lines]
-        if self.castling:
-            for move, between, _ in CASTLINGS[self.castling & _HOME_RANKS[turn]]:
+            targets = free
+            if man.lines:
+                targets = 0
+                for mask, attacks in man.lines:
+                    targets |= attacks[own & mask]
+                targets &= free
+            if part := targets & man.above:
+                moves += man.up[part]
+            if part := targets & man.beside:
+                moves += man.level[part]
+            if part := targets & man.below:
+                moves += man.down[part]
+        if castling := self.castling & _HOME_RANKS[turn]:
+            for move, between, _ in CASTLINGS[castling]:
                 if not own & between:
                     moves.append(move)
         pawns, near, held, pawn_moves = self._pawn_moves[turn]
@@ -207,26 +213,7 @@ class ReconBoard:
         """List the moves of the side to move's pawns, and remember them."""
         turn = self.turn
         own, pawns = self._own[turn], self._pawns[turn]
-        free = own ^ chess.BB_ALL
-        if turn:
-            ahead, west, east = pawns << 8, (pawns & _NOT_FILE_A) << 7, (pawns & _NOT_FILE_H) << 9
-            near = ahead | (ahead & chess.BB_RANK_3) << 8 | west | east
-            steps = ahead & free
-            twice = ((steps & chess.BB_RANK_3) << 8 & free) >> 24
-            west, east = (west & free) >> 7, (east & free) >> 9
-        else:
-            ahead, west, east = pawns >> 8, (pawns & _NOT_FILE_A) >> 9, (pawns & _NOT_FILE_H) >> 7
-            near = ahead | (ahead & chess.BB_RANK_6) >> 8 | west | east
-            steps = ahead & free
-            twice = ((steps & chess.BB_RANK_6) >> 8 & free) >> 32
-            west, east = (west & free) << 9, (east & free) << 7
-        high, low = STEPS[turn]
-        moves = high[steps >> 32] + low[steps & _LOW_HALF] + DOUBLE_STEPS[turn][twice]
-        to_west, to_east = west.to_bytes(8, "little"), east.to_bytes(8, "little")
-        for (left, right), westward, eastward in zip(CAPTURES[turn], to_west, to_east, strict=True):
-            if westward or eastward:
-                moves += left[westward << 4 & 0xF0 | eastward & 0x0F]
-                moves += right[westward & 0xF0 | eastward >> 4]
+        near, moves = pawn_moves(turn, own, pawns)
         self._pawn_moves[turn] = pawns, near, own & near, moves
         return moves
 
@@ -310,7 +297,7 @@ class ReconBoard:
         both = BB_SQUARES[source] | BB_SQUARES[target]
         man = self._men[source]
         there = man.elsewhere[target]
-        if self.castling and both & _CASTLERS:
+        if both & _CASTLERS:  # whether the other side may castle still is nothing to be quicker for
             self._castle(man, both)
         self._own[turn] ^= both
         if man.reach:
@@ -336,14 +323,13 @@ class ReconBoard:
     def _take(self, square: Square) -> None:
         """Take a piece of the side that is now to move off the board."""
         self.halfmoves = 0
-        turn, bit = self.turn, BB_SQUARES[square]
-        self._own[turn] ^= bit
-        if self._pawns[turn] & bit:
-            self._pawns[turn] ^= bit
-        else:
-            self._officers[turn].remove(square)
-            if self._men[square].piece_type == chess.KING:
-                self.castling &= ~_HOME_RANKS[turn]
+        turn, others = self.turn, ~BB_SQUARES[square]
+        # Whoever takes is not told what, so it takes as long whatever it was.
+        self._own[turn] &= others
+        self._pawns[turn] &= others
+        self._officers[turn] = [officer for officer in self._officers[turn] if officer != square]
+        if self._men[square].piece_type == chess.KING:
+            self.castling &= ~_HOME_RANKS[turn]
         self._leave(square)
 
     def _castle(self, man: Man, both: Bitboard) -> None:
