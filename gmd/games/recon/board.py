@@ -6,7 +6,6 @@ would be pseudo-legal if it had the board to itself, and for any capture by a pa
 
 from __future__ import annotations
 
-from bisect import insort
 from functools import lru_cache
 from typing import Self
 
@@ -42,7 +41,6 @@ class ReconBoard:
     __slots__ = (
         "_cells",
         "_men",
-        "_officers",
         "_own",
         "_pawn_moves",
         "_pawns",
@@ -67,10 +65,9 @@ class ReconBoard:
     _cells: list[Cell]
     #: The codes of the ranks, the eighth's first: see :class:`~gmd.games.recon.fen.Ranks`.
     _ranks: list[int]
-    #: By colour: all squares held, those held by pawns, and a sorted list of those held by others.
+    #: By colour: all squares held, and those held by pawns.
     _own: list[Bitboard]
     _pawns: list[Bitboard]
-    _officers: list[list[Square]]
     #: By colour: the pawns whose moves were last listed, the squares that could have hindered them, which of these its
     #: own side held, and the moves. Half the time they are asked for again.
     _pawn_moves: list[tuple[Bitboard, Bitboard, Bitboard, list[Move]]]
@@ -91,7 +88,6 @@ class ReconBoard:
         self._men, self._cells, self._ranks = EMPTY.copy(), [man.cell for man in EMPTY], [0] * 8
         self._own = [board.occupied_co[BLACK], board.occupied_co[WHITE]]
         self._pawns = [own & board.pawns for own in self._own]
-        self._officers = [list(chess.scan_forward(own & ~board.pawns)) for own in self._own]
         self._pawn_moves = [(0, 0, 0, []), (0, 0, 0, [])]
         for square, piece in board.piece_map().items():
             self._stand(MEN[piece.color][piece.piece_type][square])
@@ -116,7 +112,6 @@ class ReconBoard:
         self.halfmoves, self.fullmoves = other.halfmoves, other.fullmoves
         self._men, self._cells, self._ranks = other._men.copy(), other._cells.copy(), other._ranks.copy()
         self._own, self._pawns, self._pawn_moves = other._own.copy(), other._pawns.copy(), other._pawn_moves.copy()
-        self._officers = [squares.copy() for squares in other._officers]
 
     # --- What there is to see -----------------------------------------------------------------------------------
 
@@ -136,7 +131,7 @@ class ReconBoard:
         """The squares of the side to move's pieces of a type, other than pawns, that can go to a square or guard it."""
         before = (self._own[BLACK] | self._own[WHITE]) & ~BB_SQUARES[target]
         found = 0
-        for square in self._officers[self.turn]:
+        for square in chess.scan_forward(self._own[self.turn] ^ self._pawns[self.turn]):
             man = self._men[square]
             if man.piece_type == piece_type and man.reach >> target & 1 and not PATHS[square][target] & before:
                 found |= BB_SQUARES[square]
@@ -185,7 +180,10 @@ class ReconBoard:
         own, men = self._own[turn], self._men
         free = own ^ chess.BB_ALL
         moves: list[Move] = []
-        for square in reversed(self._officers[turn]):
+        officers = own ^ self._pawns[turn]
+        while officers:
+            square = officers.bit_length() - 1
+            officers ^= BB_SQUARES[square]
             man = men[square]
             targets = free
             if man.lines:
@@ -203,10 +201,10 @@ class ReconBoard:
             for move, between, _ in CASTLINGS[castling]:
                 if not own & between:
                     moves.append(move)
-        pawns, near, held, pawn_moves = self._pawn_moves[turn]
+        pawns, near, held, steps = self._pawn_moves[turn]
         if pawns != self._pawns[turn] or own & near != held:
-            pawn_moves = self._list_pawn_moves()
-        moves += pawn_moves
+            steps = self._list_pawn_moves()
+        moves += steps
         return moves
 
     def _list_pawn_moves(self) -> list[Move]:
@@ -300,16 +298,11 @@ class ReconBoard:
         if both & _CASTLERS:  # whether the other side may castle still is nothing to be quicker for
             self._castle(man, both)
         self._own[turn] ^= both
-        if man.reach:
-            officers = self._officers[turn]
-            officers.remove(source)
-            insort(officers, target)
-        else:
+        if not man.reach:
             self.halfmoves = 0
             self._pawns[turn] ^= both
             if taken.promotion:
                 self._pawns[turn] ^= BB_SQUARES[target]
-                insort(self._officers[turn], target)
                 there = MEN[turn][taken.promotion][target]
             elif source - target in (16, -16):
                 self.ep_square = (source + target) // 2
@@ -327,7 +320,6 @@ class ReconBoard:
         # Whoever takes is not told what, so it takes as long whatever it was.
         self._own[turn] &= others
         self._pawns[turn] &= others
-        self._officers[turn] = [officer for officer in self._officers[turn] if officer != square]
         if self._men[square].piece_type == chess.KING:
             self.castling &= ~_HOME_RANKS[turn]
         self._leave(square)
@@ -340,8 +332,6 @@ class ReconBoard:
                 if both == BB_SQUARES[move.from_square] | BB_SQUARES[move.to_square]:
                     source, target = rooks.from_square, rooks.to_square
                     self._own[turn] ^= BB_SQUARES[source] | BB_SQUARES[target]
-                    self._officers[turn].remove(source)
-                    insort(self._officers[turn], target)
                     self._stand(self._men[source].elsewhere[target])
                     self._leave(source)
             self.castling &= ~_HOME_RANKS[turn]
