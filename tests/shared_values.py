@@ -7,9 +7,12 @@ import inspect
 import pkgutil
 from collections.abc import Iterator
 from enum import Enum
+from functools import cache
 from importlib import import_module
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, NoneType
 from typing import Any
+
+import chess
 
 import gm_protocol
 import gmd
@@ -19,6 +22,7 @@ OURS = (gmd, gm_protocol)
 OTHERS = ("chess", "chess.variant")
 
 _CONTAINERS = (dict, list, set, bytearray)
+_NEVER_CHANGE = (type, FunctionType, str, bytes, int, chess.Move, chess.Piece, NoneType)
 
 #: What looks like a cache and is none: loggers, a NamedTuple's defaults, python-chess's names of variants.
 _NO_CACHES = {"logger", "_field_defaults", "aliases"}
@@ -44,11 +48,20 @@ def caches() -> set[str]:
     return {name for name, value in _values() if _may_grow(name.rpartition(".")[2], value)}
 
 
-def sizes() -> dict[str, int]:
+def sizes() -> dict[tuple[str, ...], int]:
     """How much each value holds that can hold more or less, by its full name and the way to it."""
-    found: dict[str, int] = {}
-    for name, value in _values():
-        found |= _sizes(name, value, 6, set())
+    found: dict[tuple[str, ...], int] = {}
+    seen: set[int] = set()
+    values: list[tuple[tuple[str, ...], Any]] = [((name,), value) for name, value in _values()]
+    while values:
+        path, value = values.pop()
+        if (info := getattr(value, "cache_info", None)) is not None:
+            found[path] = info().currsize
+        elif id(value) not in seen and not isinstance(value, _NEVER_CHANGE):
+            seen.add(id(value))
+            if isinstance(value, _CONTAINERS):
+                found[path] = len(value)
+            values += [((*path, str(step)), inner) for step, inner in _inside(value)]
     return found
 
 
@@ -66,6 +79,7 @@ def _values() -> Iterator[tuple[str, Any]]:
                         yield f"{module.__name__}.{name}.{inner}", of_class
 
 
+@cache
 def _imported(module: ModuleType) -> set[str]:
     """The names that a module has from others."""
     return {
@@ -102,28 +116,13 @@ def _is_frozen(value: Any) -> bool:
     return isinstance(value, tuple) or (params is not None and params.frozen)
 
 
-def _sizes(path: str, value: Any, depth: int, seen: set[int]) -> dict[str, int]:
-    """The sizes of a value and of what it is made of."""
-    if (info := getattr(value, "cache_info", None)) is not None:
-        return {path: info().currsize}
-    if id(value) in seen or not depth or isinstance(value, type | FunctionType | str | bytes | int):
-        return {}
-    seen.add(id(value))
-    found: dict[str, int] = {}
-    if isinstance(value, _CONTAINERS):
-        found[path] = len(value)
-    for step, inner in _inside(value):
-        found |= _sizes(f"{path}{step}", inner, depth - 1, seen)
-    return found
-
-
-def _inside(value: Any) -> Iterator[tuple[str, Any]]:
-    """What a value is made of, and the way there."""
+def _inside(value: Any) -> Iterator[tuple[Any, Any]]:
+    """What a value is made of, and where in it."""
     if isinstance(value, dict):
-        yield from ((f"[{key!r}]", inner) for key, inner in list(value.items()))
+        yield from list(value.items())
     elif isinstance(value, list | tuple):
-        yield from ((f"[{index}]", inner) for index, inner in enumerate(list(value)))
-    elif type(value).__module__.partition(".")[0] in ("gmd", "gm_protocol", "chess"):
+        yield from enumerate(list(value))
+    elif type(value).__module__.partition(".")[0] in ("gmd", "gm_protocol"):
         slots = [slot for base in type(value).__mro__ for slot in getattr(base, "__slots__", ())]
-        names = [*getattr(value, "__dict__", ()), *(slots if not isinstance(slots, str) else [slots])]
-        yield from ((f".{name}", getattr(value, name)) for name in names if hasattr(value, name))
+        names = [*getattr(value, "__dict__", ()), *slots]
+        yield from ((name, getattr(value, name)) for name in names if hasattr(value, name))

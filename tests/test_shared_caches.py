@@ -47,7 +47,7 @@ async def ask_everything(client: Client, game_id: int) -> None:
         await client.ask("history", **asked)
 
 
-async def grown_by_blind_games() -> set[str]:
+async def grown_by_blind_games() -> set[tuple[str, ...]]:
     """The shared values that are larger or smaller for a game that is on."""
     async with memory_daemon(spectate="live") as daemon:
         client = await daemon.connect()
