@@ -100,39 +100,22 @@ _PAWNS = (_pawn_moves(BLACK), _pawn_moves(WHITE))  # indexed by colour
 _RANK = 8 * 64
 
 
-#: Sets of knights whose attacks are kept: all of up to two, and some of three. 1.3 MB.
-MAX_KNIGHTS = 2_200
-
-
 class _Knights(dict[Bitboard, Lanes]):
-    """The attacks of a side's knights, whatever else is on the board: there are few sets of two squares."""
+    """The attacks of a side's knights, whatever else is on the board. What it has not is made and not kept."""
 
     def __missing__(self, knights: Bitboard) -> Lanes:
         lanes = 0
         for square in chess.scan_forward(knights):
             lanes |= _KNIGHT_ATTACKS[square]
-        if len(self) >= MAX_KNIGHTS:
-            self.clear()
-        self[knights] = lanes
         return lanes
 
 
-_KNIGHTS = _Knights()
-
-
-class _KingSteps(dict[Bitboard, Lanes]):
-    """The lanes of a king's steps, by the squares they lead to: each king has few, and takes them again and again."""
-
-    def __init__(self, king: Square) -> None:
-        super().__init__()
-        self._king = king
-
-    def __missing__(self, targets: Bitboard) -> Lanes:
-        lanes = self[targets] = _first_bits(targets) << self._king
-        return lanes
-
-
-_KING_STEPS = [_KingSteps(square) for square in chess.SQUARES]
+#: All sets of up to two knights: 1.3 MB.
+_KNIGHTS = _Knights({0: 0})
+for _square, _attacked in enumerate(_KNIGHT_ATTACKS):
+    _KNIGHTS |= {
+        BB_SQUARES[_square] | BB_SQUARES[other]: _attacked | _KNIGHT_ATTACKS[other] for other in range(_square + 1)
+    }
 
 
 class Access(Struct, frozen=True, gc=False):
@@ -236,7 +219,7 @@ def _legal(board: Board, color: Color, own: Bitboard, king: Bitboard, lanes: Lan
         checkers = board.attackers_mask(not color, square)
         lanes &= _lanes_of(_remedies(square, checkers))
         steps &= ~_seen_through(board, square, checkers)
-    return lanes | _KING_STEPS[square][steps]
+    return lanes | _first_bits(steps) << square
 
 
 def _taking(board: Board, color: Color, king: Bitboard) -> Lanes:

@@ -2,6 +2,9 @@
 
 :func:`facts_of` is a pure function with a memory: a bounded cache, as the original server kept one tree of positions
 for all its games. What goes on the wire is kept as encoded JSON.
+
+The cache is for games of open information. It answers sooner what it has, so a position that somebody may not see
+must not come into it: :func:`hidden_facts` is for those.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from msgspec import Raw, Struct
 from gm_protocol.state import AccessMap, BoardRows, Pockets
 
 from .access import access
-from .fragments import Placement, access_json, castling, fen_of, placement
+from .fragments import OPEN_LISTS, Placement, SquareLists, access_json, castling, fen_of, kept_castling, placement
 from .moves import Found, find_move, san_stem
 from .position import Position, advance, contents, pack, unpack
 
@@ -73,9 +76,12 @@ class Facts:
         "used",
     )
 
-    def __init__(self, position: Position, board: Board, placed: Placement | None = None) -> None:
+    def __init__(
+        self, position: Position, board: Board, placed: Placement | None = None, *, hidden: bool = False
+    ) -> None:
         """:param board: the position; it is kept, and changed by the first move.
         :param placed: its pieces, where they are known already.
+        :param hidden: whether somebody may not see it: then nothing is kept of what it is made of.
         """
         self.position = position
         self.turn = board.turn
@@ -89,7 +95,8 @@ class Facts:
         rights, self.castles = "-", 0
         if board.castling_rights:
             white, kings = board.occupied_co[chess.WHITE], board.kings
-            rights, self.castles = castling(board.castling_rights, kings & white, kings & ~white, board.chess960)
+            rights_of = castling if hidden else kept_castling
+            rights, self.castles = rights_of(board.castling_rights, kings & white, kings & ~white, board.chess960)
         passant, self.passant_file = "-", -1
         if board.ep_square is not None:
             passant, self.passant_file = chess.SQUARE_NAMES[board.ep_square], board.ep_square & 7
@@ -103,7 +110,7 @@ class Facts:
         self.fen_stem = f"{fen} {'w' if board.turn else 'b'} {rights} {passant}"
         #: The wire's ``board`` and ``access_map``.
         self.board = _as_rows(self.placement.json)
-        self.access_map = _as_map(access_json(self.sources))
+        self.access_map = _as_map(access_json(self.sources, SquareLists() if hidden else OPEN_LISTS))
         #: Whether it was asked for since the cache last thought of dropping it.
         self.used = False
         #: The position as a board, for the first move to be made on.
@@ -173,6 +180,11 @@ def facts_of(position: Position) -> Facts:
         facts.used = True
         return facts
     return _recent.get(position) or _store(Facts(position, unpack(position)))
+
+
+def hidden_facts(position: Position) -> Facts:
+    """The facts of a position that somebody may not see: neither looked up in the cache nor kept in it."""
+    return Facts(position, unpack(position), hidden=True)
 
 
 def _store(facts: Facts) -> Facts:

@@ -61,10 +61,11 @@ def fen_of(placed: Placement) -> str:
     return fen if fen.isascii() else fen.translate(_PROMOTED)
 
 
-_PAIRS = [f"[{square >> 3},{square & 7}]" for square in chess.SQUARES]
+#: A square as the wire's ``access_map`` has it.
+PAIRS = [f"[{square >> 3},{square & 7}]" for square in chess.SQUARES]
 
 
-class _SquareLists(dict[Bitboard, str]):
+class SquareLists(dict[Bitboard, str]):
     """A set of squares as JSON: its [rank, file] pairs, ascending, without the brackets around them."""
 
     def __missing__(self, squares: Bitboard) -> str:
@@ -72,31 +73,38 @@ class _SquareLists(dict[Bitboard, str]):
         if squares:
             last = squares.bit_length() - 1
             others = self[squares ^ 1 << last]
-            pairs = f"{others},{_PAIRS[last]}" if others else _PAIRS[last]
+            pairs = f"{others},{PAIRS[last]}" if others else PAIRS[last]
         if len(self) >= MAX_FRAGMENTS:
             self.clear()
         self[squares] = pairs
         return pairs
 
 
-_SQUARE_LISTS = _SquareLists()
+#: The lists of what everybody may see: those of a position that hides something are made apart from them.
+OPEN_LISTS = SquareLists()
 #: An access map's JSON in parts: every other one, a "*" here, is a square's list.
 _ACCESS_MAP = re.split(r"(\*)", f"[[{'],['.join([','.join(['[*]'] * 8)] * 8)}]]")
 _UNPACK_LANES = struct.Struct("<64Q").unpack
 
 
-def access_json(sources: bytes) -> str:
+def access_json(sources: bytes, lists: SquareLists = OPEN_LISTS) -> str:
     """The wire's ``access_map`` as JSON, out of :attr:`gmd.games.access.Access.sources`.
+
+    :param lists: where the lists of squares come from, and are kept.
 
     Joined, for that asks for the memory once; ``%`` asks again and again while three kilobytes grow. As text: to
     join bytes takes half as long again.
     """
+    return access_json_of(map(lists.__getitem__, _UNPACK_LANES(sources)))
+
+
+def access_json_of(lists: Iterable[str]) -> str:
+    """The wire's ``access_map`` as JSON, out of each square's list, a1's first."""
     parts = _ACCESS_MAP.copy()
-    parts[1::2] = map(_SQUARE_LISTS.__getitem__, _UNPACK_LANES(sources))
+    parts[1::2] = lists
     return "".join(parts)
 
 
-@lru_cache(MAX_FRAGMENTS)
 def castling(rooks: Bitboard, white_king: Bitboard, black_king: Bitboard, shredder: bool) -> tuple[str, int]:
     """Castling rights as FEN's third field and as the bits of ``available_castles``.
 
@@ -115,3 +123,7 @@ def castling(rooks: Bitboard, white_king: Bitboard, black_king: Bitboard, shredd
             file = chess.FILE_NAMES[rook & 7]
             fen += (file.upper() if letters == "KQ" else file) if shredder else letters[queenside]
     return fen or "-", bits
+
+
+#: :func:`castling` of what everybody may see.
+kept_castling = lru_cache(MAX_FRAGMENTS)(castling)

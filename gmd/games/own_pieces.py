@@ -1,13 +1,12 @@
 """A position of which one side's pieces alone are known: what such a viewer is shown of it.
 
-It is computed from these pieces and nothing else, so that nothing else can show in it. It is kept for a while, for a
-state is asked for more often than one's own pieces change.
+It is computed from these pieces and nothing else, so that nothing else can show in it. What is kept of it belongs to
+the seat in its game (:class:`SeatViews`). In a cache that games share, a request would be answered sooner where some
+other game has shown the same pieces, and whoever asks for the right ones would find out which.
 """
 
 from __future__ import annotations
 
-import struct
-from functools import lru_cache
 from typing import cast
 
 import chess
@@ -16,25 +15,22 @@ from msgspec import Raw
 
 from gm_protocol.state import AccessMap, BoardRows
 
-from .fragments import access_json, castling, fen_of, placement
+from .fragments import PAIRS, access_json_of, castling, fen_of, placement
 from .position import Position, contents, only, unpack
-
-#: Sets of pieces kept: some 20 MB, for the latest states of a few thousand games.
-MAX_KEPT = 4_096
 
 #: By colour: how far a pawn steps, and where it may step twice from.
 _STEPS = (-8, 8)
 _HOMES = (chess.BB_RANK_7, chess.BB_RANK_2)
-_pack_lanes = struct.Struct("<64Q").pack
 
 
 class OwnPieces:
     """What a viewer is shown who knows these pieces only."""
 
-    __slots__ = ("access_map", "board", "castles", "castling", "placement")
+    __slots__ = ("access_map", "board", "castles", "castling", "placement", "position")
 
     def __init__(self, position: Position) -> None:
         """:param position: one that holds no others' pieces."""
+        self.position = position
         board = unpack(position)
         #: FEN's first and third field.
         placed = placement(contents(board, board.occupied))
@@ -44,24 +40,39 @@ class OwnPieces:
         )
         #: The wire's ``board`` and ``access_map``, as the JSON they become.
         self.board = cast(BoardRows, Raw(placed.json))
-        self.access_map = cast(AccessMap, Raw(access_json(_pack_lanes(*_sources(board)))))
+        self.access_map = cast(AccessMap, Raw(_access_json(board)))
 
 
-def own_pieces(position: Position, color: chess.Color) -> OwnPieces:
-    """One side's pieces out of a true position."""
-    return _kept(only(position, color))
+class SeatViews:
+    """What each seat of one game was last shown of its own pieces: it asks more often than these change."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept: list[OwnPieces | None] = [None, None]
+
+    def of(self, position: Position, seat: chess.Color) -> OwnPieces:
+        """A seat's own pieces in a true position."""
+        own, kept = only(position, seat), self._kept[seat]
+        if kept is None or kept.position != own:
+            kept = self._kept[seat] = OwnPieces(own)
+        return kept
+
+    def forget(self) -> None:
+        """Keep nothing of either seat's."""
+        self._kept = [None, None]
 
 
-_kept = lru_cache(MAX_KEPT)(OwnPieces)
-
-
-def _sources(board: Board) -> list[Bitboard]:
-    """For each square the pieces that may ask to move there."""
-    sources = [0] * 64
+def _access_json(board: Board) -> str:
+    """For each square the pieces that may ask to move there, as the wire's ``access_map``."""
+    sources: list[list[str]] = [[] for _ in chess.SQUARES]
     for square in chess.scan_forward(board.occupied):
-        for target in chess.scan_forward(_targets(board, square)):
-            sources[target] |= BB_SQUARES[square]
-    return sources
+        pair, targets = PAIRS[square], _targets(board, square)
+        while targets:
+            target = targets.bit_length() - 1
+            targets ^= BB_SQUARES[target]
+            sources[target].append(pair)
+    return access_json_of(map(",".join, sources))
 
 
 def _targets(board: Board, square: Square) -> Bitboard:

@@ -60,6 +60,7 @@ _POCKETS = struct.Struct("<10B")
 _IN_HAND = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
 
 _FAMILY_OFFSET = 8 * 9
+_EP_SQUARE_OFFSET = _FAMILY_OFFSET + 2
 
 
 def pack(board: Board) -> Position:
@@ -69,6 +70,15 @@ def pack(board: Board) -> Position:
     """
     if board.ep_square is not None and not board.has_legal_en_passant():
         board.ep_square = None
+    return pack_unchecked(board)
+
+
+def pack_unchecked(board: Board) -> Position:
+    """The board packed with its en passant square, whether anything can capture there or not: no key to compare.
+
+    To find out takes longer where a pawn of the other side stands beside the one that has moved, which the player who
+    moved it may not know. :func:`settled` makes the key of it.
+    """
     pockets = board.pockets if isinstance(board, CrazyhouseBoard) else None
     key = _CORE.pack(
         board.pawns,
@@ -188,6 +198,11 @@ def unpack(position: Position) -> Board:
         board.pockets[chess.WHITE] = _pocket(counts[:5])
         board.pockets[chess.BLACK] = _pocket(counts[5:])
     return board
+
+
+def settled(position: Position) -> Position:
+    """The key of what :func:`pack_unchecked` has packed."""
+    return position if position[_EP_SQUARE_OFFSET] == _NO_SQUARE else pack(unpack(position))
 
 
 def _pocket(counts: tuple[int, ...]) -> CrazyhousePocket:

@@ -22,8 +22,10 @@ from gm_protocol.state import CALLED_OFF, Phase, Termination
 from .chess import MAX_PLIES
 from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
+from .facts import Facts, hidden_facts
 from .game import Game, Outcome, Snapshot, seat_name
-from .position import pack
+from .own_pieces import SeatViews
+from .position import Position, pack_unchecked, settled
 from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
 from .recon.pgn import san
 
@@ -58,7 +60,10 @@ class MoveMade(Struct, frozen=True, gc=False):
 
 
 class ReconSnapshot(Snapshot, frozen=True, gc=False):
-    """A game at one moment: the true position, and what each side has been told."""
+    """A game at one moment: the true position, and what each side has been told.
+
+    The position is packed by :func:`~gmd.games.position.pack_unchecked`.
+    """
 
     phase: Phase
     senses: Pair[SenseMade]
@@ -96,6 +101,9 @@ class RbcGame(Game):
         )
         self.turn = self.start_turn = self.recon.turn
         self.start_fullmove = self.recon.board.fullmoves
+        #: What is kept of what its seats were shown; no other game meets it.
+        self.seat_views = SeatViews()
+        self._facts: tuple[Position, Facts] | None = None
         self._scribe = _Scribe(options.fen)
         self._sensed: list[Accepted | None] = [None, None]
         self._done: list[Accepted | None] = [None, None]
@@ -110,6 +118,12 @@ class RbcGame(Game):
     def taken_moves(self) -> list[str]:
         """What became of each turn's move, in UCI; 0000 for nothing."""
         return [PASS if turn.taken is None else turn.taken.uci() for turn in self.recon.turns]
+
+    def facts_at(self, shown: Snapshot) -> Facts:
+        """The facts of the true position at a moment. They are kept by this game, and never shared with others."""
+        if self._facts is None or self._facts[0] != shown.position:
+            self._facts = shown.position, hidden_facts(settled(shown.position))
+        return self._facts[1]
 
     # --- Deciding -----------------------------------------------------------------------------------------------
 
@@ -265,9 +279,11 @@ class RbcGame(Game):
 
     def _stand(self, termination: Termination, senses: Pair[SenseMade], results: Pair[MoveMade]) -> None:
         self.over = termination != "available_move"
+        if self.over:
+            self.seat_views.forget()
         taken = [turn.taken for turn in self.recon.turns[-1:]]
         self.now = ReconSnapshot(
-            position=pack(self.recon.board.as_chess()),
+            position=pack_unchecked(self.recon.board.as_chess()),
             ply=self.recon.ply,
             halfmoves=self.recon.board.halfmoves,
             occurrences=1,

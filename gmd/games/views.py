@@ -22,7 +22,7 @@ from .chess import ChessGame
 from .facts import facts_of
 from .game import Game, Snapshot, seat_name
 from .notation import write_pgn
-from .own_pieces import NO_PIECES, own_pieces
+from .own_pieces import NO_PIECES
 from .rbc import MoveMade, RbcGame, ReconSnapshot, SenseMade
 from .recon.pgn import VARIANT, movetext
 from .setup import is_usual_start
@@ -130,7 +130,7 @@ def _blind_state(
     game: RbcGame, shown: ReconSnapshot, thought: float, seat: chess.Color | None, *, brief: bool
 ) -> GameState:
     """A game of rbc that is on, as a seat sees it, or somebody without one."""
-    own = NO_PIECES if seat is None else own_pieces(shown.position, seat)
+    own = NO_PIECES if seat is None else game.seat_views.of(shown.position, seat)
     to_move = game.turn_at(shown.ply)
     turn = seat_name(to_move)
     told = told_to(shown, seat)
@@ -166,7 +166,7 @@ def _revealed_state(
     game: RbcGame, shown: ReconSnapshot, thought: float, seat: chess.Color | None, *, brief: bool
 ) -> GameState:
     """A game of rbc with nothing hidden. A king may be missing from the board."""
-    facts = facts_of(shown.position)
+    facts = game.facts_at(shown)
     told = told_to(shown, seat)
     return GameState(
         board=UNSET if brief else facts.board,

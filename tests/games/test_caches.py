@@ -69,11 +69,11 @@ def test_a_game_that_is_played_on_keeps_its_last_two_positions_at_hand() -> None
 
 def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
-    fragments._SQUARE_LISTS.clear()
+    fragments.OPEN_LISTS.clear()
     for position in some_positions(random.Random("fragments")):
         board = unpack(position)
         found = facts.Facts(position, unpack(position))
         assert found.fen_stem == " ".join(fen(board).split()[:4])
         assert msgspec.json.decode(msgspec.json.encode(found.board)) == board_rows(board)
         assert msgspec.json.decode(msgspec.json.encode(found.access_map)) == access_map(board)
-        assert len(fragments._SQUARE_LISTS) <= 16
+        assert len(fragments.OPEN_LISTS) <= 16

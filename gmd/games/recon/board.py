@@ -6,7 +6,6 @@ would be pseudo-legal if it had the board to itself, and for any capture by a pa
 
 from __future__ import annotations
 
-from bisect import insort
 from functools import lru_cache
 from typing import Self
 
@@ -14,23 +13,19 @@ import chess
 from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Color, Move, Piece, PieceType, Square
 
 from .fen import RIGHTS, placement, read_position
+from .pawns import pawn_moves
 from .tables import (
-    CAPTURES,
     CASTLINGS,
-    DOUBLE_STEPS,
     EMPTY,
     MEN,
     MOVES,
     PATHS,
     PICK_WINDOW,
     PROMOTIONS,
-    STEPS,
     Cell,
     Man,
 )
 
-_NOT_FILE_A, _NOT_FILE_H = chess.BB_ALL ^ chess.BB_FILE_A, chess.BB_ALL ^ chess.BB_FILE_H
-_LOW_HALF = 0xFFFF_FFFF
 #: The squares of all that castles, before it has moved.
 _CASTLERS = chess.BB_CORNERS | chess.BB_E1 | chess.BB_E8
 _HOME_RANKS = (chess.BB_RANK_8, chess.BB_RANK_1)  # indexed by colour
@@ -46,7 +41,6 @@ class ReconBoard:
     __slots__ = (
         "_cells",
         "_men",
-        "_officers",
         "_own",
         "_pawn_moves",
         "_pawns",
@@ -71,10 +65,9 @@ class ReconBoard:
     _cells: list[Cell]
     #: The codes of the ranks, the eighth's first: see :class:`~gmd.games.recon.fen.Ranks`.
     _ranks: list[int]
-    #: By colour: all squares held, those held by pawns, and a sorted list of those held by others.
+    #: By colour: all squares held, and those held by pawns.
     _own: list[Bitboard]
     _pawns: list[Bitboard]
-    _officers: list[list[Square]]
     #: By colour: the pawns whose moves were last listed, the squares that could have hindered them, which of these its
     #: own side held, and the moves. Half the time they are asked for again.
     _pawn_moves: list[tuple[Bitboard, Bitboard, Bitboard, list[Move]]]
@@ -95,7 +88,6 @@ class ReconBoard:
         self._men, self._cells, self._ranks = EMPTY.copy(), [man.cell for man in EMPTY], [0] * 8
         self._own = [board.occupied_co[BLACK], board.occupied_co[WHITE]]
         self._pawns = [own & board.pawns for own in self._own]
-        self._officers = [list(chess.scan_forward(own & ~board.pawns)) for own in self._own]
         self._pawn_moves = [(0, 0, 0, []), (0, 0, 0, [])]
         for square, piece in board.piece_map().items():
             self._stand(MEN[piece.color][piece.piece_type][square])
@@ -120,7 +112,6 @@ class ReconBoard:
         self.halfmoves, self.fullmoves = other.halfmoves, other.fullmoves
         self._men, self._cells, self._ranks = other._men.copy(), other._cells.copy(), other._ranks.copy()
         self._own, self._pawns, self._pawn_moves = other._own.copy(), other._pawns.copy(), other._pawn_moves.copy()
-        self._officers = [squares.copy() for squares in other._officers]
 
     # --- What there is to see -----------------------------------------------------------------------------------
 
@@ -140,7 +131,7 @@ class ReconBoard:
         """The squares of the side to move's pieces of a type, other than pawns, that can go to a square or guard it."""
         before = (self._own[BLACK] | self._own[WHITE]) & ~BB_SQUARES[target]
         found = 0
-        for square in self._officers[self.turn]:
+        for square in chess.scan_forward(self._own[self.turn] ^ self._pawns[self.turn]):
             man = self._men[square]
             if man.piece_type == piece_type and man.reach >> target & 1 and not PATHS[square][target] & before:
                 found |= BB_SQUARES[square]
@@ -187,46 +178,40 @@ class ReconBoard:
         """
         turn = self.turn
         own, men = self._own[turn], self._men
+        free = own ^ chess.BB_ALL
         moves: list[Move] = []
-        for square in reversed(self._officers[turn]):
+        officers = own ^ self._pawns[turn]
+        while officers:
+            square = officers.bit_length() - 1
+            officers ^= BB_SQUARES[square]
             man = men[square]
-            moves += man.lists[own & man.lines]
-            if man.lists_below is not None:
-                moves += man.lists_below[own & man.lists_below.lines]
-        if self.castling:
-            for move, between, _ in CASTLINGS[self.castling & _HOME_RANKS[turn]]:
+            targets = free
+            if man.lines:
+                targets = 0
+                for mask, attacks in man.lines:
+                    targets |= attacks[own & mask]
+                targets &= free
+            if part := targets & man.above:
+                moves += man.up[part]
+            if part := targets & man.beside:
+                moves += man.level[part]
+            if part := targets & man.below:
+                moves += man.down[part]
+        if castling := self.castling & _HOME_RANKS[turn]:
+            for move, between, _ in CASTLINGS[castling]:
                 if not own & between:
                     moves.append(move)
-        pawns, near, held, pawn_moves = self._pawn_moves[turn]
+        pawns, near, held, steps = self._pawn_moves[turn]
         if pawns != self._pawns[turn] or own & near != held:
-            pawn_moves = self._list_pawn_moves()
-        moves += pawn_moves
+            steps = self._list_pawn_moves()
+        moves += steps
         return moves
 
     def _list_pawn_moves(self) -> list[Move]:
         """List the moves of the side to move's pawns, and remember them."""
         turn = self.turn
         own, pawns = self._own[turn], self._pawns[turn]
-        free = own ^ chess.BB_ALL
-        if turn:
-            ahead, west, east = pawns << 8, (pawns & _NOT_FILE_A) << 7, (pawns & _NOT_FILE_H) << 9
-            near = ahead | (ahead & chess.BB_RANK_3) << 8 | west | east
-            steps = ahead & free
-            twice = ((steps & chess.BB_RANK_3) << 8 & free) >> 24
-            west, east = (west & free) >> 7, (east & free) >> 9
-        else:
-            ahead, west, east = pawns >> 8, (pawns & _NOT_FILE_A) >> 9, (pawns & _NOT_FILE_H) >> 7
-            near = ahead | (ahead & chess.BB_RANK_6) >> 8 | west | east
-            steps = ahead & free
-            twice = ((steps & chess.BB_RANK_6) >> 8 & free) >> 32
-            west, east = (west & free) << 9, (east & free) << 7
-        high, low = STEPS[turn]
-        moves = high[steps >> 32] + low[steps & _LOW_HALF] + DOUBLE_STEPS[turn][twice]
-        to_west, to_east = west.to_bytes(8, "little"), east.to_bytes(8, "little")
-        for (left, right), westward, eastward in zip(CAPTURES[turn], to_west, to_east, strict=True):
-            if westward or eastward:
-                moves += left[westward << 4 & 0xF0 | eastward & 0x0F]
-                moves += right[westward & 0xF0 | eastward >> 4]
+        near, moves = pawn_moves(turn, own, pawns)
         self._pawn_moves[turn] = pawns, near, own & near, moves
         return moves
 
@@ -310,19 +295,14 @@ class ReconBoard:
         both = BB_SQUARES[source] | BB_SQUARES[target]
         man = self._men[source]
         there = man.elsewhere[target]
-        if self.castling and both & _CASTLERS:
+        if both & _CASTLERS:  # whether the other side may castle still is nothing to be quicker for
             self._castle(man, both)
         self._own[turn] ^= both
-        if man.reach:
-            officers = self._officers[turn]
-            officers.remove(source)
-            insort(officers, target)
-        else:
+        if not man.reach:
             self.halfmoves = 0
             self._pawns[turn] ^= both
             if taken.promotion:
                 self._pawns[turn] ^= BB_SQUARES[target]
-                insort(self._officers[turn], target)
                 there = MEN[turn][taken.promotion][target]
             elif source - target in (16, -16):
                 self.ep_square = (source + target) // 2
@@ -336,14 +316,12 @@ class ReconBoard:
     def _take(self, square: Square) -> None:
         """Take a piece of the side that is now to move off the board."""
         self.halfmoves = 0
-        turn, bit = self.turn, BB_SQUARES[square]
-        self._own[turn] ^= bit
-        if self._pawns[turn] & bit:
-            self._pawns[turn] ^= bit
-        else:
-            self._officers[turn].remove(square)
-            if self._men[square].piece_type == chess.KING:
-                self.castling &= ~_HOME_RANKS[turn]
+        turn, others = self.turn, ~BB_SQUARES[square]
+        # Whoever takes is not told what, so it takes as long whatever it was.
+        self._own[turn] &= others
+        self._pawns[turn] &= others
+        if self._men[square].piece_type == chess.KING:
+            self.castling &= ~_HOME_RANKS[turn]
         self._leave(square)
 
     def _castle(self, man: Man, both: Bitboard) -> None:
@@ -354,8 +332,6 @@ class ReconBoard:
                 if both == BB_SQUARES[move.from_square] | BB_SQUARES[move.to_square]:
                     source, target = rooks.from_square, rooks.to_square
                     self._own[turn] ^= BB_SQUARES[source] | BB_SQUARES[target]
-                    self._officers[turn].remove(source)
-                    insort(self._officers[turn], target)
                     self._stand(self._men[source].elsewhere[target])
                     self._leave(source)
             self.castling &= ~_HOME_RANKS[turn]

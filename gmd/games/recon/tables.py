@@ -1,12 +1,16 @@
 """What the rules of reconnaissance blind chess look up: ready-made moves, men, and the paths between squares.
 
 A player asks for moves knowing nothing but its own pieces, so the moves of a piece depend on its square and on where
-its own side stands, and on nothing else: most lists of moves have been made before. Whoever is given a
-:class:`chess.Move` or :class:`chess.Piece` from here shares it with everybody, and must not change it.
+its own side stands, and on nothing else. Every list is made when this module is loaded and none later: a table that
+grew with the games would tell, by how soon one game is answered, what another game has come to.
+
+Whoever is given a :class:`chess.Move` or :class:`chess.Piece` from here shares it with everybody, and must not change
+it.
 """
 
 from __future__ import annotations
 
+from itertools import product
 from operator import itemgetter
 from typing import Any
 
@@ -17,13 +21,6 @@ from .fen import BASE, SYMBOLS
 
 #: A square as a sense shows it.
 Cell = tuple[Square, Piece | None]
-
-#: Lists of moves kept in one table of a piece on a square. A rook could have sixteen thousand; so many make all tables
-#: together some 40 megabytes. A table that is full forgets all it has, and what is in use comes back at once.
-MAX_LISTS = 1_024
-
-#: Lists of pawns' steps kept for half a board: some two megabytes each of four.
-MAX_STEPS = 8_192
 
 #: Every move without a promotion: ``MOVES[source][target]``.
 MOVES = [[Move(source, target) for target in SQUARES] for source in SQUARES]
@@ -41,37 +38,6 @@ PROMOTIONS = {
 PATHS = [[chess.between(source, target) | BB_SQUARES[target] for target in SQUARES] for source in SQUARES]
 
 
-class Lists(dict[Bitboard, list[Move]]):
-    """The moves of one kind of piece on one square to some of the squares it can reach, from the highest down.
-
-    A key is the part of :attr:`lines` that its own side holds. The edges of the board are in it, unlike those in the
-    keys of python-chess's attack tables: whether a line reaches its end depends on who stands there.
-    """
-
-    __slots__ = ("_by_targets", "_diagonals", "_files", "_moves", "_ranks", "lines")
-
-    def __init__(self, piece_type: PieceType, square: Square, among: Bitboard) -> None:
-        self._ranks, self._files, self._diagonals = (lines[square] for lines in _ATTACKS[piece_type])
-        #: The squares it could reach on an empty board, among those asked for.
-        self.lines = among & (self._ranks[1][0] | self._files[1][0] | self._diagonals[1][0])
-        self._moves = MOVES[square]
-        self._by_targets: dict[Bitboard, list[Move]] = {}
-
-    def __missing__(self, own: Bitboard) -> list[Move]:
-        (rank, by_rank), (file, by_file), (diagonals, by_diagonals) = self._ranks, self._files, self._diagonals
-        targets = self.lines & (by_rank[own & rank] | by_file[own & file] | by_diagonals[own & diagonals])
-        targets ^= targets & own
-        moves = self._by_targets.get(targets)
-        if moves is None:
-            if len(self._by_targets) >= MAX_LISTS:
-                self._by_targets.clear()
-            moves = self._by_targets[targets] = [self._moves[target] for target in chess.scan_reversed(targets)]
-        if len(self) >= MAX_LISTS:
-            self.clear()
-        self[own] = moves
-        return moves
-
-
 # A kind of line is, by square, a mask and the attacks by what stands on it.
 _Line = list[tuple[Bitboard, dict[Bitboard, Bitboard]]]
 
@@ -80,43 +46,82 @@ def _line(masks: list[Bitboard], attacks: list[dict[Bitboard, Bitboard]]) -> _Li
     return list(zip(masks, attacks, strict=True))
 
 
-def _steps(attacks: list[Bitboard]) -> _Line:
-    """What is attacked whatever stands around."""
-    return [(chess.BB_EMPTY, {chess.BB_EMPTY: squares}) for squares in attacks]
-
-
-_NONE = _steps([chess.BB_EMPTY] * 64)
 _RANKS = _line(chess.BB_RANK_MASKS, chess.BB_RANK_ATTACKS)
 _FILES = _line(chess.BB_FILE_MASKS, chess.BB_FILE_ATTACKS)
 _DIAGONALS = _line(chess.BB_DIAG_MASKS, chess.BB_DIAG_ATTACKS)
-#: What each type of piece attacks, in three parts.
-_ATTACKS: dict[PieceType, tuple[_Line, _Line, _Line]] = {
-    chess.KNIGHT: (_steps(chess.BB_KNIGHT_ATTACKS), _NONE, _NONE),
-    chess.BISHOP: (_NONE, _NONE, _DIAGONALS),
-    chess.ROOK: (_RANKS, _FILES, _NONE),
+#: The kinds of lines that sliders go along.
+_LINES: dict[PieceType, tuple[_Line, ...]] = {
+    chess.BISHOP: (_DIAGONALS,),
+    chess.ROOK: (_RANKS, _FILES),
     chess.QUEEN: (_RANKS, _FILES, _DIAGONALS),
-    chess.KING: (_steps(chess.BB_KING_ATTACKS), _NONE, _NONE),
+}
+
+#: The directions each type of piece goes in, as files and ranks a step, and how many steps it may take.
+_STRAIGHT = ((1, 0), (-1, 0), (0, 1), (0, -1))
+_OBLIQUE = ((1, 1), (-1, 1), (1, -1), (-1, -1))
+_LEAPS = ((1, 2), (-1, 2), (2, 1), (-2, 1), (2, -1), (-2, -1), (1, -2), (-1, -2))
+_RAYS: dict[PieceType, tuple[tuple[tuple[int, int], ...], int]] = {
+    chess.KNIGHT: (_LEAPS, 1),
+    chess.BISHOP: (_OBLIQUE, 7),
+    chess.ROOK: (_STRAIGHT, 7),
+    chess.QUEEN: (_STRAIGHT + _OBLIQUE, 7),
+    chess.KING: (_STRAIGHT + _OBLIQUE, 1),
+}
+
+#: Lists of moves, by the set of their targets; they go from the highest down.
+_ByTargets = dict[Bitboard, list[Move]]
+
+
+def _reaches(square: Square, files: int, ranks: int, steps: int) -> list[Bitboard]:
+    """Every set of squares that a piece may find free in a direction: none, the first, the first two, ..."""
+    reaches = [chess.BB_EMPTY]
+    file, rank = chess.square_file(square) + files, chess.square_rank(square) + ranks
+    while steps and 0 <= file <= 7 and 0 <= rank <= 7:
+        reaches.append(reaches[-1] | BB_SQUARES[chess.square(file, rank)])
+        file, rank, steps = file + files, rank + ranks, steps - 1
+    return reaches
+
+
+def _lists(piece_type: PieceType, square: Square, slope: int) -> _ByTargets:
+    """Every list of moves of a piece on a square: those up the board, for a slope of 1, along its rank, or down."""
+    directions, steps = _RAYS[piece_type]
+    reaches = [
+        _reaches(square, files, ranks, steps) for files, ranks in directions if (ranks > 0) - (ranks < 0) == slope
+    ]
+    moves = MOVES[square]
+    return {
+        targets: [moves[target] for target in chess.scan_reversed(targets)] for targets in map(sum, product(*reaches))
+    }
+
+
+#: The tables of each type of piece on each square: its moves up the board, along its rank, and down.
+_LISTS = {
+    piece_type: [tuple(_lists(piece_type, square, slope) for slope in (1, 0, -1)) for square in SQUARES]
+    for piece_type in _RAYS
 }
 
 
-def _lists(piece_type: PieceType, square: Square) -> list[Lists]:
-    """The tables of a piece's moves: one, but two of a queen, for the squares above and below it.
-
-    With one table a queen would have far more keys than a table keeps.
-    """
-    above = chess.BB_ALL << square & chess.BB_ALL
-    parts = [above, chess.BB_ALL ^ above] if piece_type == chess.QUEEN else [chess.BB_ALL]
-    return [Lists(piece_type, square, part) for part in parts]
-
-
-#: The tables of each type of piece on each square, for both sides.
-_LISTS = {piece_type: [_lists(piece_type, square) for square in SQUARES] for piece_type in _ATTACKS}
+_NO_LISTS: tuple[_ByTargets, ...] = ({}, {}, {})
 
 
 class Man:
     """A piece on a square, and all about it that no other piece changes. An empty square is one, of type 0."""
 
-    __slots__ = ("cell", "elsewhere", "lines", "lists", "lists_below", "piece_type", "reach", "row", "weight")
+    __slots__ = (
+        "above",
+        "below",
+        "beside",
+        "cell",
+        "down",
+        "elsewhere",
+        "level",
+        "lines",
+        "piece_type",
+        "reach",
+        "row",
+        "up",
+        "weight",
+    )
 
     def __init__(self, piece: Piece | None, square: Square, elsewhere: list[Man]) -> None:
         self.cell: Cell = (square, piece)
@@ -126,17 +131,17 @@ class Man:
         #: Its rank, counted from the eighth, and what it adds to the rank's code (:class:`~gmd.games.recon.fen.Ranks`).
         self.row = 7 - chess.square_rank(square)
         self.weight = SYMBOLS.index(piece.symbol() if piece else "1") * BASE ** chess.square_file(square)
-        #: Of all but pawns: the moves, by which of the squares in ``lines`` its own side holds; a queen's to squares
-        #: below it are apart; and all squares it could go to on an empty board.
-        self.lists: dict[Bitboard, list[Move]] = {}
-        self.lines: Bitboard = chess.BB_EMPTY
-        self.lists_below: Lists | None = None
+        #: Of all but pawns: all squares it could go to on an empty board; those above it, beside it and below it, with
+        #: the moves there by their targets; and of sliders what they attack along their lines, by what stands there.
         self.reach: Bitboard = chess.BB_EMPTY
+        self.above = self.beside = self.below = chess.BB_EMPTY
+        self.up, self.level, self.down = _NO_LISTS
+        self.lines: tuple[tuple[Bitboard, dict[Bitboard, Bitboard]], ...] = ()
         if piece and piece.piece_type != chess.PAWN:
-            lists, *below = _LISTS[piece.piece_type][square]
-            self.lists, self.lines, self.reach = lists, lists.lines, lists.lines
-            for self.lists_below in below:
-                self.reach |= self.lists_below.lines
+            self.up, self.level, self.down = tables = _LISTS[piece.piece_type][square]
+            self.above, self.beside, self.below = map(max, tables)  # of the sets of targets, the one of all
+            self.reach = self.above | self.beside | self.below
+            self.lines = tuple(lines[square] for lines in _LINES.get(piece.piece_type, ()))
 
     def __reduce__(self) -> tuple[Any, Cell]:
         """Where a game is pickled or copied deeply, say which man this is: the tables stay here."""
@@ -174,24 +179,18 @@ WINDOWS = [
 PICK_WINDOW: list[Any] = [itemgetter(*window) for window in WINDOWS]
 
 
-class Steps(dict[Bitboard, list[Move]]):
-    """Pawns' single steps to the squares of half a board, by the set of these, from the highest down, queens first."""
-
-    def __init__(self, color: Color, half: int) -> None:
-        self._back, self._shift = (8 if color else -8), 32 * half
-
-    def __missing__(self, targets: Bitboard) -> list[Move]:
-        moves: list[Move] = []
-        for target in chess.scan_reversed(targets << self._shift):
-            moves += PROMOTIONS.get((target - self._back, target)) or [MOVES[target - self._back][target]]
-        if len(self) >= MAX_STEPS:
-            self.clear()
-        self[targets] = moves
-        return moves
+def _steps(color: Color, rank: int) -> list[list[Move]]:
+    """Pawns' single steps to a rank, by the set of its files, from file h, queens first."""
+    lists: list[list[Move]] = [[]]
+    for target in range(8 * rank, 8 * rank + 8):
+        source = target - (8 if color else -8)
+        moves = [] if not 0 <= source < 64 else PROMOTIONS.get((source, target)) or [MOVES[source][target]]
+        lists += [moves + before for before in lists]
+    return lists
 
 
-#: Pawns' single steps: ``STEPS[color]`` has those to ranks 5 to 8, and those to ranks 1 to 4.
-STEPS = [(Steps(color, 1), Steps(color, 0)) for color in (BLACK, WHITE)]
+#: Pawns' single steps, from the eighth rank down: ``STEPS[color][7 - rank][files]``.
+STEPS = [[_steps(color, rank) for rank in range(7, -1, -1)] for color in (BLACK, WHITE)]
 
 #: Pawns' double steps, from file h: ``DOUBLE_STEPS[color][files]``.
 DOUBLE_STEPS = [
@@ -200,30 +199,34 @@ DOUBLE_STEPS = [
 ]
 
 
-class Captures(dict[int, list[Move]]):
+def _captures(color: Color, first: Square) -> list[list[Move]]:
     """Captures by the pawns on four squares side by side, from the left, whether there is anything to capture or not.
 
-    A key is 16 times the set of the four that may capture towards file a, plus the set of those that may towards h.
+    The index is 16 times the set of the four that may capture towards file a, plus the set of those that may towards h.
     """
+    lists: list[list[Move]] = [[]]
+    for source in range(first, first + 4):
+        west, east = (_capture(source, source + step) for step in ((7, 9) if color else (-9, -7)))
+        lists = [before + more for more in ([], east, west, west + east) for before in lists]
+    return [lists[index] for index in _INTERLEAVED]
 
-    def __init__(self, color: Color, first: Square) -> None:
-        self.first, self.steps = first, ((7, 9) if color else (-9, -7))
 
-    def __missing__(self, key: int) -> list[Move]:
-        moves: list[Move] = []
-        for bit in range(4):
-            source = self.first + bit
-            for pawns, step in zip((key >> 4, key), self.steps, strict=True):
-                if pawns >> bit & 1:
-                    # reconchess lists the move without a promotion first, and then the knight
-                    moves += [MOVES[source][source + step], *reversed(PROMOTIONS.get((source, source + step), []))]
-        self[key] = moves
-        return moves
+def _capture(source: Square, target: Square) -> list[Move]:
+    """A pawn's capture and what it may become: reconchess lists the move without a promotion first, then the knight."""
+    if not 0 <= target < 64 or chess.square_distance(source, target) > 1:
+        return []
+    return [MOVES[source][target], *reversed(PROMOTIONS.get((source, target), []))]
 
+
+#: For each index of a table of captures, the one where the two bits of each pawn stand side by side.
+_INTERLEAVED = [
+    sum((index >> bit & 1) << 2 * bit | (index >> 4 + bit & 1) << 2 * bit + 1 for bit in range(4))
+    for index in range(256)
+]
 
 #: Pawns' captures: ``CAPTURES[color][rank]`` has those from files a to d, and those from e to h.
 CAPTURES = [
-    [(Captures(color, first), Captures(color, first + 4)) for first in range(0, 64, 8)] for color in (BLACK, WHITE)
+    [(_captures(color, first), _captures(color, first + 4)) for first in range(0, 64, 8)] for color in (BLACK, WHITE)
 ]
 
 #: By a rook's home: its king's move, the squares between the two, and the rook's own move.

@@ -1,0 +1,93 @@
+"""One request to a daemon, and what answering it costs: the lines that are run, or the processor's time.
+
+What is measured is all that the daemon does from the request's bytes to the reply's; what is sent and received is not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from types import FrameType
+from typing import Any
+
+import trio
+
+from gm_protocol.codec import decode_request
+from gmd.handlers import dispatch
+from gmd.handlers.call import Call
+from gmd.turns import EndsShown
+from gmd.watchers import Bell
+from tests.helpers import Json, MemoryDaemon
+
+
+class Server:
+    """A daemon in memory, asked without a session in between.
+
+    :ivar cost: what the latest request has cost: processor time in nanoseconds.
+    :ivar steps: the lines that it ran, where :attr:`tracing` is set: file, function, line.
+    """
+
+    def __init__(self, daemon: MemoryDaemon) -> None:
+        self._parts = daemon.parts
+        self.tracing = False
+        self.steps: list[str] = []
+        self.cost = 0
+
+    async def ask(self, kind: str, player: int | None = None, **fields: Any) -> Json:
+        """The reply to one request."""
+        body = json.dumps({"kind": kind, "player": player, **fields}).encode()
+        call = Call(
+            parts=self._parts,
+            player=None,
+            strict=True,
+            arrived=trio.current_time(),
+            attending=_nobody_waits,
+            peer="",
+            ends=EndsShown(self._parts.arbiter.turns, lambda: 0),
+        )
+        with self._measured():
+            encoded, _, _ = await dispatch.answer(decode_request(body, strict=True), call)
+        reply: Json = json.loads(encoded)
+        return reply
+
+    async def act(self, kind: str, player: int | None = None, **fields: Any) -> Json:
+        """The reply to a request that must succeed."""
+        reply = await self.ask(kind, player, **fields)
+        assert reply["error"] is None, (kind, fields, reply)
+        return reply
+
+    @contextmanager
+    def _measured(self) -> Iterator[None]:
+        self.steps = []
+        before = sys.gettrace()
+        if self.tracing:
+            sys.settrace(self._enter)
+        begun = time.thread_time_ns()
+        try:
+            yield
+        finally:
+            self.cost = time.thread_time_ns() - begun
+            sys.settrace(before)
+
+    def _enter(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any]:
+        code = frame.f_code
+        if code is not _EXIT:
+            where = f"{code.co_filename.rpartition('/')[2]}:{code.co_name}"
+            self.steps.append(where)
+            return self._step
+        return self._enter
+
+    def _step(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any]:
+        if event == "line":
+            self.steps.append(f"{frame.f_code.co_name}:{frame.f_lineno}")
+        return self._step
+
+
+_EXIT = Server._measured.__code__
+
+
+def _nobody_waits(bell: Bell) -> AbstractAsyncContextManager[None]:
+    raise AssertionError("no request here is to wait")

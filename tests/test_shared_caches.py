@@ -1,0 +1,112 @@
+"""What a player hides leaves nothing behind that all games share: whoever asks next would be answered sooner by it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import chess
+import pytest
+
+from gmd.games import facts, fragments, own_pieces, rbc
+from gmd.games.recon import tables
+from tests.helpers import Client, memory_daemon
+from tests.shared_values import caches, sizes
+
+ARCHITECTURE = Path(__file__).parent.parent / "docs" / "ARCHITECTURE.md"
+
+#: What each side does in a game where everything happens that may: captures, castling, en passant, a promotion.
+TURNS = [
+    ("e7", "e2e4"), ("e2", "d7d5"), ("d5", "e4d5"), (None, "c7c5"), ("c5", "d5c6"), ("b2", "g8f6"),
+    ("b7", "c6b7"), ("d4", "g7g6"), ("a8", "b7a8q"), ("a1", "f8g7"), (None, "g1f3"), (None, "e8g8"),
+    ("h8", "f1b5"), ("e4", "h7h5"), ("g8", "e1g1"), (None, None), ("g7", "a8d8"), ("f3", "f8e8"),
+]  # fmt: skip
+
+
+async def play_blind(client: Client) -> None:
+    """Play a game up to where it is on still, with everybody asking for everything after every action."""
+    game_id = (await client.new_game(variant="rbc", clock=None))["game_id"]
+    for ply, (square, move) in enumerate(TURNS):
+        player = 1 + ply % 2
+        await ask_everything(client, game_id)
+        assert (await client.ask("sense", game_id=game_id, player=player, square=square))["error"] is None
+        await ask_everything(client, game_id)
+        assert (await client.ask("move", game_id=game_id, player=player, move=move))["error"] is None
+    await ask_everything(client, game_id)
+
+
+async def ask_everything(client: Client, game_id: int) -> None:
+    for player in (1, 2, None, 77):
+        asked = {"game_id": game_id, "player": player}
+        await client.ask("state", **asked, actions=True)
+        await client.ask("actions", **asked)
+        await client.ask("wait", **asked, timeout=0, actions=True)
+        await client.ask("sense", **asked, square="z9")
+        await client.ask("move", **asked, move="a1a1")
+        await client.ask("history", **asked)
+
+
+async def grown_by_blind_games() -> set[tuple[str, ...]]:
+    """The shared values that are larger or smaller for a game that is on."""
+    async with memory_daemon(spectate="live") as daemon:
+        client = await daemon.connect()
+        begun = await client.new_game(variant="rbc", clock=None)  # whatever is made at the first request is made
+        await ask_everything(client, begun["game_id"])
+        before = sizes()
+        await play_blind(client)
+        after = sizes()
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
+async def test_a_blind_game_leaves_nothing_in_what_all_games_share() -> None:
+    assert await grown_by_blind_games() == set()
+
+
+async def test_its_spectators_are_shown_the_true_position() -> None:
+    async with memory_daemon(spectate="live") as daemon:
+        client = await daemon.connect()
+        game_id = (await client.new_game(variant="rbc", clock=None))["game_id"]
+        await client.ask("sense", game_id=game_id, player=1, square=None)
+        await client.ask("move", game_id=game_id, player=1, move="e2e4")
+        state = (await client.ask("state", game_id=game_id, player=None))["state"]
+    assert state["fen"] == "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+
+
+PLANTS = {
+    "the cache of own pieces that all games shared": (own_pieces, "OwnPieces", lru_cache(4_096)(own_pieces.OwnPieces)),
+    "lists of squares": (own_pieces, "_access_json", lambda board: fragments.access_json(lanes(board))),
+    "castling rights": (own_pieces, "castling", fragments.kept_castling),
+    "the facts of true positions": (rbc, "hidden_facts", facts.facts_of),
+}
+
+
+def lanes(board: chess.Board) -> bytes:
+    """For each square the pieces that attack it, as the map of an open game has them."""
+    return b"".join(
+        sum(1 << source for source in chess.SQUARES if board.attacks_mask(source) >> target & 1).to_bytes(8, "little")
+        for target in chess.SQUARES
+    )
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+async def test_a_cache_that_blind_games_share_is_found(plant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fragments.OPEN_LISTS.clear()
+    fragments.kept_castling.cache_clear()
+    monkeypatch.setattr(*PLANTS[plant])
+    assert await grown_by_blind_games() != set()
+
+
+def test_a_table_of_moves_that_grows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sizes()
+    monkeypatch.setitem(tables.MEN[True][chess.ROOK][0].up, 1, [])
+    assert sizes() != before
+
+
+def test_every_cache_is_judged_in_the_architecture() -> None:
+    text = ARCHITECTURE.read_text()
+    table = text[text.index("| Shared by all games |") :].partition("\n\n")[0]
+    judged = [name for row in table.splitlines()[2:] for name in re.findall(r"`([\w.]+)`", row.split("|")[1])]
+    assert sorted(
+        f"gm_protocol.{name[12:]}" if name.startswith("gm_protocol.") else f"gmd.{name}" for name in judged
+    ) == sorted(caches())
