@@ -85,7 +85,8 @@ class Book:
         for player in _registered(game.named):
             self._in_hand.put(player, game.id, there=False)
             self._drop_received(player, game.id)
-        self._count_out(game, there=False)
+        if (inviter := inviter_of(game)) is not None:
+            self._out.put(inviter, game.id, there=False)
 
     def ready(self, game: Game, player: int) -> None:
         """An invited player knows of the game, and has begun to act in it, or is done with it."""
@@ -97,7 +98,7 @@ class Book:
     def _count(self, game: Game, players: Iterable[int], source: str) -> None:
         pending = not game.over and not game.begun
         counts = not game.over and (game.begun or counts_in_hand(game))
-        asker = Asker(inviter_of(game), source)
+        asker = Asker(inviter_of(game) if game.created.invited else None, source)
         for player in players:
             self._in_hand.put(player, game.id, there=counts)
             if pending and game.waits_unbegun(player):
@@ -105,19 +106,16 @@ class Book:
                 inbox.expect(game.id, asker, counts=counts)
             else:
                 self._drop_received(player, game.id)
-        self._count_out(game, there=pending)
-
-    def _count_out(self, game: Game, *, there: bool) -> None:
-        inviter = inviter_of(game) if game.created.invited else None
-        if inviter is not None:
-            self._out.put(inviter, game.id, there=there)
+        if asker.inviter is not None:
+            self._out.put(asker.inviter, game.id, there=pending)
 
     def _index(self, invitation: Invitation, players: Iterable[int]) -> None:
         if invitation.status not in ("pending", "accepted"):
             self._ready.pop(invitation.game_id, None)
         for player in players:
-            if invitation.awaits(player):
-                self._inboxes[player].show(invitation)
+            inbox = self._inboxes.get(player)
+            if inbox is not None and invitation.game_id in inbox:
+                inbox.show(invitation)
             if invitation.status == "pending" and invitation.seats(player):
                 outbox = self._outboxes.setdefault(player, _Outbox())
                 outbox.invitations[invitation.game_id] = invitation
@@ -188,6 +186,16 @@ class Book:
     def inbox(self, player: int) -> Inbox:
         """What waits for a player's answer."""
         return self._inboxes.get(player) or Inbox()
+
+    def beyond(self, limit: int) -> list[int]:
+        """The games of all clients' invitations that are more than a limit to one player: the last in the fair order.
+
+        There are none but out of a log of before the limit.
+        """
+        deep = [inbox for inbox in self._inboxes.values() if len(inbox) > limit]
+        return [
+            game_id for inbox in deep for game_id in list(inbox.shown)[limit:] if inbox[game_id].inviter is not None
+        ]
 
     def in_hand(self, player: int) -> int:
         """How many games a player has: those that are on, and those that it invites or is invited to by the lobby."""

@@ -15,7 +15,7 @@ logger = get_logger(__name__)
 
 #: Chores done beside each other: they share commits, and take some milliseconds of the loop's time between two turns of
 #: others.
-TOGETHER = 32
+TOGETHER = 8
 
 Chore = Callable[[], Awaitable[object]]
 

@@ -52,6 +52,10 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._asked)
 
+    def __contains__(self, game_id: int) -> bool:
+        """Whether an invitation waits, be it durable or not."""
+        return game_id in self._asked
+
     def count(self, inviter: int | None) -> int:
         """How many an inviter has sent."""
         return self._by_inviter[inviter]

@@ -94,9 +94,11 @@ def invitation_of(game: Game) -> Invitation:
 def inviter_of(game: Game) -> int | None:
     """Who has made an invitation: a registered player, or :data:`ANYBODY`; None for the server and its operator."""
     created = game.created
-    named: dict[Color, int | None] = {"white": created.player_white, "black": created.player_black}
-    seated = [player for color, player in named.items() if player is not None and color not in created.invited]
-    inviter = created.asked_by if created.asked_by is not None else next(iter(seated), None)
+    inviter = created.asked_by
+    if inviter is None and "white" not in created.invited:
+        inviter = created.player_white
+    if inviter is None and "black" not in created.invited:
+        inviter = created.player_black
     return inviter if inviter is None or is_registered(inviter) else ANYBODY
 
 

@@ -91,8 +91,10 @@ class Lobby:
 
     async def run(self) -> None:
         """Call off the invitations of those who are revoked, and pair those who have room again, until cancelled."""
+        beyond = self.book.beyond(self.limits.received)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._expire_ageless)
+            nursery.start_soon(do_all, [partial(self._admission.expire, game_id) for game_id in beyond])
             await self._chores.run()
 
     async def _expire_ageless(self) -> None:
