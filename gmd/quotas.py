@@ -147,13 +147,16 @@ class Quotas:
 
         :raises TooMany: it has made too many of late, or too many of its games are not over.
         """
+        self._check_unfinished(peer)
+        self._made.check(peer)
+
+    def _check_unfinished(self, peer: str) -> None:
         if self.games.is_full(peer):
             raise TooMany(
                 f"max_unfinished_games: {self.games.limit} games made from this address are not over; finish some, or "
                 "call them off",
                 FULL_RETRY_AFTER,
             )
-        self._made.check(peer)
 
     def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str) -> Table:
         """Take in a new game, as :meth:`gmd.arbiter.Arbiter.open` does, that counts for an address.
@@ -161,9 +164,13 @@ class Quotas:
         :param peer: who asks for it, as host:port; an empty one has no limits.
         :raises TooMany: as :meth:`check_game` does.
         """
-        self.check_game(peer)
-        table = self._arbiter.open(game, events, token)
+        self._check_unfinished(peer)
         self._made.take(peer)
+        try:
+            table = self._arbiter.open(game, events, token)
+        except Exception:
+            self._made.give_back(peer)
+            raise
         if not game.over:
             self.games.put(game.id, peer)
             if game.created.invited and not game.begun:

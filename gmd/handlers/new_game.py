@@ -49,7 +49,8 @@ async def new_game(request: NewGame, call: Call) -> Answer:
         return _answer(request, table, player, call)
     _check_named(request, call)
     lobby, peer = call.parts.lobby, source_peer(call)
-    lobby.quotas.check_game(peer)
+    if request.pgn is not None:
+        lobby.quotas.check_game(peer)  # before the work that a PGN makes
     game, events = await _build(request, player, call)
     limited = not call.is_operator
     if game.created.invited and limited:

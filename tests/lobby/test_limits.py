@@ -12,7 +12,7 @@ from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.lobby.offer import Offer, terms
 from gmd.log.memory import MemoryLog
-from tests.helpers import Json, MemoryDaemon
+from tests.helpers import Client, Json, MemoryDaemon, running_daemon
 from tests.lobbying import ALICE, BOB, CAROL, HERE, THERE, From, house, refused
 
 
@@ -312,3 +312,31 @@ async def test_those_of_older_logs_lapse_too_and_the_log_can_be_checked(autojump
         events = await log.load(1)
         assert events[-1] == Ended("expired")
         assert replay(1, events).now.termination == "expired"
+
+
+# --- Over sockets ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_socket_of_either_version_meets_the_limits() -> None:
+    async with running_daemon(max_invitations_from_address=2) as daemon:
+        bob, _ = await daemon.gate.registry.register("bob", None, None)
+        session = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+        await session.ask("hello")
+
+        async def asked_singly(kind: str, **fields: object) -> Json:
+            client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+            try:
+                return await client.ask(kind, **fields)
+            finally:
+                await client.aclose()
+
+        fields = {"player_white": 7, "player_black": bob.player}
+        for ask in (session.ask, asked_singly):
+            assert (await ask("new_game", **fields))["error"] is None
+        for ask in (session.ask, asked_singly):
+            for kind, more in (("new_game", {}), ("game_from_pgn", {"pgn": "1. e4"})):
+                reply = await ask(kind, **fields, **more)
+                assert refused(reply) == ("too_many", "max_invitations_from_address")
+                assert reply["game_id"] is reply["state"] is None
+            assert (await ask("new_game", player_white=1, player_black=2))["error"] is None
+        await session.aclose()
