@@ -200,6 +200,8 @@ class Lobby:
         :param limited: whether the limits of invitations hold for it.
         :raises TooMany: it would be beyond one of them, or beyond a limit by address.
         """
+        if not game.created.invited:
+            return self.quotas.open(game, events, token, peer)
         if limited:
             self._admission.check(_asker(game, peer), _invited_to(game))
         table = self.quotas.open(game, events, token, peer)
@@ -308,7 +310,7 @@ class Lobby:
 
 
 def _asker(game: Game, peer: str) -> Asker:
-    return Asker.at(peer, inviter_of(game) if game.created.invited else None)
+    return Asker.at(peer, inviter_of(game))
 
 
 def _invited_to(game: Game) -> list[int]:
