@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
 #: One subscriber of IPv6 has so many leading bits to itself, and as many addresses below them as it likes.
 IPV6_BITS = 64
+#: Peers whose sources are kept, some two megabytes: each request for a game asks for its session's several times. What
+#: is kept tells nothing to others, for nobody asks as somebody else's peer.
+MAX_PEERS = 10_000
 
 
+@lru_cache(MAX_PEERS)
 def source_of(peer: str) -> str:
     """What stands for all addresses of one subscriber's."""
     address = peer.rpartition(":")[0].strip("[]")

@@ -89,19 +89,101 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_registrations_per_hour: Annotated[
         int, Meta(ge=0, description="Players that an address may register in an hour; with 0 the operator alone may.")
     ] = 100
+    # The defaults of this and the other limits by address, and the arithmetic behind them, are in gmd/quotas.py: a
+    # class of 50 bots has one address; on loopback alone there is nobody to be kept apart.
+    max_registrations_per_day: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="Players that an address may register in a day; without this 300, and where only this "
+                "machine can reach the daemon 100,000.",
+            ),
+        ]
+        | None
+    ) = None
+    max_rekeys_per_hour: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="New keys that an address may ask for in an hour; without this 600, and where only this "
+                "machine can reach the daemon 100,000.",
+            ),
+        ]
+        | None
+    ) = None
+    # A double round robin of 50 bots has 2,450 games; this is four an hour. A game is a row and some events, for ever.
+    max_games_per_hour: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="Games that an address may make in an hour, in whatever way; without this 10,000, and "
+                "where only this machine can reach the daemon 10,000,000.",
+            ),
+        ]
+        | None
+    ) = None
+    # Of 50 bots in one class 25 games are on at a time; the others are those that nobody has ended.
+    max_unfinished_games: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="Games made from an address that may be on, or wait for their players, at a time; without "
+                "this 10,000, and where only this machine can reach the daemon 1,000,000.",
+            ),
+        ]
+        | None
+    ) = None
     # All players are in memory: some hundred bytes each.
     max_players: Annotated[int, Meta(ge=1, description="Registered players there may be.")] = 100_000
     # reconchess's client asks every five seconds whether it is invited, and starts a game at once if it has room.
     invitation_timeout: Annotated[
         float, Meta(gt=0, le=MAX_SECONDS, description="Seconds that an invitation waits for its answer.")
     ] = 300.0
+    # Whoever new_game names need not be here: a bot that is started once a day finds what was kept for it.
+    kept_seat_timeout: Annotated[
+        float,
+        Meta(gt=0, le=MAX_SECONDS, description="Seconds that a game which new_game made waits for whom it invites."),
+    ] = 86_400.0
     max_invitations: Annotated[
         int, Meta(ge=1, description="Invitations of a player's that may wait for answers at a time.")
     ] = 20
+    # The other 49 of a class of 50 bots invite one of them to four games each. They are two pages of a listing.
+    max_invitations_received: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Invitations to a player that may wait for its answer at a time; beyond that whoever sent few "
+            "displaces those of whoever sent most.",
+        ),
+    ] = 200
+    # A class of 50 bots, each with as many as max_invitations allows.
+    max_invitations_from_address: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="Invitations from an address that may wait for answers at a time; without this 1,000, and "
+                "where only this machine can reach the daemon 20,000.",
+            ),
+        ]
+        | None
+    ) = None
     # A class plays from one address; each invitation is a game in the log, though nobody plays it.
-    max_invitations_per_minute: Annotated[
-        int, Meta(ge=1, description="Invitations and seeks that an address may send in a minute.")
-    ] = 300
+    max_invitations_per_minute: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="Invitations and seeks that an address may send in a minute; without this 300, and where "
+                "only this machine can reach the daemon 60,000.",
+            ),
+        ]
+        | None
+    ) = None
     # Twelve times as long as reconchess's client waits between two requests.
     presence_timeout: Annotated[
         float,

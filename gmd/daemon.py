@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.game_lines import GameLines
-from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
-from gmd.listening import is_local, listening
-from gmd.lobby.lobby import Lobby, LobbyLimits
+from gmd.limits import limits_of
+from gmd.listening import is_local, listening, will_be_local
+from gmd.lobby.admission import LobbyLimits
+from gmd.lobby.lobby import Lobby
 from gmd.local import LocalDoor
 from gmd.log.directory import DataError
 from gmd.log.interface import EventLog, LogFailed
@@ -30,6 +30,7 @@ from gmd.parts import Parts
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
 from gmd.players.registry import Registry
+from gmd.quotas import Quotas, quota_limits
 from gmd.ranked.anchors import BadAnchors, read_anchors
 from gmd.ranked.play import RankedPlay
 from gmd.retention import prune_finished
@@ -165,7 +166,8 @@ async def open_daemon(
         closing(gate_of(config, log)) as gate,
     ):
         arbiter = Arbiter(log, config.start_timeout, config.idle_games)
-        lobby = lobby_of(config, arbiter, gate)
+        http_local = not config.http or will_be_local(config.http_host, http_sockets)
+        lobby = lobby_of(config, arbiter, gate, local=http_local and will_be_local(config.host, sockets))
         ranked = ranked_of(config, arbiter, gate, lobby)
         GameLines(arbiter, gate.registry)
         await _start(arbiter, gate.registry, lobby, ranked, config.data)
@@ -321,11 +323,19 @@ def gate_of(config: Config, log: EventLog) -> Gate:
     )
 
 
-def lobby_of(config: Config, arbiter: Arbiter, gate: Gate) -> Lobby:
-    """Where registered players find each other. It is still to be started, when its arbiter and its gate are."""
-    out, per_minute = config.max_invitations, config.max_invitations_per_minute
-    limits = LobbyLimits(seconds=config.invitation_timeout, out=out, per_minute=per_minute)
-    return Lobby(arbiter, gate.registry, gate.presence, limits)
+def lobby_of(config: Config, arbiter: Arbiter, gate: Gate, *, local: bool = True) -> Lobby:
+    """Where registered players find each other. It is still to be started, when its arbiter and its gate are.
+
+    :param local: whether nobody but this machine's own users can reach the daemon.
+    """
+    limits = LobbyLimits(
+        seconds=config.invitation_timeout,
+        kept_seconds=config.kept_seat_timeout,
+        out=config.max_invitations,
+        received=config.max_invitations_received,
+    )
+    quotas = Quotas(arbiter, quota_limits(config, local=local))
+    return Lobby(arbiter, gate.registry, gate.presence, quotas, limits)
 
 
 def ranked_of(config: Config, arbiter: Arbiter, gate: Gate, lobby: Lobby) -> RankedPlay:
@@ -346,7 +356,7 @@ def parts_of(
 
     :param local: whether nobody but this machine's own users can reach the daemon.
     """
-    spectators, limits = spectators_of(config, local=local), limits_of(config)
+    spectators, limits = spectators_of(config, local=local), limits_of(config, lobby.quotas.limits)
     return Parts(arbiter, gate, lobby, ranked, limits, metrics, spectators, config.require_registration)
 
 
@@ -358,27 +368,6 @@ def spectators_of(config: Config, *, local: bool) -> Spectators:
     """
     return Spectators(
         live=config.spectate == "live", key=config.spectator_key, trusted=local and not config.require_registration
-    )
-
-
-def limits_of(config: Config) -> Limits:
-    """The limits clients are told."""
-    return Limits(
-        max_message=config.max_message,
-        max_connections=config.max_connections,
-        max_wait_seconds=config.max_wait,
-        max_wait_games=100,
-        max_games_page=100,
-        max_plies=MAX_PLIES,
-        idle_seconds=config.idle_timeout,
-        frame_seconds=config.frame_timeout,
-        start_seconds=config.start_timeout,
-        max_failures_per_minute=config.max_failures_per_minute,
-        max_registrations_per_hour=config.max_registrations_per_hour,
-        max_players=config.max_players,
-        invitation_seconds=config.invitation_timeout,
-        max_invitations=config.max_invitations,
-        max_invitations_per_minute=config.max_invitations_per_minute,
     )
 
 

@@ -6,6 +6,7 @@ import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
+from typing import Any
 
 import trio
 
@@ -32,5 +33,21 @@ async def listening(
 
 def is_local(listener: trio.SocketListener) -> bool:
     """Whether nobody but this machine's own users can reach it."""
-    address = listener.socket.getsockname()
-    return listener.socket.family == socket.AF_UNIX or ip_address(address[0]).is_loopback
+    return _is_local_address(listener.socket.family, listener.socket.getsockname())
+
+
+def will_be_local(host: str, sockets: Sequence[socket.socket]) -> bool:
+    """Whether nobody but this machine's own users will reach what :func:`listening` listens on.
+
+    A name other than localhost counts as reached from elsewhere: it is not looked up.
+    """
+    if sockets:
+        return all(_is_local_address(each.family, each.getsockname()) for each in sockets)
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_local_address(family: int, address: Any) -> bool:
+    return family == socket.AF_UNIX or ip_address(address[0]).is_loopback

@@ -8,12 +8,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+import trio
+
+from gmd.handlers.call import Authority
+from gmd.local import LocalDoor, Refused, Sender
 from gmd.log.interface import EventLog
 from gmd.players.account import FIRST_PLAYER
-from tests.helpers import Client, MemoryDaemon, durable_daemon, memory_daemon, store_in
+from gmd.players.proof import Proof
+from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
 
 ALICE, BOB, CAROL = FIRST_PLAYER, FIRST_PLAYER + 1, FIRST_PLAYER + 2
 NAMES = ("alice", "bob", "carol")
+#: Two addresses of clients.
+HERE, THERE = "192.0.2.1:50000", "198.51.100.7:50000"
 
 
 class House(NamedTuple):
@@ -63,3 +70,28 @@ async def durable_house(directory: Path, **settings: Any) -> AsyncIterator[House
     with store_in(directory) as store:
         async with durable_daemon(store, **settings) as daemon:
             yield await housed(daemon)
+
+
+class From:
+    """Sends requests as a client at an address does."""
+
+    def __init__(self, daemon: MemoryDaemon, peer: str, player: int | None = None, *, operator: bool = False) -> None:
+        self._daemon, self._door, self._peer, self._player = daemon, LocalDoor(daemon.parts), peer, player
+        self._authority = Authority.OPERATOR if operator else Authority.CLIENT
+
+    async def ask(self, kind: str, **fields: Any) -> Json:
+        """The reply, be it a refusal."""
+        account = None if self._player is None else self._daemon.gate.registry.get(self._player)
+        proof = None if account is None or account.key is None else Proof(account.player, account.key)
+        try:
+            sender = Sender(proof, self._peer, trio.current_time())
+            return await self._door.ask(self._authority, kind, fields, sender)
+        except Refused as refused:
+            return refused.reply
+
+
+def refused(reply: Json) -> tuple[str, str]:
+    """A refusal's code, and the setting that its text begins with; it says when to come again."""
+    if reply["code"] == "too_many":
+        assert reply["retry_after"] > 0
+    return reply["code"], reply["error"].partition(":")[0]

@@ -177,6 +177,14 @@ export interface PairFields extends GameFields {
   ranked?: boolean;
 }
 
+export interface InvitationsFields extends Fields {
+  /** Rows of each list, 100 at most. */
+  limit?: number;
+  /** What the page before said under the same name. */
+  received_after?: string;
+  sent_after?: string;
+}
+
 export interface SettingsFields extends Fields {
   /** How many games the player takes at a time. */
   max_games?: number;
@@ -404,6 +412,9 @@ export interface InvitationsReply extends Reply {
   sent: InvitationRow[];
   /** Whether the player waits to be found. */
   seeking: boolean;
+  /** Where the page of `received` ended; left out if nothing follows. */
+  received_after?: string;
+  sent_after?: string;
 }
 
 export interface SettingsReply extends Reply {
@@ -600,8 +611,8 @@ export class Client {
   challenge(fields: ChallengeFields): Promise<ChallengeReply>;
   /** A game with whoever seeks one like it; else waits to be found, as long as this connection lasts. */
   seek(fields?: SeekFields): Promise<SeatReply>;
-  /** The invitations that wait for an answer. */
-  invitations(fields?: Fields): Promise<InvitationsReply>;
+  /** A page of the invitations that wait for an answer. */
+  invitations(fields?: InvitationsFields): Promise<InvitationsReply>;
   /** Takes the seat that the player was invited to. */
   accept(fields: Fields & { game_id: Id }): Promise<JoinReply>;
   /** Calls off a game that has not begun; without one, seeks no longer. */

@@ -27,7 +27,8 @@ class Created(Event, tag="created"):
     A seat whose player is None is open to whoever joins first; one of ``invited`` is kept for the player named.
     ``lapses`` is after how many seconds the game is called off if it has not begun by then; None for never. ``ranked``:
     it counts for the ratings of the ``versions`` of White's and Black's bots, which are those of this moment: a player
-    that begins another meanwhile plays this game for the old one.
+    that begins another meanwhile plays this game for the old one. ``asked_by`` is who asked for the game by
+    ``new_game``, 0 for nobody, where that keeps a seat for somebody; None where the lobby made it, and in older logs.
     """
 
     player_white: int | None
@@ -39,6 +40,7 @@ class Created(Event, tag="created"):
     lapses: float | None = None
     ranked: bool = False
     versions: tuple[Version, Version] = (0, 0)
+    asked_by: int | None = None
 
 
 class Loaded(Event, tag="loaded"):

@@ -164,7 +164,7 @@ def _ending(game: Game, event: Ended) -> Command:
 def _who_called_off(game: Game, event: Ended) -> int | None:
     """Whoever has that seat, or is invited to it; where the event names none, one of those who may have."""
     if event.termination == "expired":
-        if not game.lapsing:
+        if not (game.lapsing or game.created.invited):
             raise _Wrong("termination: 'expired' is the end of no game that has all the time to begin")
         return None
     if event.seat is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gm_protocol.lobby import Challenge
 
 from .call import Answer, Call, actor_of, authorise, handles
-from .seated import seat_answer, take_attempt, terms_of
+from .seated import seat_answer, source_peer, take_attempt, terms_of
 from .tokens import made_before, token_use
 
 
@@ -19,5 +19,6 @@ async def challenge(request: Challenge, call: Call) -> Answer:
         return seat_answer(request, table, player, call)
     authorise(player, call)  # its key may have been taken away meanwhile
     take_attempt(call)
-    table = await call.parts.lobby.invite(player, request.opponent, request.color, terms_of(request), token=token)
+    terms, peer = terms_of(request), source_peer(call)
+    table = await call.parts.lobby.invite(player, request.opponent, request.color, terms, token=token, peer=peer)
     return seat_answer(request, table, player, call)

@@ -16,7 +16,7 @@ async def decline(request: Decline, call: Call) -> Answer:
     player = actor_of(request, call)
     if request.game_id is None:
         authorise(player, call)
-        call.parts.lobby.leave_queue(player)
+        call.parts.lobby.seeking.leave(player)
         return Answer(StateReply(id=echo_id(request), state=None))
     await find(request.game_id, player, call)
     table = call.table = await call.parts.lobby.decline(request.game_id, player, call.arrived)

@@ -24,6 +24,7 @@ from gmd.shelf import Table
 from gmd.utc import write_now
 
 from .call import Answer, Call, authorise, handles, player_of
+from .seated import source_peer
 from .show import state_of, viewer_of
 from .tokens import made_before, token_use
 
@@ -47,10 +48,19 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     if token is not None and (table := await made_before(token, request.token, call)) is not None:
         return _answer(request, table, player, call)
     _check_named(request, call)
+    lobby, peer = call.parts.lobby, source_peer(call)
+    if request.pgn is not None:
+        lobby.quotas.check_game(peer)  # before the work that a PGN makes
     game, events = await _build(request, player, call)
-    if token is not None and request.pgn and (table := await made_before(token, request.token, call)) is not None:
-        return _answer(request, table, player, call)  # made while this one was being loaded
-    return _answer(request, call.parts.arbiter.open(game, events, token), player, call)
+    limited = not call.is_operator
+    if game.created.invited and limited:
+        lobby.quotas.take_invitation(peer)
+        await lobby.make_way(game, peer)
+    waited = request.pgn is not None or game.created.invited
+    if token is not None and waited and (table := await made_before(token, request.token, call)) is not None:
+        return _answer(request, table, player, call)  # made while this one was being loaded, or found its place
+    authorise(player, call)  # its key may have been taken away meanwhile
+    return _answer(request, lobby.open(game, events, token, peer, limited=limited), player, call)
 
 
 def _answer(request: NewGame, table: Table, player: int | None, call: Call) -> Answer:
@@ -93,6 +103,7 @@ async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game
     pgn = PgnText({}, [], None)
     if request.pgn is not None:
         pgn = await _in_steps(read_pgn(request.pgn, MAX_PLIES))
+    invited = _invited(request, player)
     drawn = secrets.randbelow(960) if request.variant == "chess960" else 0
     created = Created(
         player_white=request.player_white,
@@ -100,7 +111,9 @@ async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game
         options=resolve(request, pgn.headers, drawn, strict=call.strict),
         created=write_now(),
         result_header=pgn.result,
-        invited=_invited(request, player),
+        invited=invited,
+        lapses=call.parts.lobby.limits.kept_seconds if invited else None,
+        asked_by=(player or 0) if invited else None,
     )
     game = make_game(created)
     if not isinstance(game, ChessGame):

@@ -32,12 +32,14 @@ async def pair(request: Pair, call: Call) -> Answer:
         raise BadRequest(f"black: {quote(request.black)} is who plays White, too")
     if request.ranked and request.variant != "rbc":
         raise BadRequest(f"ranked: there are ratings of rbc alone, and variant is {quote(request.variant)}")
+    for field, account in (("white", white), ("black", black)):
+        await call.parts.lobby.make_room(field, quote(getattr(request, field)), account.player)
     offer = Offer(white.player, black.player, None, terms_of(request), request.ranked, token)
     return _answer(request, await call.parts.lobby.offer(offer), call)
 
 
 def _free(field: str, player: int | str, call: Call) -> Account:
-    """A player who is here and has room for a game.
+    """A player who is here and has room for a game, or would have if somebody's invitation made way.
 
     :raises NotAvailable: it is not, or has none, or does not exist.
     """
@@ -47,7 +49,7 @@ def _free(field: str, player: int | str, call: Call) -> Account:
         raise NotAvailable(f"{field}: nobody is registered as {quote(player)}")
     if not lobby.presence.is_here(account.player):
         raise NotAvailable(f"{field}: {quote(player)} is not here")
-    if not lobby.room(account.player):
+    if not lobby.could_have_room(account.player):
         raise NotAvailable(f"{field}: {quote(player)} has as many games in hand as it takes at a time")
     return account
 

@@ -27,13 +27,17 @@ async def register(request: Register, call: Call) -> Answer:
         return _answer(request, made, registry.key_of_registration(made, request.token or ""))
     if not call.is_operator and call.parts.limits.max_registrations_per_hour == 0:
         raise Unauthorized("kind: on this server the operator registers the players")
+    by_day = call.parts.lobby.quotas.registrations
+    by_day.check(peer)
     call.parts.gate.registrations.take(peer)
+    by_day.take(peer)
     try:
         registry.check_room()  # before the work that a password makes
         password = None if request.password is None else await call.parts.gate.passwords.hash(request.password)
         account, key = await registry.register(request.name, password, request.token)
     except Exception:
         call.parts.gate.registrations.give_back(peer)
+        by_day.give_back(peer)
         raise
     call.parts.gate.guesses.know(account.name, peer)
     return _answer(request, account, key)

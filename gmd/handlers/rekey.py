@@ -39,4 +39,5 @@ def _as_player(request: Rekey, call: Call) -> int:
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no key; register makes a player that has one")
     call.parts.gate.admit_again(player, call.key or None, request.token, call.proof, call.peer)
+    call.parts.lobby.quotas.rekeys.take(call.peer)
     return player

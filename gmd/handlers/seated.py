@@ -26,7 +26,14 @@ def take_attempt(call: Call) -> None:
 
     :raises TooMany: there have been too many from where it comes.
     """
-    call.parts.lobby.attempts.take("" if call.is_operator else call.peer)
+    quotas, peer = call.parts.lobby.quotas, source_peer(call)
+    quotas.check_game(peer)
+    quotas.take_invitation(peer)
+
+
+def source_peer(call: Call) -> str:
+    """Where a request comes from, as host:port, for what is counted by address; empty where nothing is."""
+    return "" if call.is_operator else call.peer
 
 
 def seat_answer(request: GameRequest, table: Table, player: int, call: Call) -> Answer:

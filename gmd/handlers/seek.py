@@ -8,7 +8,7 @@ from gm_protocol.codec import echo_id
 from gm_protocol.lobby import SeatReply, Seek
 
 from .call import Answer, Call, actor_of, authorise, handles
-from .seated import seat_answer, take_attempt, terms_of
+from .seated import seat_answer, source_peer, take_attempt, terms_of
 from .tokens import made_before, token_use
 
 
@@ -22,7 +22,8 @@ async def seek(request: Seek, call: Call) -> Answer:
         return seat_answer(request, table, player, call)
     authorise(player, call)  # its key may have been taken away meanwhile
     take_attempt(call)
-    found = await call.parts.lobby.seek(player, request.color, terms_of(request), _is_here(player, call), token)
+    terms, peer = terms_of(request), source_peer(call)
+    found = await call.parts.lobby.seeking.seek(player, request.color, terms, _is_here(player, call), token, peer)
     if found is not None:
         return seat_answer(request, found, player, call)
     return Answer(SeatReply(id=echo_id(request), game_id=None, seat=None, state=None, options=None))

@@ -24,7 +24,7 @@ async def settings(request: Settings, call: Call) -> Answer:
         account = await registry.set_version(player, request.version)
     if request.max_games is not None:
         account = await registry.set_max_games(player, request.max_games)
-        call.parts.lobby.look_again(player)
+        call.parts.lobby.seeking.look_again(player)
     if request.ranked is not None:  # the last one, for games may follow
         account = await registry.set_ranked(player, ranked=request.ranked)
     reply = SettingsReply(

@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from gmd.games.game import Game
 from gmd.players.account import is_registered
 
-from .invitation import Invitation, invitation_of
+from .fair_order import FairOrder, Place
+from .inbox import Asker, Inbox
+from .invitation import Invitation, counts_in_hand, invitation_of, inviter_of
 
 
 class _Sets:
@@ -33,13 +35,25 @@ class _Sets:
                 del self._games[player]
 
 
+class _Outbox:
+    """The durable invitations of games in which a player has its seat."""
+
+    def __init__(self) -> None:
+        #: Their owners are the opponents.
+        self.shown = FairOrder()
+        self.invitations: dict[int, Invitation] = {}
+
+
 class Book:
     """For every registered player: the invitations that are not done with, and how many games it has in hand."""
 
     def __init__(self) -> None:
-        #: Those that are pending, or accepted by a player who is not known to be ready; oldest first.
-        self._invitations: dict[int, dict[int, Invitation]] = {}
+        self._inboxes: dict[int, Inbox] = {}
+        self._outboxes: dict[int, _Outbox] = {}
+        #: Those accepted by a player who is not known to be ready.
+        self._accepted: dict[int, dict[int, Invitation]] = {}
         self._in_hand = _Sets()
+        #: By inviter, who need have no seat in them.
         self._out = _Sets()
         #: For each game, the invited who are ready: nobody need be told of it again.
         self._ready: dict[int, set[int]] = {}
@@ -50,7 +64,7 @@ class Book:
         """A game was made, joined or ended, durably."""
         players = _registered(game.named)
         if players:
-            self._count(game, players)
+            self._count(game, players, "")
             if game.created.invited:
                 self._index(invitation_of(game), players)
 
@@ -59,84 +73,137 @@ class Book:
         for player in _registered(players):
             self._in_hand.put(player, game_id, there=True)
 
-    def expect(self, game: Game) -> None:
-        """A game is on its way to the log: it counts, and is not shown."""
-        self._count(game, _registered(game.named))
+    def expect(self, game: Game, source: str = "") -> None:
+        """A game is on its way to the log: it counts, and is not shown.
+
+        :param source: what stands for the address of whoever asks for it.
+        """
+        self._count(game, _registered(game.named), source)
 
     def lost(self, game: Game) -> None:
         """It did not get there."""
         for player in _registered(game.named):
             self._in_hand.put(player, game.id, there=False)
-            self._out.put(player, game.id, there=False)
+            self._drop_received(player, game.id)
+        if (inviter := inviter_of(game)) is not None:
+            self._out.put(inviter, game.id, there=False)
 
     def ready(self, game: Game, player: int) -> None:
         """An invited player knows of the game, and has begun to act in it, or is done with it."""
         if not game.over and invitation_of(game).accepted_by(player):
             self._ready.setdefault(game.id, set()).add(player)
             if game.begun:
-                self._drop(player, game.id)
+                self._drop_accepted(player, game.id)
 
-    def _count(self, game: Game, players: Iterable[int]) -> None:
-        counts = not game.over and (game.begun or game.created.lapses is not None)
+    def _count(self, game: Game, players: Iterable[int], source: str) -> None:
+        pending = not game.over and not game.begun
+        counts = not game.over and (game.begun or counts_in_hand(game))
+        asker = Asker(inviter_of(game) if game.created.invited else None, source)
         for player in players:
             self._in_hand.put(player, game.id, there=counts)
-            self._out.put(player, game.id, there=counts and not game.begun and player in game.players)
+            if pending and game.waits_unbegun(player):
+                inbox = self._inboxes.setdefault(player, Inbox())
+                inbox.expect(game.id, asker, counts=counts)
+            else:
+                self._drop_received(player, game.id)
+        if asker.inviter is not None:
+            self._out.put(asker.inviter, game.id, there=pending)
 
     def _index(self, invitation: Invitation, players: Iterable[int]) -> None:
-        done = invitation.status not in ("pending", "accepted")
-        if done:
+        if invitation.status not in ("pending", "accepted"):
             self._ready.pop(invitation.game_id, None)
         for player in players:
-            waits = not done and (invitation.status == "pending" or self._is_to_be_told(invitation, player))
-            self._keep(player, invitation) if waits else self._drop(player, invitation.game_id)
+            inbox = self._inboxes.get(player)
+            if inbox is not None and invitation.game_id in inbox:
+                inbox.show(invitation)
+            if invitation.status == "pending" and invitation.seats(player):
+                outbox = self._outboxes.setdefault(player, _Outbox())
+                outbox.invitations[invitation.game_id] = invitation
+                outbox.shown.put(invitation.game_id, invitation.opponent_of(player, seated=True))
+            else:
+                self._drop_sent(player, invitation.game_id)
+            if self._is_to_be_told(invitation, player):
+                self._accepted.setdefault(player, {})[invitation.game_id] = invitation
+            else:
+                self._drop_accepted(player, invitation.game_id)
 
     def _is_to_be_told(self, invitation: Invitation, player: int) -> bool:
         """Whether an invited player may not know yet that it has accepted: the reply may have been lost."""
-        return invitation.accepted_by(player) and player not in self._ready.get(invitation.game_id, ())
+        is_on = invitation.status in ("pending", "accepted")
+        return is_on and invitation.accepted_by(player) and player not in self._ready.get(invitation.game_id, ())
 
-    def _keep(self, player: int, invitation: Invitation) -> None:
-        self._invitations.setdefault(player, {})[invitation.game_id] = invitation
+    def _drop_received(self, player: int, game_id: int) -> None:
+        if (inbox := self._inboxes.get(player)) is not None:
+            inbox.drop(game_id)
+            if not inbox:
+                del self._inboxes[player]
 
-    def _drop(self, player: int, game_id: int) -> None:
-        mine = self._invitations.get(player)
+    def _drop_sent(self, player: int, game_id: int) -> None:
+        outbox = self._outboxes.get(player)
+        if outbox is not None and outbox.invitations.pop(game_id, None) is not None:
+            outbox.shown.drop(game_id)
+            if not outbox.invitations:
+                del self._outboxes[player]
+
+    def _drop_accepted(self, player: int, game_id: int) -> None:
+        mine = self._accepted.get(player)
         if mine is not None and mine.pop(game_id, None) is not None and not mine:
-            del self._invitations[player]
+            del self._accepted[player]
 
     # --- What is asked ------------------------------------------------------------------------------------------
 
     def received(self, player: int) -> list[Invitation]:
         """The invitations that wait for a player's answer, oldest first."""
-        return [invitation for invitation in self._of(player) if invitation.awaits(player)]
+        inbox = self.inbox(player)
+        return [inbox[game_id] for game_id in sorted(inbox.shown)]
 
     def sent(self, player: int) -> list[Invitation]:
         """The invitations of games in which the player has its seat, and that wait for another's answer."""
-        return [
-            invitation
-            for invitation in self.pending(player)
-            if any(color in invitation.taken for color in invitation.colors_of(player))
-        ]
+        outbox = self._outboxes.get(player)
+        return [] if outbox is None else [outbox.invitations[game_id] for game_id in sorted(outbox.shown)]
+
+    def received_page(self, player: int, size: int, after: Place | None) -> tuple[list[Invitation], Place | None]:
+        """Return some of them in a fair order, oldest first among themselves; and where to go on, None at the end."""
+        inbox = self.inbox(player)
+        found, last = inbox.shown.page(size, after)
+        return [inbox[game_id] for game_id in sorted(found)], last
+
+    def sent_page(self, player: int, size: int, after: Place | None) -> tuple[list[Invitation], Place | None]:
+        """Return the same of those sent."""
+        outbox = self._outboxes.get(player) or _Outbox()
+        found, last = outbox.shown.page(size, after)
+        return [outbox.invitations[game_id] for game_id in sorted(found)], last
 
     def accepted(self, player: int) -> list[Invitation]:
         """The invitations that a player has accepted and may not know of: it has not been said to be ready."""
-        return [invitation for invitation in self._of(player) if self._is_to_be_told(invitation, player)]
+        return list(self._accepted.get(player, {}).values())
 
-    def pending(self, player: int) -> list[Invitation]:
-        """All that a player has sent or received, and that wait for an answer."""
-        return [invitation for invitation in self._of(player) if invitation.status == "pending"]
+    def pending(self, player: int) -> list[int]:
+        """The games of all that a player has sent or received, and that wait for an answer."""
+        outbox = self._outboxes.get(player) or _Outbox()
+        return sorted({*self.inbox(player).shown, *outbox.shown})
+
+    def inbox(self, player: int) -> Inbox:
+        """What waits for a player's answer."""
+        return self._inboxes.get(player) or Inbox()
+
+    def beyond(self, limit: int) -> list[int]:
+        """The games of all clients' invitations that are more than a limit to one player: the last in the fair order.
+
+        There are none but out of a log of before the limit.
+        """
+        deep = [inbox for inbox in self._inboxes.values() if len(inbox) > limit]
+        return [
+            game_id for inbox in deep for game_id in list(inbox.shown)[limit:] if inbox[game_id].inviter is not None
+        ]
 
     def in_hand(self, player: int) -> int:
-        """How many games a player has: those that are on, and those it invites or is invited to for some time.
-
-        Invitations without an end do not count: anybody may make them, and who does not answer would be shut out.
-        """
+        """How many games a player has: those that are on, and those that it invites or is invited to by the lobby."""
         return self._in_hand.size(player)
 
-    def out(self, player: int) -> int:
-        """How many invitations of a player's wait for others' answers, other than those without an end."""
-        return self._out.size(player)
-
-    def _of(self, player: int) -> list[Invitation]:
-        return list(self._invitations.get(player, {}).values())
+    def out(self, inviter: int) -> int:
+        """How many invitations that an inviter has made wait for an answer, in whatever way they were made."""
+        return self._out.size(inviter)
 
 
 def _registered(players: Iterable[int | None]) -> list[int]:

@@ -9,10 +9,15 @@ from msgspec import Struct
 from gm_protocol.messages import GameOptions
 from gm_protocol.state import CALLED_OFF, Color
 from gmd.games.game import Game, seat_name
+from gmd.players.account import is_registered
 
 #: Where an invitation stands. Pending: somebody has not answered. Accepted: everybody has, and the game is on.
 #: Finished: it is over, or was resigned before it began.
 Status = Literal["pending", "accepted", "finished", "declined", "withdrawn", "expired"]
+
+
+#: The inviter of all invitations that no registered player has asked for: an open id is anybody's.
+ANYBODY = 0
 
 
 class Invitation(Struct, frozen=True, kw_only=True):
@@ -23,7 +28,8 @@ class Invitation(Struct, frozen=True, kw_only=True):
     :ivar invited: the seats that were kept when the game was made.
     :ivar taken: the seats that somebody has.
     :ivar created: when it was made, in UTC.
-    :ivar lapses: the seconds it was given to begin in; None for ever.
+    :ivar lapses: the seconds it was given to begin in; None where nothing was said of that.
+    :ivar inviter: as :func:`inviter_of` has it.
     """
 
     game_id: int
@@ -36,6 +42,7 @@ class Invitation(Struct, frozen=True, kw_only=True):
     ranked: bool
     created: str
     lapses: float | None
+    inviter: int | None = None
 
     def player_of(self, color: Color) -> int | None:
         """Who has a seat, or whom it is kept for."""
@@ -51,6 +58,15 @@ class Invitation(Struct, frozen=True, kw_only=True):
         return self.status == "pending" and any(
             color in self.invited and color not in self.taken for color in self.colors_of(player)
         )
+
+    def seats(self, player: int) -> bool:
+        """Whether the player has a seat already."""
+        return any(color in self.taken for color in self.colors_of(player))
+
+    def opponent_of(self, player: int, *, seated: bool) -> int | None:
+        """The other one, to a player in a seat that is taken, or in one that is not; None where anybody may come."""
+        mine = [color for color in self.colors_of(player) if (color in self.taken) is seated]
+        return self.player_of("black" if mine[0] == "white" else "white")
 
     def accepted_by(self, player: int) -> bool:
         """Whether the player was invited and has taken its seat."""
@@ -71,7 +87,27 @@ def invitation_of(game: Game) -> Invitation:
         ranked=created.ranked,
         created=created.created,
         lapses=created.lapses,
+        inviter=inviter_of(game),
     )
+
+
+def inviter_of(game: Game) -> int | None:
+    """Who has made an invitation: a registered player, or :data:`ANYBODY`; None for the server and its operator."""
+    created = game.created
+    inviter = created.asked_by
+    if inviter is None and "white" not in created.invited:
+        inviter = created.player_white
+    if inviter is None and "black" not in created.invited:
+        inviter = created.player_black
+    return inviter if inviter is None or is_registered(inviter) else ANYBODY
+
+
+def counts_in_hand(game: Game) -> bool:
+    """Whether a game that has not begun takes up one of those that its players take at a time.
+
+    One made by ``new_game`` does not: anybody may make that, and whoever does not answer would be shut out.
+    """
+    return game.created.lapses is not None and game.created.asked_by is None
 
 
 def status_of(game: Game) -> Status:

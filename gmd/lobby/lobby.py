@@ -2,50 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from math import inf
+from itertools import islice
 from random import Random, SystemRandom
 
 import trio
-from msgspec import Struct
 
-from gm_protocol.errors import BadRequest, GmError, Internal, NotAvailable, TooMany, quote
+from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
 from gmd.arbiter import Arbiter
 from gmd.games.commands import CallOff, Join
+from gmd.games.events import AnyEvent
 from gmd.games.game import Game
 from gmd.log.interface import TokenUse
-from gmd.logger import get_logger
 from gmd.players.account import Account, is_registered
-from gmd.players.gate import MINUTE
 from gmd.players.presence import Presence
 from gmd.players.registry import Registry
-from gmd.rate_limiter import RateLimiter
+from gmd.quotas import Quotas
 from gmd.shelf import Table
 
+from .admission import Admission, LobbyLimits
 from .book import Book
-from .invitation import Invitation, invitation_of
+from .chores import Chores, do_all
+from .inbox import Asker
+from .invitation import Invitation, invitation_of, inviter_of
 from .offer import Offer, make
 from .offer import terms as make_terms
-from .queue import Queue, Seek, what_is_played
+from .seeking import Seeking, check_inviter, seated
 from .standing import games_of
 
-logger = get_logger(__name__)
-
-
-class LobbyLimits(Struct, frozen=True, kw_only=True):
-    """What bounds invitations.
-
-    :ivar seconds: how long one waits for its answer.
-    :ivar out: how many of a player's may wait for answers at a time.
-    :ivar per_minute: how many an address may send, seeks among them.
-    """
-
-    seconds: float
-    out: int
-    per_minute: int
+#: Pending invitations that reconchess's client is told of at a time: it takes four games, and asks again.
+LISTED = 100
 
 
 class Lobby:
@@ -54,7 +43,8 @@ class Lobby:
     :ivar book: which invitations there are, and who has how many games in hand.
     :ivar presence: who is here.
     :ivar limits: what bounds them.
-    :ivar attempts: invitations by address: whoever has a client's request takes one first.
+    :ivar quotas: what bounds what one address makes.
+    :ivar seeking: those who would play anybody.
     """
 
     def __init__(
@@ -62,20 +52,24 @@ class Lobby:
         arbiter: Arbiter,
         registry: Registry,
         presence: Presence,
+        quotas: Quotas,
         limits: LobbyLimits,
         random: Random | None = None,
     ) -> None:
         """:param random: chooses colours, where nobody does, and the start positions of Chess960."""
         self.book = Book()
         self.presence = presence
-        self.attempts = RateLimiter("max_invitations_per_minute", limits.per_minute, MINUTE)
+        self.quotas = quotas
         self._arbiter = arbiter
         self._registry = registry
         self.limits = limits
+        self._admission = Admission(arbiter, registry, self.book, limits)
+        self._chores = Chores()
+        #: Those of older logs that no time was said of, at the start.
+        self._ageless: list[int] = []
         self._random = random or SystemRandom()
-        self._queue = Queue()
+        self.seeking = Seeking(self._admission, self.offer, self._chores, self._random)
         self._on_called_off: list[Callable[[Game, int], None]] = []
-        self._work, self._to_do = trio.open_memory_channel[Callable[[], Awaitable[None]]](inf)
         arbiter.when_seats_change(self._note)
         registry.when_revoked(self._on_revoked)
 
@@ -92,37 +86,41 @@ class Lobby:
             self._note(game)
             if game.lapsing and game.created.lapses is not None:
                 self._arbiter.lapse(game.id, game.created.lapses)
+            elif game.created.invited and not (game.begun or game.over):
+                self._ageless.append(game.id)
 
     async def run(self) -> None:
         """Call off the invitations of those who are revoked, and pair those who have room again, until cancelled."""
-        async for work in self._to_do:
-            try:
-                await work()
-            except Internal as error:
-                logger.warning("the lobby could not write what was due", reason=str(error))
-            except GmError:
-                pass  # the game has begun, or ended, meanwhile
-            except Exception:
-                logger.exception("the lobby failed")
+        beyond = self.book.beyond(self.limits.received)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._expire_ageless)
+            nursery.start_soon(do_all, [partial(self._admission.expire, game_id) for game_id in beyond])
+            await self._chores.run()
+
+    async def _expire_ageless(self) -> None:
+        await trio.sleep(self.limits.kept_seconds)
+        await do_all([partial(self._admission.expire, game_id) for game_id in self._ageless])
 
     def _note(self, game: Game) -> None:
         self.book.note(game)
         players = [player for player in game.named if player is not None]
         if game.over:
             for player in players:
-                self.look_again(player)
+                self.seeking.look_again(player)
         elif not game.begun:  # whoever it names may have been revoked while it was on its way, or as the daemon ended
             for player in filter(self._is_revoked, players):
-                self._work.send_nowait(partial(self._call_off, game.id, player))
+                self._chores.add(partial(self._call_off, game.id, player))
 
     def _is_revoked(self, player: int) -> bool:
         account = self._registry.get(player)
         return account is not None and account.key is None
 
     def _on_revoked(self, player: int) -> None:
-        self._queue.drop(player)
-        for invitation in self.book.pending(player):
-            self._work.send_nowait(partial(self._call_off, invitation.game_id, player))
+        self.seeking.leave(player)
+        self._chores.add(partial(self._call_all_off, player))
+
+    async def _call_all_off(self, player: int) -> None:
+        await do_all([partial(self._call_off, game_id, player) for game_id in self.book.pending(player)])
 
     async def _call_off(self, game_id: int, player: int) -> None:
         await self.decline(game_id, player, trio.current_time())
@@ -131,8 +129,22 @@ class Lobby:
 
     def room(self, player: int) -> int:
         """How many games a player would take beside those it has in hand."""
-        account = self._registry.get(player)
-        return 0 if account is None else max(0, account.max_games - self.book.in_hand(player))
+        return self._admission.room(player)
+
+    async def make_room(self, field: str, name: str, player: int) -> None:
+        """Have a player take a game of the server's; see :meth:`~gmd.lobby.admission.Admission.make_room`."""
+        await self._admission.make_room(field, name, player, Asker(None))
+
+    def could_have_room(self, player: int) -> bool:
+        """Whether a player has room for a game of the server's, or would have if others' invitations made way."""
+        return self._admission.could_have_room(player, Asker(None))
+
+    async def make_way(self, game: Game, peer: str) -> None:
+        """Have a game that :meth:`open` is to make find its place among the invitations of those whom it invites.
+
+        :raises TooMany: it has none.
+        """
+        await self._admission.make_way(_asker(game, peer), _invited_to(game))
 
     async def invite(
         self,
@@ -143,41 +155,60 @@ class Lobby:
         *,
         ranked: bool = False,
         token: TokenUse | None = None,
+        peer: str = "",
     ) -> Table:
         """Make a game in which a player has its seat, and another one who is here is invited to the other.
 
         :param opponent: an id or a name.
         :param terms: what is played, as :func:`~gmd.lobby.offer.terms` has it.
         :param color: what the inviter plays; None to have it drawn.
+        :param peer: where the request comes from, as host:port; an empty one has no limits by address.
         :raises BadRequest: these two cannot play each other, or not on these terms.
         :raises NotAvailable: the opponent is not here, which is all that is said of one who does not exist; or it has
             as many games as it takes.
-        :raises TooMany: as many invitations of the inviter's as may wait for answers do so.
+        :raises TooMany: as many invitations as may wait for answers do so: of the inviter's, or to the opponent; or
+            too many games have come from that address.
         :raises LogFailed: it could not be written; there is no such game.
         """
-        _check_inviter(inviter)
+        check_inviter(inviter)
         account = self._here(opponent)
         if account.player == inviter:
             raise BadRequest(f"opponent: {quote(opponent)} is who asks; new_game gives one player both seats")
-        self._check_out(inviter)
-        if not self.room(account.player):
-            raise NotAvailable(f"opponent: {quote(opponent)} has as many games in hand as it takes at a time")
-        white, black = self._seated(inviter, account.player, color)
-        return await self.offer(Offer(white, black, inviter, terms or make_terms(), ranked, token))
+        asker = Asker.at(peer, inviter)
+        await self._admission.make_way(asker, [account.player])
+        await self._admission.make_room("opponent", quote(opponent), account.player, asker)
+        white, black = seated(inviter, account.player, color, self._random)
+        return await self.offer(Offer(white, black, inviter, terms or make_terms(), ranked, token), peer)
 
-    async def offer(self, offer: Offer) -> Table:
+    async def offer(self, offer: Offer, peer: str = "") -> Table:
         """Make a game of an offer, whatever its players have in hand: see :meth:`room`.
 
+        :param peer: where the request comes from that it is made for, as host:port.
         :raises BadRequest: it cannot be played on these terms.
+        :raises TooMany: too many games have come from that address.
         :raises LogFailed: it could not be written; there is no such game.
         """
         versions = self._version(offer.white), self._version(offer.black)
         game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions)
-        table = self._arbiter.open(game, events, offer.token)
+        return await _durably(self.open(game, events, offer.token, peer))
+
+    def open(
+        self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str, *, limited: bool = True
+    ) -> Table:
+        """Take in a new game, as :meth:`gmd.quotas.Quotas.open` does; as an invitation it counts from now.
+
+        :param limited: whether the limits of invitations hold for it.
+        :raises TooMany: it would be beyond one of them, or beyond a limit by address.
+        """
+        if not game.created.invited:
+            return self.quotas.open(game, events, token, peer)
+        if limited:
+            self._admission.check(_asker(game, peer), _invited_to(game))
+        table = self.quotas.open(game, events, token, peer)
+        self.book.expect(game, Asker.at(peer, None).source)
         if table.commit is not None:
-            self.book.expect(game)
             table.commit.then(lambda error: None if error is None else self.book.lost(game))
-        return await _durably(table)
+        return table
 
     def _version(self, player: int) -> int:
         account = self._registry.get(player)
@@ -191,29 +222,23 @@ class Lobby:
             raise NotAvailable(f"opponent: {quote(opponent)}: no such player is here")
         return found
 
-    def _check_out(self, inviter: int) -> None:
-        if self.book.out(inviter) >= self.limits.out:
-            message = f"max_invitations: {self.limits.out} of yours wait for answers; withdraw some, or wait"
-            raise TooMany(message, self.limits.seconds)
-
-    def _seated(self, one: int, other: int, color: Color | None) -> tuple[int, int]:
-        """Who plays White and who Black, where the one wants a colour, or either."""
-        is_white = self._random.random() < 0.5 if color is None else color == "white"
-        return (one, other) if is_white else (other, one)
-
     # --- Answering ----------------------------------------------------------------------------------------------
 
     async def listed(self, player: int) -> list[Invitation]:
         """The invitations that reconchess's client is to be told of: to blind chess, pending, or accepted and with
-        nothing heard from the player in the game since, for the reply may have been lost.
+        nothing heard from the player in the game since, for the reply may have been lost. Of the pending ones it is
+        told of a page in the fair order, oldest first.
         """
-        found = self.book.received(player)
+        found = []
         for invitation in self.book.accepted(player):
             table = await self._arbiter.table(invitation.game_id)
             if any(table.game.heard[seat] for seat in table.game.seats(player)):
                 self.book.ready(table.game, player)
             elif not table.game.over:
                 found.append(invitation)
+        inbox = self.book.inbox(player)
+        pending = (inbox[game_id] for game_id in inbox.shown)
+        found += islice((each for each in pending if each.options.variant == "rbc"), LISTED)
         found = [invitation for invitation in found if invitation.options.variant == "rbc"]
         return sorted(found, key=lambda invitation: invitation.game_id)
 
@@ -283,80 +308,14 @@ class Lobby:
             raise NotAvailable(f"game_id: player {player} is not invited to game {game_id}")
         return table
 
-    # --- Seeking ------------------------------------------------------------------------------------------------
 
-    def seeks(self, player: int) -> bool:
-        """Whether a player stands in the queue."""
-        return self._queue.find(player) is not None
-
-    def look_again(self, player: int) -> None:
-        """Find somebody for a player who stands in the queue and may have room again."""
-        if self.seeks(player):
-            self._work.send_nowait(partial(self._pair_anew, player))
-
-    def leave_queue(self, player: int) -> None:
-        """Let a player stand in the queue no more."""
-        self._queue.drop(player)
-
-    async def seek(
-        self,
-        player: int,
-        color: Color | None,
-        terms: NewGame,
-        is_here: Callable[[], bool],
-        token: TokenUse | None = None,
-    ) -> Table | None:
-        """A game with the first in the queue who fits, who is invited to it; where there is none, stand in the queue.
-
-        :param color: what the player wants to play; None for either.
-        :param is_here: whether the player is still there to be told.
-        :raises BadRequest: this player cannot seek, or not on these terms.
-        :raises NotAvailable: the player has as many games in hand as it takes.
-        :raises TooMany: as many of its invitations as may wait for answers do so.
-        :raises LogFailed: the game could not be written; the other one stands at the end of the queue again.
-        """
-        _check_inviter(player)
-        self._check_out(player)
-        seek = Seek(player, color, terms, what_is_played(terms), is_here)
-        if not self.room(player):
-            raise NotAvailable(f"player: {player} has as many games in hand as it takes at a time")
-        other = self._queue.first_for(seek, self._has_room)
-        if other is None:
-            self._queue.add(seek)
-            return None
-        return await self._pair(seek, other, player, token)
-
-    async def _pair(self, seek: Seek, other: Seek, by: int | None, token: TokenUse | None = None) -> Table:
-        """A game of the two, who stand in the queue no more, unless it fails."""
-        color: Color | None = seek.color
-        if other.color is not None:
-            color = "black" if other.color == "white" else "white"
-        white, black = self._seated(seek.player, other.player, color)
-        was = self._queue.find(seek.player)
-        for each in (seek, other):
-            self._queue.drop(each.player)
-        try:
-            return await self.offer(Offer(white, black, by, seek.terms, token=token))
-        except GmError:
-            for each in filter(None, (other, was)):
-                self._queue.add(each)
-            raise
-
-    async def _pair_anew(self, player: int) -> None:
-        """A player in the queue has room again: somebody may be there for it."""
-        seek = self._queue.find(player)
-        if seek is not None and self._has_room(player):
-            other = self._queue.first_for(seek, self._has_room)
-            if other is not None:
-                await self._pair(seek, other, by=None)
-
-    def _has_room(self, player: int) -> bool:
-        return self.room(player) > 0
+def _asker(game: Game, peer: str) -> Asker:
+    return Asker.at(peer, inviter_of(game))
 
 
-def _check_inviter(player: int) -> None:
-    if not is_registered(player):
-        raise BadRequest(f"player: {player} is an open id; invitations are between registered players")
+def _invited_to(game: Game) -> list[int]:
+    """The players whom a new game waits for."""
+    return [player for player in set(game.named) if player is not None and game.waits_unbegun(player)]
 
 
 async def _durably(table: Table) -> Table:

@@ -166,11 +166,17 @@ class Matchmaker:
 
     def _room(self, player: int) -> int:
         """How many games to invite a player to: no more wait for its answer at a time than it may have sent itself."""
-        unanswered = len(self._lobby.book.received(player))
-        return max(0, min(self._lobby.room(player), self._lobby.limits.out - unanswered))
+        unanswered = self._lobby.book.inbox(player).count(None)
+        room = self._lobby.room(player) or int(self._lobby.could_have_room(player))
+        return max(0, min(room, self._lobby.limits.out - unanswered))
 
     async def _invite(self, pairing: Pairing) -> None:
         """Invite the two, unless one of them has been invited elsewhere since it was looked at."""
+        try:
+            for player in pairing:
+                await self._lobby.make_room("player", str(player), player)
+        except GmError:
+            return
         if not all(map(self._lobby.room, pairing)):
             return
         self._given += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .base import PlayerId, PlayerName, Reply, Request
 from .options import GameOptions, GameRequest
@@ -24,8 +24,19 @@ class Seek(GameRequest, tag="seek", kw_only=True):
     color: Color | None = None
 
 
+#: Where a page of invitations ended. Only the server that gave it knows what it means.
+InvitationPlace = Annotated[str, Meta(max_length=33)]
+
+
 class ListInvitations(Request, tag="invitations", kw_only=True):
-    """The invitations that wait for an answer: the player's own, and those to the player."""
+    """A page of the invitations that wait for an answer: the player's own, and those to the player.
+
+    The last two are what the page before said of the same name; without them both lists begin anew.
+    """
+
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100
+    received_after: InvitationPlace | None = None
+    sent_after: InvitationPlace | None = None
 
 
 class Accept(Request, tag="accept", kw_only=True):
@@ -95,11 +106,16 @@ class InvitationRow(Struct, kw_only=True, frozen=True):
 
 
 class InvitationsReply(Reply, kw_only=True):
-    """What waits for the player's answer and what for another's, oldest first; and whether it seeks an opponent."""
+    """A page of what waits for the player's answer and of what for another's; and whether it seeks an opponent.
+
+    The last two are what to ask for the next page with; each is left out where nothing follows.
+    """
 
     received: list[InvitationRow]
     sent: list[InvitationRow]
     seeking: bool
+    received_after: InvitationPlace | UnsetType = UNSET
+    sent_after: InvitationPlace | UnsetType = UNSET
     error: None = None
 
 

@@ -219,6 +219,13 @@ class Limits(Struct, kw_only=True, frozen=True):
     invitation_seconds: float
     max_invitations: int
     max_invitations_per_minute: int
+    kept_seat_seconds: float
+    max_invitations_received: int
+    max_invitations_from_address: int
+    max_games_per_hour: int
+    max_unfinished_games: int
+    max_registrations_per_day: int
+    max_rekeys_per_hour: int
 
 
 class HelloReply(Reply, kw_only=True):

@@ -267,7 +267,11 @@ def test_a_player_is_challenged_by_name_and_answers(clients: Clients, house: Hou
     assert (first["state"]["player_black"], second["state"]["player_white"]) == (ann.id, ann.id)
     with refusal("not_available"):
         inviter.challenge(bob.name)
+    page = invited.invitations(limit=1)
+    rest = invited.invitations(limit=1, received_after=page["received_after"])
+    assert "received_after" not in rest
     received = invited.invitations()["received"]
+    assert received == page["received"] + rest["received"]
     assert [(row["game_id"], row["name"], row["color"]) for row in received] == [
         (first["game_id"], ann.name, "white"),
         (second["game_id"], ann.name, "black"),

@@ -113,7 +113,7 @@ async def test_a_seat_that_new_game_keeps_is_an_invitation_too() -> None:
     async with house() as (_, alice, bob, _carol):
         await alice.new_game(ALICE, BOB)
         (row,) = (await bob.ask("invitations"))["received"]
-        assert (row["game_id"], row["color"], row["lapses"]) == (1, "black", None)
+        assert (row["game_id"], row["color"], row["lapses"]) == (1, "black", 86_400.0)
         assert (await bob.ask("accept", game_id=1))["seat"] == "black"
         await alice.new_game(ALICE, BOB)
         assert (await bob.ask("decline", game_id=2))["state"]["termination"] == "declined"

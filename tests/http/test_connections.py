@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from gmd.config import Config
-from gmd.daemon import Daemon, limits_of
+from gmd.daemon import Daemon
 from gmd.http.server import HttpServer
+from gmd.limits import limits_of
 from tests.helpers import running_daemon, troubles
 from tests.helpers_proof import proof_size
 from tests.http.helpers import open_http, read_to_end

@@ -245,6 +245,36 @@ async def test_too_many_invitations_are_to_come_later() -> None:
         assert int(response.headers["retry-after"]) > 0
 
 
+@pytest.mark.parametrize(
+    ("setting", "number"),
+    [
+        ("max_invitations", 1),
+        ("max_invitations_from_address", 1),
+        ("max_games_per_hour", 1),
+        ("max_unfinished_games", 1),
+        ("max_invitations_received", 1),
+    ],
+)
+async def test_each_limit_of_invitations_is_to_be_tried_again_later(setting: str, number: int) -> None:
+    async with rbc_table(**{setting: number}) as table:
+        await get(table, table.black, "users/")
+        await invite(table, table.white, "black-bot", True)
+        response = await post(table, table.white, "invitations/", {"opponent": "black-bot", "color": True})
+        told = response.json()
+        assert (response.status_code, told["code"], told["error"].partition(":")[0]) == (503, "too_many", setting)
+        assert int(response.headers["retry-after"]) == told["retry_after"] > 0
+
+
+async def test_nobody_s_invitations_hide_another_s() -> None:
+    async with rbc_table(max_invitations=200) as table:
+        for _ in range(120):
+            await table.daemon.ask("new_game", variant="rbc", player_white=7, player_black=table.black.id)
+        await get(table, table.black, "users/")
+        honest = await invite(table, table.white, "black-bot", True)
+        listed = (await get(table, table.black, "invitations/"))["invitations"]
+        assert listed == [*range(1, 100), honest]
+
+
 async def test_a_game_called_off_is_a_draw_to_who_asks_about_it() -> None:
     async with rbc_table() as table:
         await get(table, table.black, "users/")

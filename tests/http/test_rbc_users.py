@@ -98,6 +98,16 @@ async def test_neighbours_wrong_passwords_shut_out_nobody_who_is_known() -> None
         assert daemon.gate.passwords.verified == 3
 
 
+async def test_an_address_registers_so_many_in_a_day() -> None:
+    async with http_daemon(max_registrations_per_day=1) as (_, client):
+        answered(await client.post("/api/users/", json=REGISTRATION))
+        response = await client.post("/api/users/", json={**REGISTRATION, "username": "another-bot"})
+        told = response.json()
+        assert (response.status_code, told["code"]) == (503, "too_many")
+        assert told["error"] == "max_registrations_per_day: 1 from this address are used up; try again later"
+        assert int(response.headers["retry-after"]) == told["retry_after"] == 86_400
+
+
 async def test_where_the_operator_registers_others_are_told_so() -> None:
     async with http_daemon(max_registrations_per_hour=0) as (_, client):
         response = await client.post("/api/users/", json=REGISTRATION)

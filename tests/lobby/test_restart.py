@@ -9,11 +9,12 @@ import trio
 from msgspec import structs
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from gmd.lobby.invitation import ANYBODY
 from gmd.lobby.offer import Offer, terms
 from gmd.log.memory import MemoryLog
 from gmd.players.sql import SqlPlayers
 from tests.helpers import Client, durable_daemon, running_log, store_in
-from tests.lobbying import ALICE, BOB, CAROL, durable_house, house
+from tests.lobbying import ALICE, BOB, CAROL, HERE, From, durable_house, house
 from tests.serving import served
 
 CHESS = terms(variant="standard")
@@ -117,3 +118,50 @@ async def test_a_killed_daemon_s_invitations_are_there_again(tmp_path: Path) -> 
         assert (await bob.ask("settings"))["max_games"] == 9
         for client in (alice, bob):
             await client.aclose()
+
+
+async def test_a_deep_list_is_there_again_and_bounded_in_each_page() -> None:
+    log = MemoryLog()
+    async with house(log, max_invitations_received=1_000, max_invitations=1_000) as (daemon, *_):
+        for _ in range(600):
+            await From(daemon, HERE).ask("new_game", player_white=7, player_black=BOB, brief=True)
+        for _ in range(2):
+            await From(daemon, HERE, ALICE).ask("new_game", player_white=ALICE, player_black=BOB, brief=True)
+        first = await From(daemon, HERE, BOB).ask("invitations")
+    async with house(log, max_invitations_received=1_000) as (daemon, *_):
+        book = daemon.lobby.book
+        assert await From(daemon, HERE, BOB).ask("invitations") == first
+        assert [row["game_id"] for row in first["received"]] == [*range(1, 99), 601, 602]
+        assert (len(book.inbox(BOB)), book.inbox(BOB).count(ANYBODY), book.out(ALICE)) == (602, 600, 2)
+
+
+async def test_what_a_log_has_beyond_the_limit_is_called_off_but_for_the_first_of_each_inviter() -> None:
+    log = MemoryLog()
+    async with house(log, max_invitations_received=1_000) as (daemon, *_):
+        for _ in range(60):
+            await From(daemon, HERE).ask("new_game", player_white=7, player_black=BOB, brief=True)
+        for _ in range(2):
+            await From(daemon, HERE, ALICE).ask("new_game", player_white=ALICE, player_black=BOB, brief=True)
+    async with house(log, max_invitations_received=20) as (daemon, *_):
+        await wait_all_tasks_blocked()
+        received = [each.game_id for each in daemon.lobby.book.received(BOB)]
+        assert received == [*range(1, 19), 61, 62]
+        assert (await daemon.arbiter.table(60)).game.now.termination == "expired"
+        carol = From(daemon, HERE, CAROL)
+        assert (await carol.ask("new_game", player_white=CAROL, player_black=BOB, brief=True))["error"] is None
+
+
+async def test_a_revocation_answers_before_a_deep_list_is_called_off_and_then_that_is_gone(tmp_path: Path) -> None:
+    async with durable_house(tmp_path) as (daemon, *_):
+        for _ in range(150):
+            await From(daemon, HERE).ask("new_game", player_white=7, player_black=BOB, brief=True)
+        bob = daemon.lobby.book.inbox(BOB)
+        waiting = list(bob.shown)
+        await From(daemon, HERE, operator=True).ask("revoke", name="bob")
+        assert len(bob) > len(waiting) - 20  # a few at a time, beside what others ask
+        with trio.fail_after(60):
+            while len(bob):
+                await trio.lowlevel.checkpoint()
+        for game_id in waiting:
+            assert (await daemon.arbiter.table(game_id)).game.now.termination == "declined"
+        assert len(daemon.lobby.quotas.pending) == 0

@@ -159,6 +159,14 @@ class PairFields(NewGameFields, total=False):
     ranked: bool
 
 
+class InvitationsFields(Fields, total=False):
+    """Which page: ``limit`` rows at most, behind what the page before said under the same names."""
+
+    limit: int
+    received_after: str
+    sent_after: str
+
+
 class SettingsFields(Fields, total=False):
     """``max_games`` is how many games the player takes at a time; ``version`` is its bot's, or the next."""
 
@@ -331,11 +339,16 @@ class DeclineReply(Reply):
 
 
 class InvitationsReply(Reply):
-    """What waits for the player's answer, and what for another's; and whether the player seeks an opponent."""
+    """A page of what waits for the player's answer, and for another's; and whether the player seeks an opponent.
+
+    Where more follows, the last two are there, to ask for the next page with.
+    """
 
     received: list[dict[str, Any]]
     sent: list[dict[str, Any]]
     seeking: bool
+    received_after: NotRequired[str]
+    sent_after: NotRequired[str]
 
 
 class ActionsReply(Reply):
@@ -1097,8 +1110,8 @@ class Client(Session):
         """A game with whoever seeks one like it; else wait to be found, as long as this connection lasts."""
         return self._call(SeatReply, "seek", **fields)
 
-    def invitations(self, **fields: Unpack[Fields]) -> InvitationsReply:
-        """The invitations that wait for an answer."""
+    def invitations(self, **fields: Unpack[InvitationsFields]) -> InvitationsReply:
+        """A page of the invitations that wait for an answer."""
         return self._call(InvitationsReply, "invitations", **fields)
 
     def accept(self, game_id: int, **fields: Unpack[Fields]) -> JoinReply:

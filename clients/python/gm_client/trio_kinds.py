@@ -15,6 +15,7 @@ from .blocking import (
     HelloFields,
     HelloReply,
     HistoryReply,
+    InvitationsFields,
     InvitationsReply,
     JoinReply,
     KeyReply,
@@ -134,8 +135,8 @@ class Kinds(Session):
         """A game with whoever seeks one like it; else wait to be found, as long as this connection lasts."""
         return await self._call(SeatReply, "seek", **fields)
 
-    async def invitations(self, **fields: Unpack[Fields]) -> InvitationsReply:
-        """The invitations that wait for an answer."""
+    async def invitations(self, **fields: Unpack[InvitationsFields]) -> InvitationsReply:
+        """A page of the invitations that wait for an answer."""
         return await self._call(InvitationsReply, "invitations", **fields)
 
     async def accept(self, game_id: int, **fields: Unpack[Fields]) -> JoinReply:

@@ -1,0 +1,131 @@
+"""Finds opponents for those who would play anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from random import Random
+
+from gm_protocol.errors import BadRequest, GmError, NotAvailable
+from gm_protocol.messages import NewGame
+from gm_protocol.state import Color
+from gmd.log.interface import TokenUse
+from gmd.players.account import is_registered
+from gmd.shelf import Table
+
+from .admission import Admission
+from .chores import Chores
+from .inbox import Asker
+from .offer import Offer
+from .queue import Queue, Seek, what_is_played
+
+#: Whoever asks for a game for nobody in particular, as the server does for two who both seek one.
+_SERVER = Asker(None)
+
+
+class Seeking:
+    """The queue of those who seek, and the games that are made of them."""
+
+    def __init__(
+        self,
+        admission: Admission,
+        offer: Callable[[Offer, str], Awaitable[Table]],
+        chores: Chores,
+        random: Random,
+    ) -> None:
+        """:param offer: makes a game, asked for at a peer.
+        :param random: chooses colours, where nobody does.
+        """
+        self._admission = admission
+        self._offer = offer
+        self._chores = chores
+        self._random = random
+        self._queue = Queue()
+
+    def seeks(self, player: int) -> bool:
+        """Whether a player stands in the queue."""
+        return self._queue.find(player) is not None
+
+    def look_again(self, player: int) -> None:
+        """Find somebody for a player who stands in the queue and may have room again."""
+        if self.seeks(player):
+            self._chores.add(partial(self._pair_anew, player))
+
+    def leave(self, player: int) -> None:
+        """Let a player stand in the queue no more."""
+        self._queue.drop(player)
+
+    async def seek(
+        self,
+        player: int,
+        color: Color | None,
+        terms: NewGame,
+        is_here: Callable[[], bool],
+        token: TokenUse | None = None,
+        peer: str = "",
+    ) -> Table | None:
+        """A game with the first in the queue who fits, who is invited to it; where there is none, stand in the queue.
+
+        :param color: what the player wants to play; None for either.
+        :param is_here: whether the player is still there to be told.
+        :param peer: where the request comes from, as host:port; an empty one has no limits by address.
+        :raises BadRequest: this player cannot seek, or not on these terms.
+        :raises NotAvailable: the player has as many games in hand as it takes.
+        :raises TooMany: as many of its invitations as may wait for answers do so.
+        :raises LogFailed: the game could not be written; the other one stands at the end of the queue again.
+        """
+        check_inviter(player)
+        asker = Asker.at(peer, player)
+        self._admission.check(asker, ())
+        seek = Seek(player, color, terms, what_is_played(terms), is_here)
+        if not self._admission.could_have_room(player, _SERVER):
+            raise NotAvailable(f"player: {player} has as many games in hand as it takes at a time")
+        other = self._queue.first_for(seek, partial(self._may_meet, asker))
+        if other is None:
+            self._queue.add(seek)
+            return None
+        return await self._pair(seek, other, asker, token, peer)
+
+    async def _pair(
+        self, seek: Seek, other: Seek, asker: Asker, token: TokenUse | None = None, peer: str = ""
+    ) -> Table:
+        """A game of the two, who stand in the queue no more, unless it fails."""
+        color: Color | None = seek.color
+        if other.color is not None:
+            color = "black" if other.color == "white" else "white"
+        white, black = seated(seek.player, other.player, color, self._random)
+        was = self._queue.find(seek.player)
+        for each in (seek, other):
+            self._queue.drop(each.player)
+        try:
+            await self._admission.make_way(asker, [other.player])
+            await self._admission.make_room("player", str(seek.player), seek.player, _SERVER)
+            await self._admission.make_room("player", str(other.player), other.player, asker)
+            return await self._offer(Offer(white, black, asker.inviter, seek.terms, token=token), peer)
+        except GmError:
+            for each in filter(None, (other, was)):
+                self._queue.add(each)
+            raise
+
+    async def _pair_anew(self, player: int) -> None:
+        """A player in the queue has room again: somebody may be there for it."""
+        seek = self._queue.find(player)
+        if seek is not None and self._may_meet(_SERVER, player):
+            other = self._queue.first_for(seek, partial(self._may_meet, _SERVER))
+            if other is not None:
+                await self._pair(seek, other, _SERVER)
+
+    def _may_meet(self, asker: Asker, player: int) -> bool:
+        return self._admission.could_have_room(player, asker) and self._admission.could_invite(player, asker)
+
+
+def check_inviter(player: int) -> None:
+    """:raises BadRequest: it is no registered player, and those alone invite each other."""
+    if not is_registered(player):
+        raise BadRequest(f"player: {player} is an open id; invitations are between registered players")
+
+
+def seated(one: int, other: int, color: Color | None, random: Random) -> tuple[int, int]:
+    """Who plays White and who Black, where the one wants a colour, or either."""
+    is_white = random.random() < 0.5 if color is None else color == "white"
+    return (one, other) if is_white else (other, one)

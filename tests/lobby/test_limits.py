@@ -1,0 +1,342 @@
+"""One limit for every way to invite: for each inviter, each invited, each address; and nobody can bury another."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from gmd.games.events import Created, Ended
+from gmd.games.replay import replay
+from gmd.games.setup import resolve
+from gmd.games.variants import make_game
+from gmd.lobby.offer import Offer, terms
+from gmd.log.memory import MemoryLog
+from tests.helpers import Client, Json, MemoryDaemon, running_daemon
+from tests.lobbying import ALICE, BOB, CAROL, HERE, THERE, From, house, refused
+
+
+def kept(*seats: int) -> Json:
+    """The fields of a new_game between two, or between an open id and one."""
+    white, black = seats if len(seats) == 2 else (7, *seats)
+    return {"player_white": white, "player_black": black, "brief": True}
+
+
+async def listed(who: From, **fields: int) -> list[int]:
+    """A page of the games that somebody is invited to."""
+    reply = await who.ask("invitations", **fields)
+    return [row["game_id"] for row in reply["received"]]
+
+
+async def crowd(daemon: MemoryDaemon, number: int, peer: str = HERE) -> list[From]:
+    """So many registered players at one address."""
+    made = [await daemon.gate.registry.register(f"junk-{n}", None, None) for n in range(number)]
+    return [From(daemon, peer, account.player) for account, _ in made]
+
+
+# --- For each inviter -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made_by", ["challenge", "new_game", "game_from_pgn", "new_game for two others"])
+async def test_an_inviter_has_so_many_out_in_whatever_way(made_by: str) -> None:
+    async with house(max_invitations=2) as (daemon, *_):
+        alice, carol = From(daemon, HERE, ALICE), From(daemon, HERE, CAROL)
+        ways: dict[str, tuple[str, Json]] = {
+            "challenge": ("challenge", {"opponent": "bob"}),
+            "new_game": ("new_game", kept(ALICE, BOB)),
+            "game_from_pgn": ("game_from_pgn", kept(ALICE, BOB) | {"pgn": "1. e4"}),
+            "new_game for two others": ("new_game", kept(BOB, CAROL)),
+        }
+        kind, fields = ways[made_by]
+        made = [(await alice.ask(kind, **fields))["game_id"] for _ in range(2)]
+        for kind, fields in ways.values():
+            assert refused(await alice.ask(kind, **fields)) == ("too_many", "max_invitations")
+        assert refused(await alice.ask("seek")) == ("too_many", "max_invitations")
+        assert (await alice.ask("new_game", **kept(1, 2)))["error"] is None  # nobody registered is in it
+        assert (await carol.ask("challenge", opponent="bob"))["error"] is None
+        assert (await From(daemon, THERE, BOB).ask("decline", game_id=made[0]))["error"] is None
+        assert (await alice.ask("new_game", **kept(ALICE, BOB)))["error"] is None
+
+
+async def test_those_asked_for_at_once_are_counted_one_after_the_other() -> None:
+    async with house(max_invitations=3) as (daemon, *_):
+        alice, replies = From(daemon, HERE, ALICE), []
+
+        async def ask() -> None:
+            replies.append(await alice.ask("new_game", **kept(ALICE, BOB)))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(10):
+                nursery.start_soon(ask)
+        assert sum(reply["error"] is None for reply in replies) == daemon.lobby.book.out(ALICE) == 3
+
+
+# --- For each invited, and fair -------------------------------------------------------------------------------------
+
+
+async def test_whoever_sends_less_displaces_the_newest_of_whoever_sends_most() -> None:
+    async with house(max_invitations_received=4, max_invitations=10) as (daemon, *_):
+        alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
+        junk = [(await alice.ask("new_game", **kept(ALICE, BOB)))["game_id"] for _ in range(4)]
+        assert refused(await alice.ask("new_game", **kept(ALICE, BOB))) == ("too_many", "max_invitations_received")
+        honest = [(await carol.ask("new_game", **kept(CAROL, BOB)))["game_id"] for _ in range(2)]
+        assert await listed(bob) == [*junk[:2], *honest]
+        for game_id in junk[2:]:
+            assert (await daemon.arbiter.table(game_id)).game.now.termination == "expired"
+        for each in (alice, carol):  # who have sent as much as each other
+            reply = await each.ask("new_game", **kept(ALICE if each is alice else CAROL, BOB))
+            assert refused(reply) == ("too_many", "max_invitations_received")
+        assert await listed(bob) == [*junk[:2], *honest]
+
+
+async def test_many_players_of_one_address_are_displaced_by_one_of_another() -> None:
+    async with house(max_invitations_received=5) as (daemon, *_):
+        junk = await crowd(daemon, 5)
+        sent = [(await each.ask("new_game", **kept(BOB)))["game_id"] for each in junk]
+        there = From(daemon, THERE, ALICE)
+        honest = [(await there.ask("new_game", **kept(ALICE, BOB)))["game_id"] for _ in range(2)]
+        assert await listed(From(daemon, THERE, BOB)) == [*sent[:3], *honest]
+        assert refused(await there.ask("new_game", **kept(ALICE, BOB))) == ("too_many", "max_invitations_received")
+
+
+async def test_open_ids_are_one_inviter() -> None:
+    async with house(max_invitations_received=3) as (daemon, *_):
+        for number in range(3):
+            given = {"player_white": number + 1, "player_black": BOB, "brief": True}
+            assert (await From(daemon, HERE).ask("new_game", **given))["error"] is None
+        assert daemon.lobby.book.inbox(BOB).count(0) == 3
+        assert (await From(daemon, HERE, ALICE).ask("challenge", opponent="bob"))["game_id"] == 4
+        assert await listed(From(daemon, HERE, BOB)) == [1, 2, 4]
+
+
+async def test_challenges_that_fill_all_of_a_player_s_games_make_way_for_another_inviter() -> None:
+    async with house() as (daemon, *_):
+        alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
+        junk = [(await alice.ask("challenge", opponent="bob"))["game_id"] for _ in range(4)]
+        assert (await alice.ask("challenge", opponent="bob"))["code"] == "not_available"
+        honest = [(await carol.ask("challenge", opponent="bob"))["game_id"] for _ in range(2)]
+        assert await listed(bob) == [*junk[:2], *honest]
+        assert (await carol.ask("challenge", opponent="bob"))["code"] == "not_available"
+        assert daemon.lobby.room(BOB) == 0
+
+
+async def test_games_that_are_on_make_way_for_nobody() -> None:
+    async with house() as (daemon, *_):
+        alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
+        for _ in range(4):
+            game_id = (await alice.ask("challenge", opponent="bob"))["game_id"]
+            await bob.ask("accept", game_id=game_id)
+        assert (await carol.ask("challenge", opponent="bob"))["code"] == "not_available"
+        assert daemon.lobby.book.in_hand(BOB) == 4
+
+
+async def test_a_seek_meets_one_whose_games_are_all_somebody_s_challenges() -> None:
+    async with house() as (daemon, *_):
+        alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
+        assert (await bob.ask("seek"))["game_id"] is None
+        junk = [(await alice.ask("challenge", opponent="bob"))["game_id"] for _ in range(4)]
+        met = (await carol.ask("seek"))["game_id"]
+        assert await listed(bob) == [*junk[:3], met]
+
+
+async def test_one_whose_games_are_all_somebody_s_challenges_may_seek() -> None:
+    async with house() as (daemon, *_):
+        alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
+        assert (await carol.ask("seek"))["game_id"] is None
+        junk = [(await alice.ask("challenge", opponent="bob"))["game_id"] for _ in range(4)]
+        met = await bob.ask("seek")
+        assert met["error"] is None
+        assert await listed(bob) == junk[:3]
+        assert await listed(carol) == [met["game_id"]]
+
+
+async def test_the_operator_pairs_one_whose_games_are_all_somebody_s_challenges() -> None:
+    async with house() as (daemon, alice, *_):
+        for _ in range(4):
+            assert (await alice.ask("challenge", opponent="bob"))["error"] is None
+        lobby = daemon.lobby
+        assert lobby.room(BOB) == 0
+        assert lobby.could_have_room(BOB)
+        await lobby.make_room("white", "bob", BOB)
+        assert lobby.room(BOB) == 1
+
+
+async def test_the_server_s_own_invitations_make_way_for_nobody() -> None:
+    async with house() as (daemon, *_):
+        for _ in range(4):
+            await daemon.lobby.offer(Offer(ALICE, BOB))
+        assert (await From(daemon, HERE, CAROL).ask("challenge", opponent="bob"))["code"] == "not_available"
+
+
+async def test_seats_kept_by_new_game_shut_nobody_out_of_challenges() -> None:
+    async with house() as (daemon, *_):
+        for _ in range(10):
+            assert (await From(daemon, HERE).ask("new_game", **kept(BOB)))["error"] is None
+        assert daemon.lobby.room(BOB) == 4
+        assert (await From(daemon, HERE, ALICE).ask("challenge", opponent="bob"))["error"] is None
+
+
+# --- The listing ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_page_shows_one_of_each_inviter_before_a_second_of_any_and_the_oldest_first() -> None:
+    async with house(max_invitations=50) as (daemon, *_):
+        alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
+        for _ in range(5):
+            await alice.ask("new_game", **kept(ALICE, BOB))  # 1 to 5
+        await From(daemon, HERE).ask("new_game", **kept(BOB))  # 6
+        for _ in range(2):
+            await carol.ask("new_game", **kept(CAROL, BOB))  # 7 and 8
+        assert await listed(bob, limit=3) == [1, 6, 7]
+        assert await listed(bob, limit=5) == [1, 2, 6, 7, 8]
+        assert await listed(bob) == [1, 2, 3, 4, 5, 6, 7, 8]
+        found, after = [], None
+        while True:
+            reply = await bob.ask("invitations", limit=3, received_after=after)
+            found.append([row["game_id"] for row in reply["received"]])
+            if "received_after" not in reply:
+                break
+            after = reply["received_after"]
+        assert found == [[1, 6, 7], [2, 3, 8], [4, 5]]
+        assert "received_after" not in await bob.ask("invitations")
+
+
+async def test_what_was_sent_is_paged_alike() -> None:
+    async with house(max_invitations=50) as (daemon, *_):
+        alice = From(daemon, HERE, ALICE)
+        for opponent in (BOB, BOB, BOB, CAROL):
+            await alice.ask("new_game", **kept(ALICE, opponent))
+        first = await alice.ask("invitations", limit=2)
+        assert [row["game_id"] for row in first["sent"]] == [1, 4]
+        rest = await alice.ask("invitations", sent_after=first["sent_after"])
+        assert [row["game_id"] for row in rest["sent"]] == [2, 3]
+        assert "sent_after" not in rest
+
+
+@pytest.mark.parametrize("after", ["", "1", "1.2.3", "-1.2", "a.b", "1.2\n", "\u0661.1", 1])
+async def test_what_is_no_place_in_a_listing_is_refused(after: object) -> None:
+    async with house() as (_, _alice, bob, _carol):
+        for field in ("received_after", "sent_after"):
+            reply = await bob.ask("invitations", **{field: after})
+            assert (reply["code"], reply["error"].partition(":")[0]) == ("bad_request", field)
+
+
+async def test_reconchess_s_client_is_told_of_one_of_each_inviter_before_a_second_of_any() -> None:
+    async with house(max_invitations=200, max_invitations_received=500) as (daemon, *_):
+        alice, carol = From(daemon, HERE, ALICE), From(daemon, HERE, CAROL)
+        for _ in range(120):
+            await alice.ask("new_game", **kept(ALICE, BOB), variant="rbc")
+        honest = (await carol.ask("new_game", **kept(CAROL, BOB), variant="rbc"))["game_id"]
+        await carol.ask("new_game", **kept(CAROL, BOB))
+        told = [each.game_id for each in await daemon.lobby.listed(BOB)]
+        assert told == [*range(1, 100), honest]
+
+
+# --- For each address -----------------------------------------------------------------------------------------------
+
+
+async def test_an_address_has_so_many_that_wait_and_sends_so_many_in_a_minute() -> None:
+    async with house(max_invitations_from_address=3) as (daemon, *_):
+        alice, carol, nobody = From(daemon, HERE, ALICE), From(daemon, HERE, CAROL), From(daemon, HERE)
+        for who, fields in ((alice, kept(ALICE, BOB)), (carol, kept(CAROL, BOB)), (nobody, kept(BOB))):
+            assert (await who.ask("new_game", **fields))["error"] is None
+        for who, kind, fields in (
+            (alice, "challenge", {"opponent": "bob"}),
+            (carol, "seek", {}),
+            (nobody, "new_game", kept(BOB)),
+            (nobody, "game_from_pgn", kept(BOB) | {"pgn": "1. e4"}),
+        ):
+            assert refused(await who.ask(kind, **fields)) == ("too_many", "max_invitations_from_address")
+        assert (await nobody.ask("new_game", **kept(1, 2)))["error"] is None
+        assert (await From(daemon, THERE, ALICE).ask("challenge", opponent="bob"))["error"] is None
+        assert (await From(daemon, HERE, BOB).ask("accept", game_id=1))["error"] is None
+        assert (await nobody.ask("new_game", **kept(BOB)))["error"] is None
+    async with house(max_invitations_per_minute=2) as (daemon, *_):
+        alice, nobody = From(daemon, HERE, ALICE), From(daemon, HERE)
+        assert (await nobody.ask("new_game", **kept(BOB)))["error"] is None
+        assert (await alice.ask("challenge", opponent="bob"))["error"] is None
+        for who, kind, fields in ((nobody, "new_game", kept(BOB)), (alice, "seek", {})):
+            assert refused(await who.ask(kind, **fields)) == ("too_many", "max_invitations_per_minute")
+
+
+async def test_the_operator_meets_none_of_them() -> None:
+    limits = ("max_invitations", "max_invitations_received", "max_invitations_from_address", "max_games_per_hour")
+    async with house(**dict.fromkeys(limits, 1)) as (daemon, *_):
+        operator = From(daemon, HERE, operator=True)
+        for _ in range(3):
+            assert (await operator.ask("new_game", **kept(ALICE, BOB), player=ALICE))["error"] is None
+            assert (await operator.ask("pair", white="alice", black="bob"))["error"] is None
+
+
+# --- All of them lapse ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked_by", [ALICE, CAROL, None])
+async def test_a_game_of_new_game_lapses_when_nobody_comes(asked_by: int | None, autojump_clock: MockClock) -> None:
+    async with house(kept_seat_timeout=1_000.0) as (daemon, *_):
+        made = await From(daemon, HERE, asked_by).ask("new_game", **kept(ALICE, BOB))
+        await trio.sleep(999)
+        assert [each.lapses for each in daemon.lobby.book.received(BOB)] == [1_000.0]
+        assert not (await daemon.arbiter.table(made["game_id"])).game.over
+        await trio.sleep(2)
+        assert (await daemon.arbiter.table(made["game_id"])).game.now.termination == "expired"
+        assert daemon.lobby.book.received(BOB) == daemon.lobby.book.sent(ALICE) == []
+        assert len(daemon.lobby.quotas.pending) == len(daemon.lobby.quotas.games) == 0
+
+
+async def test_a_game_that_has_begun_and_one_between_open_ids_lapse_never(autojump_clock: MockClock) -> None:
+    async with house(kept_seat_timeout=10.0) as (daemon, *_):
+        await From(daemon, HERE, ALICE).ask("new_game", **kept(ALICE, BOB))
+        await From(daemon, HERE, BOB).ask("accept", game_id=1)
+        await From(daemon, HERE).ask("new_game", **kept(1, 2))
+        await From(daemon, HERE).ask("new_game", player_white=1, player_black=None)
+        await trio.sleep(1_000)
+        for game_id in (1, 2, 3):
+            assert not (await daemon.arbiter.table(game_id)).game.over
+
+
+async def test_those_of_older_logs_lapse_too_and_the_log_can_be_checked(autojump_clock: MockClock) -> None:
+    log = MemoryLog()
+    async with house(log) as (daemon, *_):
+        for white in (7, ALICE):
+            options = resolve(terms(variant="standard"), {}, 0, strict=True)
+            created = Created(white, BOB, options, "2026-11-21T04:41:00Z", invited=["black"])
+            daemon.arbiter.open(make_game(created), [created], None)
+    async with house(log, kept_seat_timeout=1_000.0) as (daemon, *_):
+        assert len(daemon.lobby.book.received(BOB)) == 2
+        assert daemon.lobby.book.out(ALICE) == 1
+        await From(daemon, HERE, BOB).ask("accept", game_id=2)
+        await trio.sleep(1_001)
+        assert daemon.lobby.book.received(BOB) == []
+        assert not (await daemon.arbiter.table(2)).game.over
+        events = await log.load(1)
+        assert events[-1] == Ended("expired")
+        assert replay(1, events).now.termination == "expired"
+
+
+# --- Over sockets ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_socket_of_either_version_meets_the_limits() -> None:
+    async with running_daemon(max_invitations_from_address=2) as daemon:
+        bob, _ = await daemon.gate.registry.register("bob", None, None)
+        session = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+        await session.ask("hello")
+
+        async def asked_singly(kind: str, **fields: object) -> Json:
+            client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+            try:
+                return await client.ask(kind, **fields)
+            finally:
+                await client.aclose()
+
+        fields = {"player_white": 7, "player_black": bob.player}
+        for ask in (session.ask, asked_singly):
+            assert (await ask("new_game", **fields))["error"] is None
+        for ask in (session.ask, asked_singly):
+            for kind, more in (("new_game", {}), ("game_from_pgn", {"pgn": "1. e4"})):
+                reply = await ask(kind, **fields, **more)
+                assert refused(reply) == ("too_many", "max_invitations_from_address")
+                assert reply["game_id"] is reply["state"] is None
+            assert (await ask("new_game", player_white=1, player_black=2))["error"] is None
+        await session.aclose()
