@@ -27,6 +27,7 @@ from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 from gmd.parts import Parts
+from gmd.places import share_of
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
 from gmd.players.registry import Registry
@@ -170,8 +171,10 @@ async def open_daemon(
         GameLines(arbiter, gate.registry)
         await _start(arbiter, gate.registry, lobby, ranked, config.data)
         async with listening(config.host, config.port, sockets) as listeners:
-            parts = parts_of(config, arbiter, gate, lobby, ranked, metrics, local=all(map(is_local, listeners)))
-            doorkeeper, local = Doorkeeper(parts, certificate), LocalDoor(parts)
+            is_private = all(map(is_local, listeners))
+            parts = parts_of(config, arbiter, gate, lobby, ranked, metrics, local=is_private)
+            share = share_of(config.max_connections_per_address, config.max_connections, local=is_private)
+            doorkeeper, local = Doorkeeper(parts, certificate, share=share), LocalDoor(parts)
             doors: list[Door] = [(doorkeeper, listeners)]
             operators = None
             if operator is not None:

@@ -88,7 +88,7 @@ class Place:
         """Note that none is.
 
         :param value: what it is worth then, of :data:`NOT_IN_USE`.
-        :param seat: the seat in a running game that is played by it. The last to play a seat is the one that counts.
+        :param seat: a running game and its player, where it plays one. The last to play a seat is the one that counts.
         """
         self._busy, self._at_rest = False, value
         self._places._seat(self, seat, now)
