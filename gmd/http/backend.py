@@ -27,6 +27,10 @@ class Port(Protocol):
     def turned_away(self) -> int:
         """How many were refused because there were too many."""
 
+    @property
+    def evicted(self) -> int:
+        """How many have given up their places to others."""
+
 
 class GamePort(Port, Protocol):
     """A port, or a socket, of the game protocol."""

@@ -76,13 +76,18 @@ class DaemonCollector(Collector):
         turned_away = CounterMetricFamily(
             "gmd_connections_refused", "Connections refused because there were too many.", labels=("port",)
         )
+        evicted = CounterMetricFamily(
+            "gmd_connections_evicted", "Connections that have given up their places to others.", labels=("port",)
+        )
         game, operator = self._backend.game_port, self._backend.operator_port
         for name, port in (("game", game), ("operator", operator), ("http", self._backend.http_port)):
             if port is not None:
                 connections.add_metric((name,), port.connections)
                 turned_away.add_metric((name,), port.turned_away)
+                evicted.add_metric((name,), port.evicted)
         yield connections
         yield turned_away
+        yield evicted
         sessions = game.sessions + (0 if operator is None else operator.sessions)
         yield GaugeMetricFamily("gmd_sessions", "Game sessions open, the operator's among them.", sessions)
         ended = CounterMetricFamily(

@@ -55,6 +55,10 @@ class Proxies:
                 break
         return f"{found}:0"
 
+    def trusts(self, host: str) -> bool:
+        """Whether a connection from a host is a proxy's."""
+        return bool(self._networks) and self._trusted(_address(host))
+
     def _trusted(self, address: _Address | None) -> bool:
         return address is not None and any(address in network for network in self._networks)
 

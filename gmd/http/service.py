@@ -13,6 +13,7 @@ from gmd.listening import is_local
 from gmd.local import LocalDoor
 from gmd.logger import get_logger
 from gmd.parts import Parts
+from gmd.places import share_of
 from gmd.players.credentials import Credentials
 from gmd.tls import Certificate
 
@@ -65,7 +66,10 @@ class HttpService:
         #: Its TLS, if it has any.
         self.certificate = certificate
         self._lag = parts.metrics.loop_lag
-        self._server = HttpServer(parts.limits, config.http_max_connections, certificate)
+        proxies = Proxies.parse(config.trusted_proxies)
+        limit, is_private = config.http_max_connections, all(map(is_local, listeners))
+        share = share_of(config.http_max_connections_per_address, limit, local=is_private)
+        self._server = HttpServer(parts.limits, limit, certificate, share=share, proxies=proxies)
         backend = Backend(
             parts=parts,
             game_port=game_port,
@@ -73,7 +77,7 @@ class HttpService:
             http_port=self._server,
             door=door,
             credentials=Credentials(parts.gate),
-            proxies=Proxies.parse(config.trusted_proxies),
+            proxies=proxies,
             claims=Claims(parts.limits.start_seconds),
             metrics_token=config.metrics_token,
         )
@@ -90,6 +94,11 @@ class HttpService:
     def turned_away(self) -> int:
         """How many were refused because there were too many."""
         return self._server.turned_away
+
+    @property
+    def evicted(self) -> int:
+        """How many have given up their places to others."""
+        return self._server.evicted
 
     async def run(self, connections: trio.Nursery) -> None:
         """Accept until cancelled; the connections live on in their own nursery."""
