@@ -20,6 +20,7 @@ from .bodies import JsonRequest
 from .errors import failed, refused
 from .exporter import make_registry
 from .guests import guest_of, registered
+from .numbers import digits_alone
 from .refusals import Unusual, refusal
 from .routes import games, health, invitations, leaderboard, metrics, turns, users, version
 
@@ -98,6 +99,7 @@ def make_app(backend: Backend) -> Litestar:
             HTTP_500_INTERNAL_SERVER_ERROR: failed,
         },
         request_class=JsonRequest,
+        middleware=[digits_alone],
         openapi_config=OpenAPIConfig(
             title="gmd",
             version=VERSION,

@@ -22,6 +22,7 @@ from .errors import encoded
 from .intake import Intake
 from .plain import Plain
 from .shortcut import Shortcut
+from .strict import StrictConnection
 
 #: Bytes asked of the network at once, and sent between two looks at the clock.
 PIECE = 65_536
@@ -35,6 +36,7 @@ class _Http1(H11Protocol):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._head = b""
+        self.connection = self._strict = StrictConnection(self.config.h11_max_incomplete_size)
 
     async def _send_h11_event(self, event: Any) -> None:
         """Send a response's head with the first of its body, in one piece."""
@@ -55,7 +57,8 @@ class _Http1(H11Protocol):
 
     async def _send_error_response(self, status_code: int) -> None:
         """Say what is wrong with bytes that are no request, where hypercorn says nothing."""
-        body = encoded(status_code, "what came is no HTTP request; this port speaks HTTP/1.1")
+        sentence = self._strict.refusal or "what came is no HTTP request; this port speaks HTTP/1.1"
+        body = encoded(status_code, sentence)
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(body)),
