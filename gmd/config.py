@@ -149,6 +149,19 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     http_tls_key: (
         Annotated[str, Meta(description="PEM file of the private key of http_tls_cert, without a passphrase.")] | None
     ) = None
+    health_host: Annotated[str, Meta(min_length=1, description="Address of the health port.")] = "127.0.0.1"
+    health_port: (
+        Annotated[
+            int,
+            Meta(
+                ge=0,
+                le=65535,
+                description="TCP port for /healthz and /metrics alone, in plaintext, also where HTTP is off; 0 takes a "
+                "free one. Without this there is none.",
+            ),
+        ]
+        | None
+    ) = None
     # An idle one costs some 20 KB; a browser opens six.
     http_max_connections: Annotated[int, Meta(ge=1, description="HTTP connections open at once.")] = 1_000
     # As for max_connections_per_address. A proxy of trusted_proxies, by which many come, has no share.

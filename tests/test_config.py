@@ -40,6 +40,8 @@ OTHER: dict[str, object] = {
     "http_tls": False,
     "http_tls_cert": "http-cert.pem",
     "http_tls_key": "http-key.pem",
+    "health_host": "::1",
+    "health_port": 9,
     "http_max_connections": 7,
     "http_max_connections_per_address": 8,
     "anchors": "random-bot=1000",

@@ -7,7 +7,6 @@ names of one game that a proxy or a log may not know for the same.
 from __future__ import annotations
 
 import re
-from typing import cast
 
 from litestar.exceptions import NotFoundException
 from litestar.types import ASGIApp, Receive, Scope, Send
@@ -22,7 +21,7 @@ def digits_alone(app: ASGIApp) -> ASGIApp:
     """
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope.get("path_params") and not _has_digits_alone(scope["path"], cast(str, scope["path_template"])):
+        if scope.get("path_params") and not _has_digits_alone(scope["path"], scope["path_template"]):
             raise NotFoundException
         await app(scope, receive, send)
 

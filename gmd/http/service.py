@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import cast
 
 import trio
@@ -12,13 +13,12 @@ from gmd.config import Config
 from gmd.listening import is_local
 from gmd.local import LocalDoor
 from gmd.logger import get_logger
-from gmd.parts import Parts
 from gmd.places import share_of
 from gmd.players.credentials import Credentials
 from gmd.tls import Certificate
 
 from .app import make_app
-from .backend import Backend, GamePort
+from .backend import Backend, Vitals
 from .claims import Claims
 from .lag import watch_lag
 from .peers import Proxies
@@ -39,9 +39,7 @@ class HttpService:
         self,
         config: Config,
         listeners: Sequence[trio.SocketListener],
-        parts: Parts,
-        game_port: GamePort,
-        operator_port: GamePort | None,
+        vitals: Vitals,
         door: LocalDoor,
         certificate: Certificate | None = None,
     ) -> None:
@@ -65,21 +63,19 @@ class HttpService:
         self._listeners = listeners
         #: Its TLS, if it has any.
         self.certificate = certificate
+        parts = vitals.parts
         self._lag = parts.metrics.loop_lag
         proxies = Proxies.parse(config.trusted_proxies)
         limit, is_private = config.http_max_connections, all(map(is_local, listeners))
         share = share_of(config.http_max_connections_per_address, limit, local=is_private)
         self._server = HttpServer(parts.limits, limit, certificate, share=share, proxies=proxies)
+        vitals.http_ports["http"] = self._server
         backend = Backend(
-            parts=parts,
-            game_port=game_port,
-            operator_port=operator_port,
-            http_port=self._server,
+            **{each.name: getattr(vitals, each.name) for each in fields(vitals)},
             door=door,
             credentials=Credentials(parts.gate),
             proxies=proxies,
             claims=Claims(parts.limits.start_seconds),
-            metrics_token=config.metrics_token,
         )
         app = make_app(backend)
         self._app = cast(ASGIFramework, app)
