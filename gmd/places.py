@@ -17,6 +17,7 @@ The source that is empty, which is no address at all, has no share, and its plac
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from enum import IntEnum
 
@@ -99,6 +100,10 @@ class Place:
         self._places._remove(self)
 
 
+#: Places in the order in which they came. (The first of a dict is slow to find once those before it have gone.)
+_Rank = OrderedDict[Place, None]
+
+
 class _Source:
     """The places of one address, by their values, those that came to them first at the front."""
 
@@ -107,7 +112,7 @@ class _Source:
     def __init__(self, name: str) -> None:
         self.name = name
         self.count = 0
-        self.ranks: tuple[dict[Place, None], ...] = tuple({} for _ in Value)
+        self.ranks: tuple[_Rank, ...] = tuple(OrderedDict() for _ in Value)
 
 
 class Places:
@@ -128,9 +133,9 @@ class Places:
         self._taken: set[Place] = set()
         self._sources: dict[str, _Source] = {}
         #: All places that have an address and are not in use, as each source has its own.
-        self._idle: tuple[dict[Place, None], ...] = tuple({} for _ in NOT_IN_USE)
+        self._idle: tuple[_Rank, ...] = tuple(OrderedDict() for _ in NOT_IN_USE)
         #: The sources, by how many places they have; and the largest of these numbers.
-        self._by_count: dict[int, dict[_Source, None]] = {}
+        self._by_count: dict[int, OrderedDict[_Source, None]] = {}
         self._most = 0
         self._seats: dict[Hashable, Place] = {}
         self.evicted = 0
@@ -194,7 +199,7 @@ class Places:
             if not same:
                 del self._by_count[home.count]
         if count:
-            self._by_count.setdefault(count, {})[home] = None
+            self._by_count.setdefault(count, OrderedDict())[home] = None
         else:
             del self._sources[home.name]
         if count > self._most or self._most not in self._by_count:  # it changes by one at a time
@@ -250,7 +255,7 @@ def _value(place: Place) -> Value:
     return Value.BUSY if place._busy else place._at_rest
 
 
-def _first(ranks: Iterable[dict[Place, None]]) -> Place | None:
+def _first(ranks: Iterable[_Rank]) -> Place | None:
     return next((next(iter(rank)) for rank in ranks if rank), None)
 
 
