@@ -64,6 +64,19 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
     # Ten thousand idle sessions cost some 70 MB, 280 under TLS; beyond that an operator should mean it.
     max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
+    # Whoever needs more than half of them from one address, for a class or behind a proxy, is to say so. Before that,
+    # whoever has the most gives up places to others.
+    max_connections_per_address: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="Connections that one address may have; without this, half of max_connections, or all of "
+                "them where the daemon listens on loopback addresses alone.",
+            ),
+        ]
+        | None
+    ) = None
     idle_timeout: Annotated[
         float, Meta(gt=0, le=MAX_SECONDS, description="Seconds a session may be silent while nothing is asked.")
     ] = 3600.0
@@ -218,8 +231,33 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     http_tls_key: (
         Annotated[str, Meta(description="PEM file of the private key of http_tls_cert, without a passphrase.")] | None
     ) = None
+    health_host: Annotated[str, Meta(min_length=1, description="Address of the health port.")] = "127.0.0.1"
+    health_port: (
+        Annotated[
+            int,
+            Meta(
+                ge=0,
+                le=65535,
+                description="TCP port for /healthz and /metrics alone, in plaintext, also where HTTP is off; 0 takes a "
+                "free one. Without this there is none.",
+            ),
+        ]
+        | None
+    ) = None
     # An idle one costs some 20 KB; a browser opens six.
     http_max_connections: Annotated[int, Meta(ge=1, description="HTTP connections open at once.")] = 1_000
+    # As for max_connections_per_address. A proxy of trusted_proxies, by which many come, has no share.
+    http_max_connections_per_address: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="HTTP connections that one address may have; without this, half of http_max_connections, "
+                "or all of them where HTTP is served on loopback addresses alone.",
+            ),
+        ]
+        | None
+    ) = None
     trusted_proxies: (
         Annotated[
             str,

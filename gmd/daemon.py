@@ -6,9 +6,9 @@ import gc
 import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
@@ -27,6 +27,7 @@ from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 from gmd.parts import Parts
+from gmd.places import share_of
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
 from gmd.players.registry import Registry
@@ -38,9 +39,8 @@ from gmd.spectators import Spectators
 from gmd.tcp.listener import Doorkeeper
 from gmd.tcp.operator import operator_listener
 from gmd.tls import Certificate, certificate_of
-
-if TYPE_CHECKING:
-    from gmd.http.service import HttpService
+from gmd.web import HttpAddressError as HttpAddressError
+from gmd.web import Web, opened_web
 
 logger = get_logger(__name__)
 
@@ -48,10 +48,6 @@ logger = get_logger(__name__)
 GC_THRESHOLD = 50_000
 #: Seconds that HTTP requests in hand have once the sessions have ended: each takes a moment, and five are promised.
 HTTP_STOP_SECONDS = 0.25
-
-
-class HttpAddressError(Exception):
-    """HTTP's address cannot be listened on. The message says what to do, for whoever starts the daemon."""
 
 
 #: Where sessions come in, and who lets them in.
@@ -71,6 +67,7 @@ class Daemon:
     :ivar local: answers :meth:`ask`.
     :ivar http: its HTTP side; None where it has none.
     :ivar http_addresses: the pairs it serves HTTP on; none where it does not.
+    :ivar health_addresses: the pairs of its health port; none where it has none.
     :ivar spectators: who may watch live games in full.
     """
 
@@ -80,9 +77,10 @@ class Daemon:
         doorkeeper: Doorkeeper,
         certificate: Certificate | None,
         listeners: Sequence[trio.SocketListener],
-        http: HttpService | None,
+        web: Web,
         local: LocalDoor,
     ) -> None:
+        http = web.http
         self.arbiter = parts.arbiter
         self.gate = parts.gate
         self.lobby = parts.lobby
@@ -93,6 +91,7 @@ class Daemon:
         self.certificates = _different(certificate, None if http is None else http.certificate)
         self.http = http
         self.http_addresses = [] if http is None else http.addresses
+        self.health_addresses = [] if web.health is None else web.health.addresses
         self.local = local
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
@@ -105,6 +104,11 @@ class Daemon:
     def http_port(self) -> int | None:
         """The TCP port it serves HTTP on; None where it does not."""
         return self.http_addresses[0][1] if self.http_addresses else None
+
+    @property
+    def health_port(self) -> int | None:
+        """The TCP port that answers how it is, and nothing else; None where it has none."""
+        return self.health_addresses[0][1] if self.health_addresses else None
 
     async def ask(self, kind: str, /, **fields: Any) -> dict[str, Any]:
         """Send one request without a socket, from a task of the same trio program; its reply, as ``PROTOCOL`` has it.
@@ -154,7 +158,7 @@ async def open_daemon(
     :param http_sockets: the same, for HTTP; of no use where that is off.
     :raises ConfigError: the certificate or its key, a trusted proxy, or an anchor, cannot be used.
     :raises gmd.log.directory.DataError: the data directory cannot be used.
-    :raises HttpAddressError: HTTP's address cannot be listened on.
+    :raises HttpAddressError: HTTP's address, or the health port's, cannot be listened on.
     :raises OSError: the address cannot be listened on.
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
@@ -172,20 +176,22 @@ async def open_daemon(
         GameLines(arbiter, gate.registry)
         await _start(arbiter, gate.registry, lobby, ranked, config.data)
         async with listening(config.host, config.port, sockets) as listeners:
-            parts = parts_of(config, arbiter, gate, lobby, ranked, metrics, local=all(map(is_local, listeners)))
-            doorkeeper, local = Doorkeeper(parts, certificate), LocalDoor(parts)
+            is_private = all(map(is_local, listeners))
+            parts = parts_of(config, arbiter, gate, lobby, ranked, metrics, local=is_private)
+            share = share_of(config.max_connections_per_address, config.max_connections, local=is_private)
+            doorkeeper, local = Doorkeeper(parts, certificate, share=share), LocalDoor(parts)
             doors: list[Door] = [(doorkeeper, listeners)]
             operators = None
             if operator is not None:
                 operators = Doorkeeper(parts, authority=Authority.OPERATOR)
                 doors.append((operators, [operator]))
             async with (
-                _http(config, http_certificate, http_sockets, parts, doorkeeper, operators, local) as http,
+                opened_web(config, http_certificate, http_sockets, parts, doorkeeper, operators, local) as web,
                 _writing(log),
-                _serving(parts, doors, local, http, config),
+                _serving(parts, doors, local, web, config),
             ):
                 with carried:
-                    yield Daemon(parts, doorkeeper, certificate, listeners, http, local)
+                    yield Daemon(parts, doorkeeper, certificate, listeners, web, local)
     if carried.error is not None:
         raise carried.error
 
@@ -223,48 +229,16 @@ async def _write(log: EventLog) -> None:
 
 
 @asynccontextmanager
-async def _http(
-    config: Config,
-    certificate: Certificate | None,
-    sockets: Sequence[socket.socket],
-    parts: Parts,
-    doorkeeper: Doorkeeper,
-    operators: Doorkeeper | None,
-    local: LocalDoor,
-) -> AsyncIterator[HttpService | None]:
-    """HTTP's address, listened on, if it is on.
-
-    :raises ConfigError: the proxies to be trusted cannot be read.
-    """
-    if not config.http:
-        yield None
-        return
-    from gmd.http.service import HttpService  # it takes longer to import than everything else
-
-    async with AsyncExitStack() as stack:
-        try:
-            listeners = await stack.enter_async_context(listening(config.http_host, config.http_port, sockets))
-        except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise HttpAddressError(
-                f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
-                "Name another port with --http-port (0 takes a free one), or do without: --no-http"
-            ) from error
-        yield HttpService(config, listeners, parts, doorkeeper, operators, local, certificate)
-
-
-@asynccontextmanager
 async def _serving(
     parts: Parts,
     doors: Sequence[Door],
     local: LocalDoor,
-    http: HttpService | None,
+    web: Web,
     config: Config,
 ) -> AsyncIterator[None]:
     """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
-        if http is not None:
-            sessions.start_soon(http.run, sessions)  # it says how the daemon is also while that stops
+        web.start(sessions)  # it says how the daemon is also while that stops
         async with trio.open_nursery() as services:
             services.start_soon(parts.arbiter.run)
             services.start_soon(parts.gate.registry.run)
@@ -280,8 +254,7 @@ async def _serving(
                 services.cancel_scope.cancel()
                 with trio.CancelScope(shield=True):
                     await _close(doors, local, config.stop_timeout)
-                    if http is not None:
-                        await http.stop(HTTP_STOP_SECONDS)
+                    await web.stop(HTTP_STOP_SECONDS)
         sessions.cancel_scope.cancel()
 
 

@@ -146,6 +146,8 @@ def _announce(daemon: Daemon, config: Config) -> None:
     for host, port in daemon.http_addresses:
         scheme = "http" if _http_certificate(daemon) is None else "https"
         click.echo(f"HTTP on {scheme}://{_text(host, port)}: reconchess's API, /metrics, /healthz")
+    for host, port in daemon.health_addresses:
+        click.echo(f"Health on http://{_text(host, port)}: /healthz, /metrics")
     if config.data == IN_MEMORY:
         click.echo("Games are kept in memory: they end with the daemon.")
     else:

@@ -64,7 +64,7 @@ async def new_game(request: NewGame, call: Call) -> Answer:
 
 
 def _answer(request: NewGame, table: Table, player: int | None, call: Call) -> Answer:
-    game = table.game
+    call.table, game = table, table.game
     call.viewer = viewer_of(game, player, None, call, both=Viewer.WHITE)
     reply = NewGameReply(
         id=echo_id(request),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from litestar import Litestar, Router
 from litestar.datastructures import State
 from litestar.di import Provide
@@ -15,11 +17,12 @@ from gm_protocol.errors import GmError
 from gmd.local import Refused
 from gmd.version import VERSION
 
-from .backend import Backend
+from .backend import Backend, Vitals
 from .bodies import JsonRequest
 from .errors import failed, refused
 from .exporter import make_registry
 from .guests import guest_of, registered
+from .numbers import digits_alone
 from .refusals import Unusual, refusal
 from .routes import games, health, invitations, leaderboard, metrics, turns, users, version
 
@@ -77,27 +80,18 @@ API = Router(
     dependencies={"guest": Provide(guest_of, sync_to_thread=False)},
 )
 
+#: What is served on the health port, too.
+HEALTH_ROUTES = (health.healthz, metrics.metrics)
 #: Whatever is served; a new route is a handler in a module of :mod:`gmd.http.routes`, and its name here.
-ROUTES = (health.healthz, metrics.metrics, API)
+ROUTES = (*HEALTH_ROUTES, API)
 
 
 def make_app(backend: Backend) -> Litestar:
     """The application for one daemon. A handler gets at the daemon by a parameter ``backend: FromDaemon``."""
-    registry = make_registry(backend)
     return Litestar(
         ROUTES,
-        dependencies={
-            "backend": Provide(lambda: backend, sync_to_thread=False),
-            "registry": Provide(lambda: registry, sync_to_thread=False),
-        },
-        exception_handlers={
-            GmError: refusal,
-            Refused: refusal,
-            Unusual: refusal,
-            HTTPException: refused,
-            HTTP_500_INTERNAL_SERVER_ERROR: failed,
-        },
-        request_class=JsonRequest,
+        **_settings(backend),
+        middleware=[digits_alone],
         openapi_config=OpenAPIConfig(
             title="gmd",
             version=VERSION,
@@ -111,8 +105,32 @@ def make_app(backend: Backend) -> Litestar:
                 }
             ),
         ),
-        state=State({"backend": backend}),
-        logging_config=None,  # the daemon's own log is configured by whoever runs it
-        debug=False,  # said, or an environment variable may turn it on: errors would then show everybody our inside
-        pdb_on_exception=False,
     )
+
+
+def make_health_app(vitals: Vitals) -> Litestar:
+    """The application of the health port."""
+    return Litestar(HEALTH_ROUTES, **_settings(vitals), openapi_config=None)
+
+
+def _settings(vitals: Vitals) -> dict[str, Any]:
+    """What the applications have in common."""
+    registry = make_registry(vitals)
+    return {
+        "dependencies": {
+            "backend": Provide(lambda: vitals, sync_to_thread=False),
+            "registry": Provide(lambda: registry, sync_to_thread=False),
+        },
+        "exception_handlers": {
+            GmError: refusal,
+            Refused: refusal,
+            Unusual: refusal,
+            HTTPException: refused,
+            HTTP_500_INTERNAL_SERVER_ERROR: failed,
+        },
+        "request_class": JsonRequest,
+        "state": State({"backend": vitals}),
+        "logging_config": None,  # the daemon's own log is configured by whoever runs it
+        "debug": False,  # said, or an environment variable may turn it on: errors would then show everybody our inside
+        "pdb_on_exception": False,
+    }

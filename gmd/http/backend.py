@@ -27,6 +27,10 @@ class Port(Protocol):
     def turned_away(self) -> int:
         """How many were refused because there were too many."""
 
+    @property
+    def evicted(self) -> int:
+        """How many have given up their places to others."""
+
 
 class GamePort(Port, Protocol):
     """A port, or a socket, of the game protocol."""
@@ -40,15 +44,24 @@ class GamePort(Port, Protocol):
         """Whether sessions are only being brought to their ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
-    """The daemon, as a route sees it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vitals:
+    """The daemon, as those see it who want to know how it is."""
 
     parts: Parts
     game_port: GamePort
     #: The operator's socket, where there is one.
     operator_port: GamePort | None
-    http_port: Port
+    #: The ports that speak HTTP, by what they are called in metrics; each puts itself here.
+    http_ports: dict[str, Port]
+    #: What is to be shown for the metrics; None where anybody may read them.
+    metrics_token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend(Vitals):
+    """The daemon, as a route sees it."""
+
     #: Where requests go, whatever route they have come by.
     door: LocalDoor
     #: Who is let in, and from where.
@@ -56,9 +69,8 @@ class Backend:
     proxies: Proxies
     #: Which connection plays which game for its player.
     claims: Claims
-    #: What is to be shown for the metrics; None where anybody may read them.
-    metrics_token: str | None = field(default=None, repr=False)
 
 
-#: The type of a handler's parameter ``backend``.
+#: The type of a handler's parameter ``backend``; and of that of one that wants to know no more than how the daemon is.
 FromDaemon = NamedDependency[SkipValidation[Backend]]
+FromVitals = NamedDependency[SkipValidation[Vitals]]

@@ -16,14 +16,18 @@ from hypercorn.typing import ASGIFramework, ConnectionState
 from hypercorn.utils import parse_socket_addr
 
 from gm_protocol.messages import Limits
+from gmd.places import IN_USE, Place, Value
 
 from .errors import encoded
 from .intake import Intake
 from .plain import Plain
 from .shortcut import Shortcut
+from .strict import StrictConnection
 
 #: Bytes asked of the network at once, and sent between two looks at the clock.
 PIECE = 65_536
+#: Seconds for a request's head to arrive whole once it has begun: a head is one write of a client's.
+HEAD_SECONDS = 10.0
 
 
 class _Http1(H11Protocol):
@@ -32,6 +36,7 @@ class _Http1(H11Protocol):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._head = b""
+        self.connection = self._strict = StrictConnection(self.config.h11_max_incomplete_size)
 
     async def _send_h11_event(self, event: Any) -> None:
         """Send a response's head with the first of its body, in one piece."""
@@ -52,7 +57,8 @@ class _Http1(H11Protocol):
 
     async def _send_error_response(self, status_code: int) -> None:
         """Say what is wrong with bytes that are no request, where hypercorn says nothing."""
-        body = encoded(status_code, "what came is no HTTP request; this port speaks HTTP/1.1")
+        sentence = self._strict.refusal or "what came is no HTTP request; this port speaks HTTP/1.1"
+        body = encoded(status_code, sentence)
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(body)),
@@ -76,12 +82,14 @@ class Connection:
         config: Config,
         context: WorkerContext,
         limits: Limits,
+        place: Place,
     ) -> None:
         """:param transport: the bare connection below the stream; the stream itself where there is no TLS between.
         :param shortcut: what answers plain requests without the application.
         :param limits: ``frame_seconds`` is how long a request's head may take to arrive, counted from the end of the
-        last request, then its body, and how long a peer may take for each piece of a response; ``max_message`` is the
-        largest body.
+        last request (and no more than :data:`HEAD_SECONDS` of that from its first byte), then its body, and how long a
+        peer may take for each piece of a response; ``max_message`` is the largest body.
+        :param place: is told what the connection does with it.
         """
         self._stream = stream
         self._transport = transport
@@ -90,16 +98,33 @@ class Connection:
         self._config = config
         self._context = context
         self._seconds = limits.frame_seconds
+        self._place = place
         self._idle = True
+        #: Whether a head has begun to arrive that is not whole.
+        self._in_head = False
+        #: What is said at the end where the place is another's.
+        self._last_words = b""
         #: What has been read, and not been looked at yet.
         self._ahead = b""
         self._reading = trio.CancelScope(deadline=trio.current_time() + self._seconds)
-        self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone)
+        self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone, self._begin)
 
     def stop(self) -> None:
         """Finish the request in hand, if there is one; hypercorn closes behind it, since its context is terminated."""
         if self._idle:
             self._reading.cancel()
+
+    def evict(self, response: bytes) -> bool:
+        """End the connection unless a request is being answered; whether that could be done.
+
+        :param response: what half a request is answered with.
+        """
+        if self._place.value in IN_USE:
+            return False
+        if not self._is_between_requests:
+            self._last_words = response
+        self._reading.cancel()
+        return True
 
     async def run(self) -> None:
         """Answer requests until either side ends it, or the peer is too slow."""
@@ -113,7 +138,9 @@ class Connection:
         with trio.CancelScope() as self._whole:
             with self._reading:
                 await self._read()
-            if self._reading.cancel_called:
+            if self._last_words:
+                await self._send(self._last_words)
+            elif self._reading.cancel_called:
                 await self._intake.give_up()
             await self._http.handle(Closed())
 
@@ -126,6 +153,28 @@ class Connection:
             await self._http.handle(RawData(data))
             if not data:
                 return  # it has said all it will
+            self._note_arriving()
+
+    def _begin(self) -> None:
+        """A request is whole, and is being answered."""
+        self._place.begin(trio.current_time())
+
+    def _rest(self) -> None:
+        """A request has been answered."""
+        self._idle, self._in_head, now = True, False, trio.current_time()
+        self._reading.deadline = now + self._seconds
+        self._place.rest(Value.IDLE, now)
+
+    def _note_arriving(self) -> None:
+        """Give a head that has begun its time; until a request is whole, the connection is worth no more than none."""
+        if self._is_between_requests:
+            return
+        now = trio.current_time()
+        if self._place.value is not Value.SILENT:
+            self._place.rest(Value.SILENT, now)
+        if self._idle and not self._in_head:
+            self._in_head = True
+            self._reading.deadline = min(self._reading.deadline, now + HEAD_SECONDS)
 
     @property
     def _is_between_requests(self) -> bool:
@@ -137,7 +186,8 @@ class Connection:
         self._idle, self._reading.deadline = False, inf
         is_late = False
         if len(data) < request.end:
-            data, is_late = await self._rest(data, request.end)
+            self._place.rest(Value.SILENT, trio.current_time())
+            data, is_late = await self._remaining(data, request.end)
         if len(data) >= request.end:
             await self._answer_plain(shortcut, request, data)
         else:
@@ -147,12 +197,13 @@ class Connection:
 
     async def _answer_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
         self._ahead = data[request.end :]
+        self._begin()
         await self._send(await shortcut.answer(request, data[request.start : request.end], self._peer))
-        self._idle, self._reading.deadline = True, trio.current_time() + self._seconds
+        self._rest()
         if self._context.terminated.is_set():
             self._reading.cancel()
 
-    async def _rest(self, data: bytes, end: int) -> tuple[bytes, bool]:
+    async def _remaining(self, data: bytes, end: int) -> tuple[bytes, bool]:
         """As much of some bytes as comes in time; and whether time ran out."""
         with trio.move_on_after(self._seconds) as waiting:
             while len(data) < end and (more := await self._receive()):
@@ -181,7 +232,7 @@ class Connection:
         elif isinstance(event, Updated):
             self._idle = event.idle
             if event.idle:  # else the intake has the time
-                self._reading.deadline = trio.current_time() + self._seconds
+                self._rest()
         elif isinstance(event, Closed):
             self._reading.cancel()
 

@@ -45,7 +45,8 @@ def refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[H
     status, sentence, headers = error.status_code, error.detail, dict(error.headers or {})
     path = request.scope["path"]
     if status == HTTP_404_NOT_FOUND:
-        sentence = f"{path}: there is nothing here; /schema says what there is"
+        there_is = "/schema says what there is" if request.app.openapi_config else "this port has /healthz and /metrics"
+        sentence = f"{path}: there is nothing here; {there_is}"
     elif status == HTTP_405_METHOD_NOT_ALLOWED and "allow" in headers:
         taken = headers["allow"].split(", ")
         if "GET" in taken:

@@ -14,13 +14,13 @@ from gm_protocol.messages import REQUESTS
 from gmd.metrics import Histogram
 from gmd.version import VERSION
 
-from .backend import Backend
+from .backend import Vitals
 
 #: The code of requests that were answered without an error.
 OK = "ok"
 
 
-def make_registry(backend: Backend) -> CollectorRegistry:
+def make_registry(backend: Vitals) -> CollectorRegistry:
     """A registry of one daemon's metrics, and of its process'."""
     registry = CollectorRegistry()
     registry.register(DaemonCollector(backend))
@@ -31,7 +31,7 @@ def make_registry(backend: Backend) -> CollectorRegistry:
 class DaemonCollector(Collector):
     """Every metric of the daemon's own. The README has a table of them."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Vitals) -> None:
         self._backend = backend
 
     def collect(self) -> Iterable[Metric]:
@@ -76,13 +76,18 @@ class DaemonCollector(Collector):
         turned_away = CounterMetricFamily(
             "gmd_connections_refused", "Connections refused because there were too many.", labels=("port",)
         )
+        evicted = CounterMetricFamily(
+            "gmd_connections_evicted", "Connections that have given up their places to others.", labels=("port",)
+        )
         game, operator = self._backend.game_port, self._backend.operator_port
-        for name, port in (("game", game), ("operator", operator), ("http", self._backend.http_port)):
+        for name, port in (("game", game), ("operator", operator), *self._backend.http_ports.items()):
             if port is not None:
                 connections.add_metric((name,), port.connections)
                 turned_away.add_metric((name,), port.turned_away)
+                evicted.add_metric((name,), port.evicted)
         yield connections
         yield turned_away
+        yield evicted
         sessions = game.sessions + (0 if operator is None else operator.sessions)
         yield GaugeMetricFamily("gmd_sessions", "Game sessions open, the operator's among them.", sessions)
         ended = CounterMetricFamily(

@@ -47,17 +47,20 @@ class Intake:
         seconds: float,
         reading: trio.CancelScope,
         gone: Callable[[], Awaitable[None]],
+        begin: Callable[[], None],
     ) -> None:
         """:param max_body: largest body, in bytes.
         :param seconds: how long a body may take to arrive.
         :param reading: what is cut off when it has not; the reader then calls :meth:`give_up`.
         :param gone: returns when the client has closed the connection.
+        :param begin: is called when a request is whole, and is to be answered.
         """
         self._app = app
         self._max_body = max_body
         self._seconds = seconds
         self._reading = reading
         self._gone = gone
+        self._begin = begin
         self._arriving: _Arriving | None = None
 
     async def spawn_app(
@@ -94,6 +97,7 @@ class Intake:
 
     async def _answer(self, request: _Arriving) -> None:
         self._end_arrival()
+        self._begin()
         scope = request.scope
         scope["extensions"][ARRIVED] = {"time": trio.current_time()}
         if scope["type"] == "http" and scope["method"] == "HEAD":  # hypercorn, which knows better, leaves the body out

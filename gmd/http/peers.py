@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -55,17 +56,23 @@ class Proxies:
                 break
         return f"{found}:0"
 
+    def trusts(self, host: str) -> bool:
+        """Whether a connection from a host is a proxy's."""
+        return bool(self._networks) and self._trusted(_address(host))
+
     def _trusted(self, address: _Address | None) -> bool:
         return address is not None and any(address in network for network in self._networks)
 
 
+#: An address with its port, as in 192.0.2.1:4711 and [2001:db8::1]:4711, whose port may be missing.
+_WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([^\]]+)\](?::[0-9]{1,5})?")
+
+
 def _address(text: str) -> _Address | None:
     """An address as a header or a socket has it; an IPv4 one that IPv6 carries is that."""
-    text = text.strip()
-    if text.startswith("["):  # [2001:db8::1]:4711
-        text = text[1:].partition("]")[0]
-    elif text.count(":") == 1:  # 192.0.2.1:4711
-        text = text.partition(":")[0]
+    text = text.strip(" \t")
+    if found := _WITH_PORT.fullmatch(text):
+        text = found[1] or found[2]
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:

@@ -10,20 +10,32 @@ from hypercorn.config import Config as HypercornConfig
 from hypercorn.logging import Logger
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework
+from msgspec import structs
 
 from gm_protocol.messages import Limits
+from gmd.addresses import source_of
 from gmd.logger import get_logger
+from gmd.places import Full, Place, Places
 from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .connection import PIECE, Connection
 from .errors import encoded
+from .peers import Proxies
+from .reserve import RETRY_AFTER, health_alone
 from .shortcut import Shortcut
 
 logger = get_logger(__name__)
 
-#: Seconds after which a client turned away may find room, and that it has to take this answer.
-RETRY_AFTER = 5
+#: Seconds that a client has to take a refusal, or the last words on its connection.
 REFUSAL_SECONDS = 1.0
+#: Seconds after a response when a connection may give up its place to another of the same address: twice as long as
+#: reconchess's client and browsers leave one idle in a game.
+IDLE_SECONDS = 5.0
+#: Connections beyond the limit that are read, so that health and metrics are answered, and for how many seconds.
+RESERVE = 64
+RESERVE_SECONDS = 2.0
+#: Connections that have given up their places and still have their last words to send; beyond that they are cut off.
+MAX_LEAVING = 1_024
 #: How many clients under TLS may be turned away at a time: each costs a handshake.
 MAX_TLS_REFUSALS = 64
 #: How long, and how much, a connection is read on after its last response: to close it with input unread might take
@@ -32,15 +44,49 @@ LINGER_SECONDS = 2.0
 LINGER_BYTES = 1 << 20
 
 
+class _Guest:
+    """A connection from its acceptance to its end, and how it is told to go."""
+
+    def __init__(self, transport: trio.SocketStream, scope: trio.CancelScope) -> None:
+        self.transport = transport
+        self.scope = scope
+        #: The connection, once TLS is agreed on where there is any.
+        self.connection: Connection | None = None
+
+    def evict(self, response: bytes) -> None:
+        """Have half a request answered with this; cut off one that is being answered; close what is idle."""
+        if self.connection is None or not response or not self.connection.evict(response):
+            self.scope.cancel()
+        else:
+            self.scope.deadline = trio.current_time() + REFUSAL_SECONDS
+
+
 class HttpServer:
-    """Runs a :class:`Connection` for every client, up to a limit; nothing that goes wrong in one escapes.
+    """Runs a :class:`Connection` for every client that gets a place; nothing that goes wrong in one escapes.
 
     hypercorn's own server does neither, and it waits without end for a client that takes nothing.
     """
 
-    def __init__(self, limits: Limits, max_connections: int, certificate: Certificate | None = None) -> None:
-        """:param certificate: puts TLS on every connection."""
+    def __init__(
+        self,
+        limits: Limits,
+        max_connections: int,
+        certificate: Certificate | None = None,
+        *,
+        share: int | None = None,
+        proxies: Proxies | None = None,
+        name: str = "http_max_connections",
+    ) -> None:
+        """:param certificate: puts TLS on every connection.
+        :param share: how many connections one address may have; without this, as many as all may.
+        :param proxies: connections of theirs are for many clients, and count for no address.
+        :param name: of the setting that the limit is.
+        """
         self._limits = limits
+        self._proxies = proxies or Proxies()
+        self._name = name
+        self._places = Places(max_connections, share or max_connections, IDLE_SECONDS)
+        self._reserve = Places(RESERVE, RESERVE, 0.0)
         self._certificate = certificate
         self._max_connections = max_connections
         self._connections: set[Connection] = set()
@@ -56,12 +102,12 @@ class HttpServer:
     @property
     def connections(self) -> int:
         """How many connections are open, those that are about to be closed among them."""
-        return self._places_taken + len(self._refusals) + self._lingering
+        return len(self._connections) + len(self._handshakes) + len(self._refusals) + self._lingering
 
     @property
-    def _places_taken(self) -> int:
-        """How many connections take a place: those with requests, and those still to agree on TLS."""
-        return len(self._connections) + len(self._handshakes)
+    def evicted(self) -> int:
+        """How many connections have given up their places to others."""
+        return self._places.evicted
 
     async def run(
         self,
@@ -94,10 +140,8 @@ class HttpServer:
 
     async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         try:
-            if self._places_taken >= self._max_connections:
-                await self._turn_away(stream)
-            elif (secured := await self._secured(stream, self._handshakes, self._limits.frame_seconds)) is not None:
-                await self._serve(secured, stream, app, shortcut)
+            with trio.CancelScope() as scope:
+                await self._admit(_Guest(stream, scope), app, shortcut)
         except (OSError, trio.BrokenResourceError):
             return  # the client was gone before it was looked at, or is now
         except Exception:
@@ -106,19 +150,70 @@ class HttpServer:
         finally:
             self._empty.set()
 
+    async def _admit(self, guest: _Guest, app: ASGIFramework, shortcut: Shortcut | None) -> None:
+        """Serve a connection in a place, or, where there is none, in the reserve."""
+        try:
+            place = self._enter(self._places, guest)
+        except Full as full:
+            await self._admit_beyond(guest, app, self._sentence(full))
+            return
+        try:
+            await self._serve(guest, place, app, shortcut, self._limits)
+        finally:
+            place.leave()
+
+    async def _admit_beyond(self, guest: _Guest, app: ASGIFramework, sentence: str) -> None:
+        """Serve a connection that has no place: health and metrics alone."""
+        try:
+            place = self._enter(self._reserve, guest)
+        except Full:
+            self._note_turned_away()
+            await self._turn_away(guest.transport, sentence)
+            return
+        seconds = min(RESERVE_SECONDS, self._limits.frame_seconds)
+        try:
+            alone = health_alone(app, sentence, self._note_turned_away)
+            await self._serve(guest, place, alone, None, structs.replace(self._limits, frame_seconds=seconds))
+        finally:
+            place.leave()
+
+    def _enter(self, places: Places, guest: _Guest) -> Place:
+        """A place for a connection, which may be another's.
+
+        :raises Full: there is none.
+        """
+
+        def evict(full: Full) -> None:
+            leaving = len(self._connections) - len(self._places) - len(self._reserve)
+            guest.evict(_turned_away(self._sentence(full)) if leaving < MAX_LEAVING else b"")
+
+        host, port = guest.transport.socket.getpeername()[:2]
+        source = "" if self._proxies.trusts(host) else source_of(f"{host}:{port}")
+        return places.enter(source, evict, trio.current_time())
+
+    def _sentence(self, full: Full) -> str:
+        if full.by_source:
+            return f"{self._name}_per_address: {full.limit} of {full.limit} from this address are open; close some"
+        return f"{self._name}: {full.limit} of {full.limit} are open; try again later"
+
+    def _note_turned_away(self) -> None:
+        self.turned_away += 1
+
     async def _serve(
-        self,
-        stream: trio.abc.Stream,
-        transport: trio.SocketStream,
-        app: ASGIFramework,
-        shortcut: Shortcut | None,
+        self, guest: _Guest, place: Place, app: ASGIFramework, shortcut: Shortcut | None, limits: Limits
     ) -> None:
-        connection = Connection(stream, transport, app, shortcut, self._config, self._context, self._limits)
+        transport = guest.transport
+        stream = await self._secured(transport, self._handshakes, limits.frame_seconds)
+        if stream is None:
+            return
+        connection = Connection(stream, transport, app, shortcut, self._config, self._context, limits, place)
+        guest.connection = connection
         self._connections.add(connection)
         try:
             await connection.run()
         finally:
             self._connections.discard(connection)
+            place.leave()
         await self._part(stream, transport)
 
     async def _secured(
@@ -144,12 +239,11 @@ class HttpServer:
                 under_way.discard(handshake)
         return None
 
-    async def _turn_away(self, transport: trio.SocketStream) -> None:
-        self.turned_away += 1
+    async def _turn_away(self, transport: trio.SocketStream, sentence: str) -> None:
         if len(self._refusals) < MAX_TLS_REFUSALS:
             secured = await self._secured(transport, self._refusals, REFUSAL_SECONDS)
             if secured is not None:
-                await self._tell(secured, transport, _turned_away(self._max_connections))
+                await self._tell(secured, transport, _turned_away(sentence))
 
     async def _tell(self, stream: trio.abc.Stream, transport: trio.SocketStream, response: bytes) -> None:
         """Send a response that belongs to no request, and part."""
@@ -182,9 +276,8 @@ class HttpServer:
             self._empty.set()
 
 
-def _turned_away(limit: int) -> bytes:
-    """The response to a connection that finds no room."""
-    sentence = f"http_max_connections: {limit} of {limit} are open; try again later"
+def _turned_away(sentence: str) -> bytes:
+    """The response to a connection that finds no room, or has given it up."""
     body = encoded(503, sentence, RETRY_AFTER)
     return _response("503 Service Unavailable", body, f"retry-after: {RETRY_AFTER}\r\n")
 

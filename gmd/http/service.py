@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import cast
 
 import trio
@@ -12,12 +13,12 @@ from gmd.config import Config
 from gmd.listening import is_local
 from gmd.local import LocalDoor
 from gmd.logger import get_logger
-from gmd.parts import Parts
+from gmd.places import share_of
 from gmd.players.credentials import Credentials
 from gmd.tls import Certificate
 
 from .app import make_app
-from .backend import Backend, GamePort
+from .backend import Backend, Vitals
 from .claims import Claims
 from .lag import watch_lag
 from .peers import Proxies
@@ -38,9 +39,7 @@ class HttpService:
         self,
         config: Config,
         listeners: Sequence[trio.SocketListener],
-        parts: Parts,
-        game_port: GamePort,
-        operator_port: GamePort | None,
+        vitals: Vitals,
         door: LocalDoor,
         certificate: Certificate | None = None,
     ) -> None:
@@ -64,18 +63,19 @@ class HttpService:
         self._listeners = listeners
         #: Its TLS, if it has any.
         self.certificate = certificate
+        parts = vitals.parts
         self._lag = parts.metrics.loop_lag
-        self._server = HttpServer(parts.limits, config.http_max_connections, certificate)
+        proxies = Proxies.parse(config.trusted_proxies)
+        limit, is_private = config.http_max_connections, all(map(is_local, listeners))
+        share = share_of(config.http_max_connections_per_address, limit, local=is_private)
+        self._server = HttpServer(parts.limits, limit, certificate, share=share, proxies=proxies)
+        vitals.http_ports["http"] = self._server
         backend = Backend(
-            parts=parts,
-            game_port=game_port,
-            operator_port=operator_port,
-            http_port=self._server,
+            **{each.name: getattr(vitals, each.name) for each in fields(vitals)},
             door=door,
             credentials=Credentials(parts.gate),
-            proxies=Proxies.parse(config.trusted_proxies),
+            proxies=proxies,
             claims=Claims(parts.limits.start_seconds),
-            metrics_token=config.metrics_token,
         )
         app = make_app(backend)
         self._app = cast(ASGIFramework, app)
@@ -90,6 +90,11 @@ class HttpService:
     def turned_away(self) -> int:
         """How many were refused because there were too many."""
         return self._server.turned_away
+
+    @property
+    def evicted(self) -> int:
+        """How many have given up their places to others."""
+        return self._server.evicted
 
     async def run(self, connections: trio.Nursery) -> None:
         """Accept until cancelled; the connections live on in their own nursery."""

@@ -11,9 +11,11 @@ import trio
 from gm_protocol.codec import encode, error_reply
 from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
+from gmd.addresses import source_of
 from gmd.handlers.call import Authority
 from gmd.logger import get_logger
 from gmd.parts import Parts
+from gmd.places import Full, Place, Places
 from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .farewell import Farewells
@@ -30,6 +32,12 @@ PAUSE_SECONDS = 0.1
 #: each holds a descriptor and costs a handshake, which those inside need the processor for.
 REFUSAL_SECONDS = 1.0
 MAX_TLS_REFUSALS = 64
+#: Seconds without a request after which a session may give up its place to another of the same address: less than a
+#: bot's break between two games would end the sessions of bots that are well, more would keep out those who come.
+IDLE_SECONDS = 60.0
+#: Sessions that have given up their places and still have their last words to send. Beyond that they are cut off: each
+#: holds a descriptor.
+MAX_LEAVING = 1_024
 #: Connections to the operator's socket, which are not counted among the others: a person, and a script or two.
 MAX_OPERATORS = 8
 
@@ -37,15 +45,41 @@ MAX_OPERATORS = 8
 NOBODY_KNOWS = "unknown:0"
 
 
+class _Guest:
+    """A connection from its acceptance to its end, and how it is told to go."""
+
+    def __init__(self, stream: trio.abc.Stream, scope: trio.CancelScope) -> None:
+        self.stream = stream
+        self.peer = peer_of(stream)  # now, for nobody knows when it has gone
+        self.scope = scope
+        #: Its session, as long as it has one.
+        self.session: Session | None = None
+
+    def evict(self, error: TooMany, seconds: float) -> None:
+        """Have its session say why, and end it after so many seconds at the latest."""
+        if self.session is None or not seconds:
+            self.scope.cancel()
+        else:
+            self.session.evict(error)
+            self.scope.deadline = trio.current_time() + seconds
+
+
 class Doorkeeper:
-    """Runs a session for every connection, up to the limit."""
+    """Runs a session for every connection that gets a place (:mod:`gmd.places`)."""
 
     def __init__(
-        self, parts: Parts, certificate: Certificate | None = None, authority: Authority = Authority.CLIENT
+        self,
+        parts: Parts,
+        certificate: Certificate | None = None,
+        authority: Authority = Authority.CLIENT,
+        share: int | None = None,
     ) -> None:
         """:param certificate: puts TLS on every connection.
         :param authority: what every session gets.
+        :param share: how many connections one address may have; without this, as many as all may.
         """
+        limit = parts.limits.max_connections if authority is Authority.CLIENT else MAX_OPERATORS
+        self._places = Places(limit, share or limit, IDLE_SECONDS)
         self._parts = parts
         self._limits = parts.limits
         self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
@@ -77,12 +111,17 @@ class Doorkeeper:
     @property
     def connections(self) -> int:
         """How many connections are open: those with a session, still to agree on TLS, and about to be closed."""
-        return self.places_taken + len(self._refusals) + len(self._farewells)
+        return len(self._sessions) + len(self._handshakes) + len(self._refusals) + len(self._farewells)
 
     @property
     def places_taken(self) -> int:
         """How many connections take a place: those with a session, and those still to agree on TLS."""
-        return len(self._sessions) + len(self._handshakes)
+        return len(self._places)
+
+    @property
+    def evicted(self) -> int:
+        """How many connections have given up their places to others."""
+        return self._places.evicted
 
     async def run(self, listeners: Sequence[trio.SocketListener], sessions: trio.Nursery) -> None:
         """Accept until cancelled; the sessions live on in their own nursery."""
@@ -110,11 +149,17 @@ class Doorkeeper:
     async def handle(self, stream: trio.abc.Stream) -> None:
         """Serve one connection until it is closed. Nothing that goes wrong in it escapes."""
         try:
-            full = self._full()
-            if full is not None:
-                await self._refuse(stream, full)
-            elif (secured := await self._secured(stream, self._handshakes, self._limits.frame_seconds)) is not None:
-                await self._converse(secured, peer_of(stream))
+            with trio.CancelScope() as scope:
+                guest = _Guest(stream, scope)
+                try:
+                    place = self._enter(guest)
+                except Full as full:
+                    await self._refuse(stream, self._refusal(full))
+                else:
+                    try:
+                        await self._admit(guest, place)
+                    finally:
+                        place.leave()
         except (trio.BrokenResourceError, trio.TooSlowError):
             pass  # the peer is gone, or reads nothing
         except Exception:
@@ -122,8 +167,26 @@ class Doorkeeper:
         finally:
             await stream.aclose()
 
-    async def _converse(self, stream: trio.abc.Stream, peer: str) -> None:
-        session = Session(stream, self._parts, self._authority, peer=peer)
+    def _enter(self, guest: _Guest) -> Place:
+        """A place for a connection, which may be another's.
+
+        :raises Full: there is none.
+        """
+
+        def evict(full: Full) -> None:
+            leaving = len(self._sessions) - len(self._places)
+            guest.evict(self._eviction(full), REFUSAL_SECONDS if leaving < MAX_LEAVING else 0.0)
+
+        return self._places.enter(source_of(guest.peer), evict, trio.current_time())
+
+    async def _admit(self, guest: _Guest, place: Place) -> None:
+        secured = await self._secured(guest.stream, self._handshakes, self._limits.frame_seconds)
+        if secured is not None:
+            await self._converse(secured, guest, place)
+
+    async def _converse(self, stream: trio.abc.Stream, guest: _Guest, place: Place) -> None:
+        peer = guest.peer
+        session = guest.session = Session(stream, self._parts, self._authority, peer=peer, place=place)
         self._sessions.add(session)
         try:
             if self.stopping:
@@ -140,6 +203,8 @@ class Doorkeeper:
         finally:
             self._note_end(session, peer)
             self._sessions.discard(session)
+            place.leave()  # whoever is to leave now has its last words already
+            guest.session = None
             session.release()
             if self.stopping and not self._sessions:
                 self._empty.set()
@@ -184,15 +249,19 @@ class Doorkeeper:
                 await self._empty.wait()
             await self._farewells.wait_none()
 
-    def _full(self) -> TooMany | None:
-        """The refusal of one more connection; None where there is room for it."""
-        if self._authority is Authority.OPERATOR:
-            name, limit = "operator's connections", MAX_OPERATORS
+    def _refusal(self, full: Full) -> TooMany:
+        """The refusal of one more connection."""
+        name = "max_connections" if self._authority is Authority.CLIENT else "operator's connections"
+        if full.by_source:
+            text = f"{name}_per_address: {full.limit} of {full.limit} from this address are open; close some"
         else:
-            name, limit = "max_connections", self._limits.max_connections
-        if self.places_taken < limit:
-            return None
-        return TooMany(f"{name}: {limit} of {limit} are open; try again later", RETRY_AFTER)
+            text = f"{name}: {full.limit} of {full.limit} are open; try again later"
+        return TooMany(text, RETRY_AFTER)
+
+    def _eviction(self, full: Full) -> TooMany:
+        """The last words to a session that has given up its place."""
+        begin, _, _ = str(self._refusal(full)).partition(";")
+        return TooMany(f"{begin}, and another client has the place of this session; connect again", RETRY_AFTER)
 
     async def _refuse(self, stream: trio.abc.Stream, error: TooMany) -> None:
         """Tell a client why, unless that would take a handshake too many."""

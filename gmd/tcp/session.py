@@ -11,13 +11,15 @@ from time import perf_counter
 import trio
 
 from gm_protocol.codec import InvalidRequest, decode_request
-from gm_protocol.errors import BadFrame, GmError, ShuttingDown
+from gm_protocol.errors import BadFrame, GmError, ShuttingDown, TooMany
 from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
 from gmd.handlers import dispatch
-from gmd.handlers.call import Authority, Call
+from gmd.handlers.call import Authority, Call, player_of
 from gmd.parts import Parts
+from gmd.places import Place, Value
 from gmd.players.presence import Visit
+from gmd.shelf import Table
 from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
@@ -55,8 +57,12 @@ class Session:
         authority: Authority = Authority.CLIENT,
         *,
         peer: str = "",
+        place: Place | None = None,
     ) -> None:
+        """:param place: is told what the session does with it."""
         self._stream = stream
+        self._place = place
+        self._seat: tuple[int, int] | None = None  # the running game that it has played last, and its player
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._limits = parts.limits
         self._decoder = FrameDecoder(parts.limits.max_message)
@@ -77,6 +83,7 @@ class Session:
         self.ended_by = CUT_OFF
         self._ended = False  # the peer has sent all it will
         self._stopping = ""  # why it is to end, once it is
+        self._evicted: TooMany | None = None  # its last words, where its place is another's
         self._receiving: trio.CancelScope | None = None
         self._bell: Bell | None = None  # of the wait under way
         self._singles = 0  # requests in a row that came alone, and whose replies were held
@@ -119,6 +126,11 @@ class Session:
             self._bell.interrupt()
         self._interrupt()
 
+    def evict(self, error: TooMany) -> None:
+        """Answer what has been received, a wait as at its timeout, then say why and close."""
+        self._evicted = error
+        self.stop(error.code)
+
     def release(self) -> None:
         """Let go of its parts once nobody asks it anything more.
 
@@ -145,6 +157,10 @@ class Session:
                 self.ended_by = error.code
                 self._outbox.put_last_words(dispatch.broken_off(error, self._call))
             await self._outbox.drain()
+        except trio.Cancelled:
+            if self._evicted is not None:
+                self.ended_by = self._evicted.code
+            raise
         finally:
             self._call.leave()
             self._outbox.close()
@@ -154,6 +170,7 @@ class Session:
 
         :raises BadFrame: nothing more can be read.
         :raises ShuttingDown: the server stops inside a frame.
+        :raises TooMany: its place is another's.
         """
         while True:
             if self._outbox.blocked:
@@ -166,6 +183,8 @@ class Session:
             elif self._ended:
                 self._decoder.at_end()
                 return "client_closed"
+            elif self._evicted is not None:
+                raise self._evicted
             elif self._stopping:
                 if self._decoder.pending:
                     raise ShuttingDown("the server is stopping and did not wait for the rest of this frame")
@@ -182,6 +201,8 @@ class Session:
         held: list[Held] = []
         answered = self._metrics.answered
         deadline = perf_counter() + BATCH_SECONDS
+        if self._place is not None:
+            self._place.begin(self._read_at)
         try:
             while body is not None:
                 request = self._read(body, replies)
@@ -199,12 +220,15 @@ class Session:
                     else:
                         dispatch.count(request, code, self._call)
                     replies.append(reply)
+                    if code is None and self._call.table is not None:
+                        self._note_seat(request, self._call.table)
                 if self.version == 1 or len(replies) >= BATCH or perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
             self._note_begun()
             self._outbox.put(replies, held)
+            self._note_rest()
         waiting = len(self._outbox)
         if waiting > MAX_HELD:
             await self._outbox.drain()
@@ -213,6 +237,18 @@ class Session:
             self._take_at_hand()
         elif self._decoder.ready:
             await trio.lowlevel.checkpoint()
+
+    def _note_seat(self, request: AnyRequest, table: Table) -> None:
+        player = player_of(request, self._call)
+        if player is not None and table.game.seats(player):
+            self._seat = None if table.game.over else (table.game.id, player)
+
+    def _note_rest(self) -> None:
+        """Tell what its place is worth until the next request comes. (A version 1 session has no next one.)"""
+        if self._place is None or self.version == 1:
+            return
+        value = Value.IDLE if self._call.player is None else Value.PLAYER
+        self._place.rest(value, trio.current_time(), self._seat)
 
     def _asks_singly(self, requests: int) -> bool:
         """Whether the client, with replies of a batch held, is to be listened to only when it has them.

@@ -77,7 +77,7 @@ async def test_a_head_that_trickles_is_not_waited_for(autojump_clock: MockClock)
 
         nursery.start_soon(trickle)
         assert await stream.receive_some() == b""
-        assert 29.9 < trio.current_time() < 31
+        assert 9.9 < trio.current_time() < 11
         nursery.cancel_scope.cancel()
 
 
@@ -145,22 +145,6 @@ async def test_a_client_that_takes_no_response_is_cut_off(autojump_clock: MockCl
         await trio.sleep(4)  # it is cut off after 30 seconds, and lingers for two
         assert running.http.connections == 0
         nursery.cancel_scope.cancel()
-
-
-async def test_beyond_the_limit_clients_are_turned_away_until_there_is_room() -> None:
-    async with daemon(http_max_connections=2) as running:
-        assert running.http is not None
-        first, second = [await open_http(running) for _ in range(2)]
-        while running.http.connections < 2:
-            await trio.testing.wait_all_tasks_blocked()
-        response = await exchange(running, GET)
-        assert status(response) == 503
-        assert b"\r\nretry-after: 5\r\n" in response
-        assert running.http.turned_away == 1
-        await first.aclose()
-        await second.aclose()
-        await none_open(running)
-        assert await is_well(running)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ async def test_a_response_is_ended_as_tls_ends(certificates: Certificates) -> No
         assert (await read_to_end(stream)).endswith(b'{"status":"ok","reason":null}')
 
 
-async def test_a_handshake_has_its_time_and_takes_a_place(
+async def test_a_handshake_has_its_time_and_takes_a_place_which_it_gives_up_to_others(
     certificates: Certificates, autojump_clock: MockClock
 ) -> None:
     autojump_clock.autojump_threshold = 2.0  # real seconds: no exchange with the kernel takes as long
@@ -130,9 +130,13 @@ async def test_a_handshake_has_its_time_and_takes_a_place(
             assert daemon.http is not None
             while daemon.http.connections == 0:
                 await trio.lowlevel.checkpoint()
-            response = await client.get("/healthz")
-            assert (response.status_code, response.json()["code"]) == (503, "too_many")
-            assert daemon.http.turned_away == 1
+            assert await read_to_end(silent) == b""
+            assert daemon.http.evicted == 0
+        async with await open_http(daemon) as silent:
+            while daemon.http.connections == 0:
+                await trio.lowlevel.checkpoint()
+            assert (await client.get("/healthz")).status_code == 200
+            assert daemon.http.evicted == 1
             assert await read_to_end(silent) == b""
         assert (await client.get("/healthz")).status_code == 200
 

@@ -25,10 +25,13 @@ TOO_MANY: Json = {
 
 
 @asynccontextmanager
-async def crowd(port: int, size: int) -> AsyncIterator[list[Client]]:
-    """So many connections that say nothing."""
+async def crowd(port: int, size: int, *, hello: bool = False) -> AsyncIterator[list[Client]]:
+    """So many connections that say nothing but, if at all, hello."""
     clients = [Client(await trio.open_tcp_stream("127.0.0.1", port)) for _ in range(size)]
     try:
+        if hello:
+            for client in clients:
+                assert (await client.ask("hello"))["error"] is None
         yield clients
     finally:
         for client in clients:
@@ -57,7 +60,7 @@ async def test_a_thousand_idle_clients_and_one_that_trickles_cost_the_others_not
 
 async def test_over_the_limit_a_client_is_told_so_and_closed_until_there_is_room() -> None:
     async with running_daemon(max_connections=3) as daemon:
-        async with connected(daemon) as inside, crowd(daemon.port, 2) as idle:
+        async with connected(daemon) as inside, crowd(daemon.port, 2, hello=True) as idle:
             await accepted(daemon, 3)
             for _ in range(2):
                 async with connected(daemon, hello=False) as outside:
@@ -72,7 +75,7 @@ async def test_over_the_limit_a_client_is_told_so_and_closed_until_there_is_room
 
 
 async def test_a_client_turned_away_gets_its_answer_also_where_it_sends_first() -> None:
-    async with running_daemon(max_connections=3) as daemon, crowd(daemon.port, 3):
+    async with running_daemon(max_connections=3) as daemon, crowd(daemon.port, 3, hello=True):
         await accepted(daemon, 3)
         async with connected(daemon, hello=False) as outside:
             await outside.send_bytes(encode_frame(b'{"kind":"ping"}'.ljust(500_000)))
@@ -81,7 +84,7 @@ async def test_a_client_turned_away_gets_its_answer_also_where_it_sends_first() 
 
 
 async def test_clients_turned_away_that_do_not_leave_take_nobodys_place() -> None:
-    async with running_daemon(max_connections=3) as daemon, crowd(daemon.port, 3) as inside:
+    async with running_daemon(max_connections=3) as daemon, crowd(daemon.port, 3, hello=True) as inside:
         await accepted(daemon, 3)
         async with crowd(daemon.port, 200) as outside:
             for client in outside:

@@ -9,7 +9,7 @@ from litestar.openapi import ResponseSpec
 from litestar.status_codes import HTTP_200_OK, HTTP_503_SERVICE_UNAVAILABLE
 from msgspec import Struct
 
-from gmd.http.backend import Backend, FromDaemon
+from gmd.http.backend import FromVitals, Vitals
 
 
 class Health(Struct, frozen=True):
@@ -28,14 +28,14 @@ class Health(Struct, frozen=True):
         )
     },
 )
-async def healthz(backend: FromDaemon) -> Response[Health]:
+async def healthz(backend: FromVitals) -> Response[Health]:
     """200 while games can be played; 503 while the event log cannot be written or the daemon is stopping."""
     health = health_of(backend)
     status = HTTP_200_OK if health.status == "ok" else HTTP_503_SERVICE_UNAVAILABLE
     return Response(health, status_code=status, headers={"cache-control": "no-store"})
 
 
-def health_of(backend: Backend) -> Health:
+def health_of(backend: Vitals) -> Health:
     """How the daemon is."""
     if backend.game_port.stopping:
         return Health("stopping", "the daemon is finishing the requests in hand, and takes no more")

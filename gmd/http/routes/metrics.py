@@ -14,7 +14,7 @@ from litestar.status_codes import HTTP_401_UNAUTHORIZED
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
-from gmd.http.backend import FromDaemon
+from gmd.http.backend import FromVitals
 from gmd.http.errors import HttpError
 
 
@@ -27,7 +27,7 @@ from gmd.http.errors import HttpError
     },
 )
 async def metrics(
-    registry: NamedDependency[SkipValidation[CollectorRegistry]], backend: FromDaemon, request: Request[Any, Any, Any]
+    registry: NamedDependency[SkipValidation[CollectorRegistry]], backend: FromVitals, request: Request[Any, Any, Any]
 ) -> Response[bytes]:
     """The format is OpenMetrics for those who accept that, else Prometheus' older text format.
 

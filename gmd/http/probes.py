@@ -1,0 +1,56 @@
+"""``/healthz`` and ``/metrics`` on a port of their own, for probes that must be answered whatever others do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import trio
+from hypercorn.typing import ASGIFramework
+
+from gmd.config import Config
+from gmd.listening import is_local
+from gmd.logger import get_logger
+
+from .app import make_health_app
+from .backend import Vitals
+from .lag import watch_lag
+from .server import HttpServer
+
+logger = get_logger(__name__)
+
+#: Connections at once: a few probes, and some that have not been closed.
+MAX_CONNECTIONS = 32
+
+
+class HealthService:
+    """The health port of a daemon: plaintext, and nothing but these two paths.
+
+    :ivar addresses: the (host, port) pairs it listens on.
+    """
+
+    def __init__(self, config: Config, listeners: Sequence[trio.SocketListener], vitals: Vitals) -> None:
+        if config.metrics_token is None and not all(map(is_local, listeners)):
+            logger.warning(
+                "anybody who reaches the health port can read /metrics",
+                host=config.health_host,
+                advice="players of blind chess learn from it when others sense: give it a metrics_token",
+            )
+        self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
+        self._listeners = listeners
+        #: Where HTTP is on, that looks at the lag.
+        self._lag = None if config.http else vitals.parts.metrics.loop_lag
+        self.server = HttpServer(vitals.parts.limits, MAX_CONNECTIONS, name="the health port's connections")
+        vitals.http_ports["health"] = self.server
+        self._app = cast(ASGIFramework, make_health_app(vitals))
+
+    async def run(self, connections: trio.Nursery) -> None:
+        """Accept until cancelled; the connections live on in their own nursery."""
+        async with trio.open_nursery() as nursery:
+            if self._lag is not None:
+                nursery.start_soon(watch_lag, self._lag)
+            nursery.start_soon(self.server.run, self._app, self._listeners, connections)
+
+    async def stop(self, patience: float) -> None:
+        """Finish the requests in hand, for ``patience`` seconds at most."""
+        await self.server.stop(patience)

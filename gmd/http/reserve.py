@@ -1,0 +1,47 @@
+"""What is answered beyond the limit of connections: how the daemon is, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, Scope
+
+from .errors import encoded
+
+#: The paths of the routes that answer whatever others do.
+HEALTH_PATHS = frozenset(["/healthz", "/metrics"])
+#: Seconds after which a client turned away may find room.
+RETRY_AFTER = 5
+
+
+def health_alone(app: ASGIFramework, sentence: str, refused: Callable[[], None]) -> ASGIFramework:
+    """An application's health and metrics; anything else is refused, and every connection closed.
+
+    :param sentence: why.
+    :param refused: is called for each refusal.
+    """
+
+    async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        async def send_last(event: ASGISendEvent) -> None:
+            if event["type"] == "http.response.start":
+                event["headers"] = [*event["headers"], (b"connection", b"close")]
+            await send(event)
+
+        if scope["type"] == "http" and scope["path"] in HEALTH_PATHS:
+            await app(scope, receive, send_last)
+        else:
+            refused()
+            await _refuse(sentence, send_last)
+
+    return application
+
+
+async def _refuse(sentence: str, send: ASGISendCallable) -> None:
+    body = encoded(503, sentence, RETRY_AFTER)
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"retry-after", b"%d" % RETRY_AFTER),
+    ]
+    await send({"type": "http.response.start", "status": 503, "headers": headers, "trailers": False})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,102 @@
+"""The ports that speak HTTP: the one for everybody, and the one that says how the daemon is. Either may be off."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import trio
+
+from gmd.config import Config
+from gmd.listening import listening
+from gmd.local import LocalDoor
+from gmd.parts import Parts
+from gmd.tcp.listener import Doorkeeper
+from gmd.tls import Certificate
+
+if TYPE_CHECKING:
+    from gmd.http.probes import HealthService
+    from gmd.http.service import HttpService
+
+
+class HttpAddressError(Exception):
+    """An address of HTTP's cannot be listened on. The message says what to do, for whoever starts the daemon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """What is served over HTTP.
+
+    :ivar http: everything; None where that is off.
+    :ivar health: ``/healthz`` and ``/metrics`` on a port of their own; None where there is none.
+    """
+
+    http: HttpService | None
+    health: HealthService | None
+
+    @property
+    def _services(self) -> list[HttpService | HealthService]:
+        return [service for service in (self.http, self.health) if service is not None]
+
+    def start(self, nursery: trio.Nursery) -> None:
+        """Serve in a nursery until that is cancelled."""
+        for service in self._services:
+            nursery.start_soon(service.run, nursery)
+
+    async def stop(self, patience: float) -> None:
+        """Finish the requests in hand, for ``patience`` seconds at most."""
+        async with trio.open_nursery() as nursery:
+            for service in self._services:
+                nursery.start_soon(service.stop, patience)
+
+
+@asynccontextmanager
+async def opened_web(
+    config: Config,
+    certificate: Certificate | None,
+    sockets: Sequence[socket.socket],
+    parts: Parts,
+    doorkeeper: Doorkeeper,
+    operators: Doorkeeper | None,
+    local: LocalDoor,
+) -> AsyncIterator[Web]:
+    """The ports that the configuration has, listened on.
+
+    :param sockets: listen already, in place of HTTP's host and port.
+    :raises ConfigError: the proxies to be trusted cannot be read.
+    :raises HttpAddressError: an address cannot be listened on.
+    """
+    if not config.http and config.health_port is None:
+        yield Web(None, None)
+        return
+    from gmd.http.backend import Vitals  # these take longer to import than everything else
+    from gmd.http.probes import HealthService
+    from gmd.http.service import HttpService
+
+    vitals = Vitals(
+        parts=parts, game_port=doorkeeper, operator_port=operators, http_ports={}, metrics_token=config.metrics_token
+    )
+    http = health = None
+    async with AsyncExitStack() as stack:
+        if config.http:
+            way_out = "Name another port with --http-port (0 takes a free one), or do without: --no-http"
+            listeners = await _listening(stack, config.http_host, config.http_port, sockets, "HTTP", way_out)
+            http = HttpService(config, listeners, vitals, local, certificate)
+        if config.health_port is not None:
+            way_out = "Name another port with --health-port (0 takes a free one), or do without it"
+            listeners = await _listening(stack, config.health_host, config.health_port, (), "health", way_out)
+            health = HealthService(config, listeners, vitals)
+        yield Web(http, health)
+
+
+async def _listening(
+    stack: AsyncExitStack, host: str, port: int, sockets: Sequence[socket.socket], what: str, way_out: str
+) -> Sequence[trio.SocketListener]:
+    try:
+        return await stack.enter_async_context(listening(host, port, sockets))
+    except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise HttpAddressError(f"cannot listen on {host}:{port} for {what}: {reason}. {way_out}") from error

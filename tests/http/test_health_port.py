@@ -1,0 +1,107 @@
+"""The health port: how the daemon is, whatever others do, and nothing else."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+import structlog
+import trio
+
+from gmd.daemon import Daemon, HttpAddressError
+from gmd.http.probes import MAX_CONNECTIONS
+from tests.helpers import running_daemon, troubles
+from tests.http.helpers import open_http, scrape
+from tests.serving import served
+
+HALF_HEAD = b"GET /healthz HTTP/1.1\r\n"
+
+
+@asynccontextmanager
+async def probed(**settings: Any) -> AsyncIterator[tuple[Daemon, httpx.AsyncClient]]:
+    """A daemon with a health port, and a client of that."""
+    async with (
+        running_daemon(health_port=0, **settings) as daemon,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{daemon.health_port}", trust_env=False) as client,
+    ):
+        yield daemon, client
+
+
+@pytest.mark.parametrize("http", [False, True])
+async def test_health_port_answers_health_and_metrics_alone_also_without_http(http: bool) -> None:
+    async with probed(http=http, http_port=0) as (daemon, client):
+        assert (daemon.http is not None) == http
+        response = await client.get("/healthz")
+        assert (response.status_code, response.json()) == (200, {"status": "ok", "reason": None})
+        metrics = await scrape(client)
+        assert metrics.value("gmd_connections", port="health") == 1
+        assert (metrics.value("gmd_connections", port="http") is not None) == http
+        for path in ("/api/version", "/schema", "/", "/api/games/1/color"):
+            response = await client.get(path)
+            assert (response.status_code, response.json()) == (
+                404,
+                {"error": f"{path}: there is nothing here; this port has /healthz and /metrics", "code": "not_found"},
+            )
+
+
+async def test_without_the_setting_there_is_no_health_port() -> None:
+    async with running_daemon(http=True, http_port=0) as daemon:
+        assert (daemon.health_addresses, daemon.health_port) == ([], None)
+
+
+async def test_health_port_shows_metrics_to_who_has_the_token() -> None:
+    async with probed(metrics_token="secret") as (_, client):
+        assert (await client.get("/metrics")).status_code == 401
+        response = await client.get("/metrics", headers={"Authorization": "Bearer secret"})
+        assert response.status_code == 200
+        assert (await client.get("/healthz")).status_code == 200
+
+
+@pytest.mark.parametrize("token", [None, "secret"])
+async def test_health_port_that_others_reach_wants_a_token(token: str | None) -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with probed(health_host="0.0.0.0", metrics_token=token) as (_, client):
+            assert (await client.get("/healthz")).status_code == 200
+    events = [each["event"] for each in troubles(logged)]
+    assert events == ([] if token else ["anybody who reaches the health port can read /metrics"])
+
+
+async def test_health_port_answers_while_every_other_connection_is_taken() -> None:
+    settings = {"max_connections": 1, "http": True, "http_port": 0, "http_max_connections": 1}
+    async with probed(**settings) as (daemon, client), AsyncExitStack() as stack:
+        for _ in range(3):
+            for stream in (await open_http(daemon), await trio.open_tcp_stream("127.0.0.1", daemon.port)):
+                stack.push_async_callback(trio.aclose_forcefully, stream)
+        for _ in range(3):
+            assert (await client.get("/healthz")).status_code == 200
+
+
+async def test_half_heads_on_the_health_port_make_room_for_probes() -> None:
+    async with probed() as (daemon, client), AsyncExitStack() as stack:
+        assert daemon.health_port is not None
+        for _ in range(2 * MAX_CONNECTIONS):
+            stream = await trio.open_tcp_stream("127.0.0.1", daemon.health_port)
+            stack.push_async_callback(trio.aclose_forcefully, stream)
+            await stream.send_all(HALF_HEAD)
+        assert (await client.get("/healthz")).status_code == 200
+        assert (await scrape(client)).value("gmd_connections", port="health") is not None
+
+
+async def test_an_address_that_is_taken_is_named_with_the_setting() -> None:
+    async with probed() as (daemon, _):
+        with pytest.raises(HttpAddressError, match=r"^cannot listen on 127.0.0.1:[0-9]+ for health: .*--health-port"):
+            async with running_daemon(health_port=daemon.health_port):
+                pass
+
+
+async def test_gmd_serve_says_where_its_health_port_is() -> None:
+    with served("--health-port", "0") as daemon:
+        (line,) = [line for line in daemon.lines if line.startswith("Health on ")]
+        address = line.removeprefix("Health on ").removesuffix(": /healthz, /metrics")
+        async with httpx.AsyncClient(base_url=address, trust_env=False) as client:
+            assert (await client.get("/healthz")).json() == {"status": "ok", "reason": None}
+        assert daemon.stop(signal.SIGTERM) == 0

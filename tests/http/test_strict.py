@@ -1,0 +1,215 @@
+"""HTTP read strictly: what two servers may read differently is refused with 400, and the connection closed."""
+
+from __future__ import annotations
+
+import re
+
+import h11
+import pytest
+from hypothesis import event, example, given, settings
+from hypothesis import strategies as st
+
+from gmd.http.plain import read_plain
+from gmd.http.strict import StrictConnection
+from tests.helpers_proof import proof_size
+from tests.http.helpers import open_http, read_to_end
+from tests.http.rbc import rbc_table
+from tests.http.test_shortcut import basic
+
+GET = b"GET /api/version HTTP/1.1\r\nHost: here\r\n"
+#: A head that has a short way, but for what is put into it.
+GAME = b"POST /api/games/1/sense HTTP/1.1\r\nHost: here\r\n"
+CHUNKED = GET.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n"
+#: What would be a second request to whoever reads the first otherwise.
+SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
+
+LINES = b"the head: end each line with CR LF, and continue none on the next"
+LENGTHS = b"content-length and transfer-encoding: send one of them, and once"
+NUMBER = b"content-length: send one whole number, in digits alone"
+CHUNKS = b"the header of a chunk: begin it with its size in hexadecimal digits, end it with CR LF"
+NONE = b"what came is no HTTP request; this port speaks HTTP/1.1"
+
+#: The known ways to smuggle a request, by the sections of RFC 9112; and what is said of each.
+SMUGGLING = {
+    "2.2 a bare line feed ends the request line": (b"GET / HTTP/1.1\nHost: here\r\n\r\n", LINES),
+    "2.2 a bare line feed ends a header": (GET + b"A: b\nContent-Length: 39\r\n\r\n" + SMUGGLED, LINES),
+    "2.2 bare line feeds end the head": (GET + b"A: b\n\n" + SMUGGLED, LINES),
+    "2.2 a bare line feed begins it": (b"\n" + GET + b"\r\n", LINES),
+    "2.2 a bare carriage return in a value": (GET + b"A: b\rContent-Length: 39\r\n\r\n" + SMUGGLED, LINES),
+    "2.2 a bare carriage return in the request line": (b"GET /\rx HTTP/1.1\r\nHost: here\r\n\r\n", LINES),
+    "2.2 whitespace before the first header": (b"GET / HTTP/1.1\r\n Host: here\r\n\r\n", LINES),
+    "2.3 no version": (b"GET /\r\nHost: here\r\n\r\n", NONE),
+    "2.3 an odd version": (b"GET / HTTP/1.10\r\nHost: here\r\n\r\n", NONE),
+    "2.3 a version in small letters": (b"GET / http/1.1\r\nHost: here\r\n\r\n", NONE),
+    "3 two spaces in the request line": (b"GET  / HTTP/1.1\r\nHost: here\r\n\r\n", NONE),
+    "3 a tab in the request line": (b"GET\t/ HTTP/1.1\r\nHost: here\r\n\r\n", NONE),
+    "3 a space in the target": (b"GET /a b HTTP/1.1\r\nHost: here\r\n\r\n", NONE),
+    "3 whitespace behind the version": (b"GET / HTTP/1.1 \r\nHost: here\r\n\r\n", NONE),
+    "3 a method that is no token": (b"G(T / HTTP/1.1\r\nHost: here\r\n\r\n", NONE),
+    "3.2 no host": (b"GET / HTTP/1.1\r\n\r\n", NONE),
+    "3.2 two hosts": (GET + b"Host: there\r\n\r\n", NONE),
+    "5.1 whitespace before the colon": (GET + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", NONE),
+    "5.1 a tab before the colon": (GET + b"Content-Length\t: 39\r\n\r\n" + SMUGGLED, NONE),
+    "5.1 no name": (GET + b": chunked\r\n\r\n", NONE),
+    "5.1 no colon": (GET + b"Content-Length 39\r\n\r\n", NONE),
+    "5.2 a continued header": (GET + b"Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", LINES),
+    "5.2 a continued header, with a tab": (GET + b"A: b\r\n\tContent-Length: 39\r\n\r\n" + SMUGGLED, LINES),
+    "5.5 a null byte": (GET + b"A: b\0c\r\n\r\n", NONE),
+    "5.5 a vertical tab": (GET + b"Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n", NONE),
+    "6.1 both": (GET + b"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG", LENGTHS),
+    "6.1 both, the other way round": (
+        GET + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        LENGTHS,
+    ),
+    "6.1 twice": (GET + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", LENGTHS),
+    "6.1 twice, one obscure": (GET + b"Transfer-Encoding: chunked\r\nTransfer-encoding: cow\r\n\r\n0\r\n\r\n", LENGTHS),
+    "6.1 in HTTP/1.0": (
+        b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"transfer-encoding: it needs HTTP/1.1",
+    ),
+    "6.2 two lengths": (GAME + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", LENGTHS),
+    "6.2 the same length twice": (GAME + b"Content-Length: 3\r\ncontent-length: 3\r\n\r\nabc", LENGTHS),
+    "6.2 a list": (GAME + b"Content-Length: 3, 3\r\n\r\nabc", NUMBER),
+    "6.2 a sign": (GAME + b"Content-Length: +3\r\n\r\nabc", NUMBER),
+    "6.2 less than nothing": (GAME + b"Content-Length: -3\r\n\r\nabc", NUMBER),
+    "6.2 an underscore": (GAME + b"Content-Length: 1_0\r\n\r\n0123456789", NUMBER),
+    "6.2 a space inside": (GAME + b"Content-Length: 1 0\r\n\r\n0123456789", NUMBER),
+    "6.2 another script's digit": (GAME + "Content-Length: ٣\r\n\r\nabc".encode(), NUMBER),
+    "6.2 hexadecimal": (GAME + b"Content-Length: 0x3\r\n\r\nabc", NUMBER),
+    "6.2 nothing": (GAME + b"Content-Length: \r\n\r\nabc", NUMBER),
+    "6.2 a number that wraps": (GAME + b"Content-Length: 18446744073709551619\r\n\r\nabc", NUMBER),
+    "7.1 a chunk's size ends with a bare line feed": (CHUNKED + b"3\nabc\r\n0\r\n\r\n", CHUNKS),
+    "7.1 a bare line feed in an extension": (CHUNKED + b"3;\nabc\r\n0\r\n\r\n", CHUNKS),
+    "7.1 a bare carriage return in an extension": (CHUNKED + b"3;a\rb\r\nabc\r\n0\r\n\r\n", CHUNKS),
+    "7.1 a sign": (CHUNKED + b"+3\r\nabc\r\n0\r\n\r\n", CHUNKS),
+    "7.1 a prefix": (CHUNKED + b"0x3\r\nabc\r\n0\r\n\r\n", CHUNKS),
+    "7.1 an underscore": (CHUNKED + b"1_0\r\n0123456789abcdef\r\n0\r\n\r\n", CHUNKS),
+    "7.1 whitespace before it": (CHUNKED + b" 3\r\nabc\r\n0\r\n\r\n", CHUNKS),
+    "7.1 whitespace behind it": (CHUNKED + b"3 \r\nabc\r\n0\r\n\r\n", CHUNKS),
+    "7.1 another script's digit": (CHUNKED + "٣\r\nabc\r\n0\r\n\r\n".encode(), CHUNKS),
+    "7.1 a number that wraps": (CHUNKED + b"10000000000000003\r\nabc\r\n0\r\n\r\n", CHUNKS),
+    "7.1 a chunk longer than it says": (CHUNKED + b"3\r\nabcd\r\n0\r\n\r\n", NONE),
+    "7.1 a chunk that ends with a bare line feed": (CHUNKED + b"3\r\nabc\n0\r\n\r\n", NONE),
+    "7.1.2 a trailer that ends with a bare line feed": (CHUNKED + b"0\r\nA: b\n\r\n", LINES),
+    "7.1.2 trailers that end with a bare line feed": (CHUNKED + b"0\r\n\n" + SMUGGLED, LINES),
+}
+
+
+@pytest.mark.parametrize("name", SMUGGLING)
+async def test_what_may_be_read_otherwise_is_refused_and_nothing_behind_it_is_answered(name: str) -> None:
+    data, sentence = SMUGGLING[name]
+    async with rbc_table() as table, await open_http(table.daemon) as stream:
+        white = basic(*table.white.auth)
+        await stream.send_all(data.replace(b"Host: here\r\n", b"Host: here\r\n" + white, 1))
+        await stream.send_eof()
+        response = await read_to_end(stream)
+    assert response.startswith(b"HTTP/1.1 400 ")
+    assert len(re.findall(rb"HTTP/1\.1 \d", response)) == 1
+    assert b"\r\nconnection: close\r\n" in response.lower()
+    assert response.endswith(b'{"error":"' + sentence + b'","code":"bad_request"}')
+    assert read_plain(data) is None
+
+
+@pytest.mark.parametrize(
+    "coding", [b"identity", b"chunked, identity", b"gzip, chunked", b"xchunked", b"chunked;q=1", b'"chunked"', b""]
+)
+async def test_codings_other_than_chunked_are_not_implemented(coding: bytes) -> None:
+    async with rbc_table() as table, await open_http(table.daemon) as stream:
+        await stream.send_all(GET + b"Transfer-Encoding: " + coding + b"\r\n\r\n" + SMUGGLED)
+        response = await read_to_end(stream)
+    assert response.startswith(b"HTTP/1.1 501 ")
+    assert len(re.findall(rb"HTTP/1\.1 \d", response)) == 1
+
+
+@pytest.mark.parametrize(
+    "number", ["1_0", "+1", "%2B1", "%201", "1%20", "-1", "%D9%A1", "%EF%BC%91", "1.0", "1e0", "0x1"]
+)
+async def test_a_game_s_number_is_digits_alone(number: str) -> None:
+    async with rbc_table() as table:
+        game_id, white = await table.new_game(), basic(*table.white.auth)
+        assert game_id == 1
+        for path in (f"games/{number}/color", f"invitations/{number}"):
+            method = "GET" if path.startswith("games") else "POST"
+            async with await open_http(table.daemon) as stream:
+                head = f"{method} /api/{path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n".encode()
+                await stream.send_all(head + white + b"\r\n")
+                assert (await read_to_end(stream)).startswith(b"HTTP/1.1 404 ")
+        async with await open_http(table.daemon) as stream:
+            head = b"GET /api/games/%31/color HTTP/1.1\r\nHost: here\r\nConnection: close\r\n"
+            await stream.send_all(head + white + b"\r\n")
+            assert (await read_to_end(stream)).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("number", ["1_0", "%2B1", "%201", "1%20", "%D9%A1", "0x1", "", "nan", "inf"])
+async def test_a_number_in_a_query_is_digits_alone(number: str) -> None:
+    async with rbc_table() as table:
+        game_id, white = await table.new_game(), basic(*table.white.auth)
+        for path in (f"leaderboard/?limit={number}", f"games/{game_id}/game_status?wait={number}"):
+            async with await open_http(table.daemon) as stream:
+                await stream.send_all(f"GET /api/{path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n".encode())
+                await stream.send_all(white + b"\r\n")
+                assert (await read_to_end(stream)).startswith(b"HTTP/1.1 400 "), path
+
+
+#: Pieces of heads, mostly right, with something odd here and there.
+lines = st.sampled_from(
+    [
+        *(b"Host: here", b"Content-Length: 3", b"content-length: 3", b"Content-Length: 4", b"Content-Length: 3, 3"),
+        *(b"Content-Length: +3", b"Content-Length: 1_0", b"Transfer-Encoding: chunked", b"Transfer-Encoding : chunked"),
+        *(b"transfer-encoding: chunked", b" folded", b"\tfolded", b"A:b", b"A: b ", b"A : b", b"A: b\rc", b""),
+    ]
+)
+line_ends = st.sampled_from([b"\r\n"] * 8 + [b"\n", b"\r", b"\r\r\n", b"\n\r"])
+starts = st.sampled_from([b"POST /api/games/1/sense HTTP/1.1"] * 3 + [b"POST / HTTP/1.0", b"GET / HTTP/1.1", b""])
+bodies = st.sampled_from(
+    [
+        *(b"abc", b"3\r\nabc\r\n0\r\n\r\n", b"3\nabc\r\n0\r\n\r\n", b"3;x\r\nabc\r\n0\r\n\r\n", b""),
+        *(b"3 \r\nabc\r\n0\r\n\r\n", b"0\r\nA: b\r\n\r\n", b"0\r\nA: b\n\n", b"+3\r\nabc\r\n0\r\n\r\n"),
+    ]
+)
+heads = st.tuples(starts, st.lists(st.tuples(lines, line_ends).map(b"".join), max_size=4), line_ends, line_ends).map(
+    lambda parts: parts[0] + parts[2] + b"Host: here\r\n" + b"".join(parts[1]) + parts[3]
+)
+
+
+def read(connection: h11.Connection, pieces: list[bytes]) -> tuple[object, bytes] | None:
+    """The first request's head and body; None where it is refused or not whole."""
+    head, body = None, b""
+    try:
+        for piece in pieces:
+            connection.receive_data(piece)
+            while (event := connection.next_event()) is not h11.NEED_DATA:
+                if isinstance(event, h11.Request):
+                    head = (event.method, event.target, event.http_version, list(event.headers))
+                elif isinstance(event, h11.Data):
+                    body += event.data
+                elif isinstance(event, h11.EndOfMessage):
+                    return head, body
+                else:
+                    return None
+    except h11.RemoteProtocolError:
+        return None
+    return None
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(500, 50_000))
+@given(st.tuples(heads, bodies).map(b"".join), st.integers(1, 200))
+@example(GAME + b"Content-Length: 3\r\n\r\nabc", 7)
+def test_a_strict_reader_reads_what_h11_does_or_nothing_and_the_short_way_reads_the_same(
+    data: bytes, size: int
+) -> None:
+    pieces = [data[start : start + size] for start in range(0, len(data), size)]
+    strict = read(StrictConnection(10_000), [data])
+    assert read(StrictConnection(10_000), pieces) == strict  # however it is cut
+    lenient = read(h11.Connection(h11.SERVER, 10_000), [data])
+    event("refused" if strict is None else "taken")
+    if strict is not None:
+        assert strict == lenient
+        head = data[: data.index(b"\r\n\r\n") + 4]
+        assert not re.search(rb"(?<!\r)\n|\r(?!\n)|\r\n[ \t]", head)
+        assert len(re.findall(rb"(?im)^(?:content-length|transfer-encoding)[ \t]*:", head)) <= 1
+    plain = read_plain(data)
+    if plain is not None and len(data) >= plain.end:
+        assert strict is not None
+        assert strict[1] == data[plain.start : plain.end]
