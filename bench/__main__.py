@@ -18,6 +18,7 @@ from . import (
     self_play,
     start,
     strength,
+    stretches,
     throughput,
     tls,
     tracker,
@@ -42,6 +43,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
     "minimax": lambda options: minimax.measure(),
     "self-play": lambda options: self_play.measure(options.rounds),
+    "stretches": lambda options: stretches.measure(),
 }
 
 #: What takes long and is run only when it is named.

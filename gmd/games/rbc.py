@@ -9,7 +9,6 @@ nothing in their order, depends on anything but what that seat may know.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 import chess
@@ -24,7 +23,7 @@ from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, Run
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .game import Game, Outcome, Snapshot, seat_name
 from .position import pack
-from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
+from .recon import Cell, ReconBoard, ReconGame, WinReason
 from .recon.pgn import san
 
 #: UCI's null move: a pass.
@@ -96,15 +95,12 @@ class RbcGame(Game):
         )
         self.turn = self.start_turn = self.recon.turn
         self.start_fullmove = self.recon.board.fullmoves
-        self._scribe = _Scribe(options.fen)
+        #: The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved. They are written as they are made:
+        #: to write them when somebody asks would take playing a long game again, with everybody waiting.
+        self.movetext = ""
         self._sensed: list[Accepted | None] = [None, None]
         self._done: list[Accepted | None] = [None, None]
         self._stand(self._verdict(), (None, None), (None, None))
-
-    @property
-    def movetext(self) -> str:
-        """The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved."""
-        return " ".join(self._scribe.words(self.recon.turns))
 
     @property
     def taken_moves(self) -> list[str]:
@@ -230,7 +226,9 @@ class RbcGame(Game):
             self.clock.press(seat)
         move = _read_move(event.move)
         resolved = event.move if move is None else self.recon.board.promoting(move).uci()
+        board = self.recon.board.copy()
         moved = MoveMade(before.ply, *self.recon.move(move))
+        self._write(board, moved.taken)
         self.turn = self.recon.turn
         self._stand(self._verdict(), before.senses, _with(before.results, seat, moved))
         self._done[seat] = Accepted(before.ply, resolved, self.now)
@@ -248,6 +246,15 @@ class RbcGame(Game):
         self._stand(event.termination, before.senses, before.results)
         if event.seat is not None and event.asked is not None:
             self._done[event.seat == "white"] = Accepted(before.ply, event.asked, self.now, is_ending=True)
+
+    def _write(self, board: ReconBoard, taken: Move | None) -> None:
+        """Add a move to the text.
+
+        :param board: the position that it was made in.
+        """
+        first = not self.movetext
+        number = f"{board.fullmoves}." if board.turn else f"{board.fullmoves}..." if first else ""
+        self.movetext += f"{'' if first else ' '}{number}{san(board, taken)}"
 
     def _verdict(self) -> Termination:
         """How the game stands by its rules, and the server's limit on its length."""
@@ -279,24 +286,6 @@ class RbcGame(Game):
             senses=senses,
             results=results,
         )
-
-
-class _Scribe:
-    """Writes down the moves of a game when somebody asks for them, each once."""
-
-    def __init__(self, start_fen: str) -> None:
-        self._start_fen = start_fen
-        self._board: ReconBoard | None = None
-        self._words: list[str] = []
-
-    def words(self, turns: Sequence[Turn]) -> list[str]:
-        """The moves so far, White's with their numbers."""
-        board = self._board = self._board or ReconBoard(self._start_fen)
-        for turn in turns[len(self._words) :]:
-            number = f"{board.fullmoves}." if board.turn else "" if self._words else f"{board.fullmoves}..."
-            self._words.append(number + san(board, turn.taken))
-            board.push(turn.taken, turn.capture_square)
-        return self._words
 
 
 def _with(pair: Pair[_T], seat: Color, value: _T) -> Pair[_T]:

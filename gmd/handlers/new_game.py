@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator
-from typing import TypeVar
-
-import trio
 
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import NotAvailable, Unauthorized
@@ -26,8 +22,6 @@ from gmd.utc import write_now
 from .call import Answer, Call, authorise, handles, player_of
 from .show import state_of, viewer_of
 from .tokens import made_before, token_use
-
-_T = TypeVar("_T")
 
 
 @handles(GameFromPgn)
@@ -89,10 +83,23 @@ def _invited(request: NewGame, player: int | None) -> list[Color]:
 
 
 async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
-    """The game, its events applied, and these events. Nobody else knows of it yet."""
-    pgn = PgnText({}, [], None)
-    if request.pgn is not None:
-        pgn = await _in_steps(read_pgn(request.pgn, MAX_PLIES))
+    """The game, its events applied, and these events. Nobody else knows of it yet.
+
+    :raises TooMany: it comes with a PGN, and where it comes from has used up its budget.
+    """
+    if request.pgn is None:
+        return _begun(request, PgnText({}, [], None), player, call)
+    bench = call.parts.arbiter.bench
+    async with bench.place(call.peer, paid=True):
+        pgn = await bench.run(read_pgn(request.pgn, MAX_PLIES), call.peer)
+        game, events = _begun(request, pgn, player, call)
+        if isinstance(game, ChessGame):
+            events += await bench.run(load_moves(game, pgn.moves), call.peer)
+    return game, events
+
+
+def _begun(request: NewGame, pgn: PgnText, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
+    """The game at its start, and the event that made it."""
     drawn = secrets.randbelow(960) if request.variant == "chess960" else 0
     created = Created(
         player_white=request.player_white,
@@ -102,18 +109,4 @@ async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game
         result_header=pgn.result,
         invited=_invited(request, player),
     )
-    game = make_game(created)
-    if not isinstance(game, ChessGame):
-        return game, [created]
-    return game, [created, *await _in_steps(load_moves(game, pgn.moves))]
-
-
-async def _in_steps(steps: Generator[None, None, _T]) -> _T:
-    """Run a generator to its end, letting the others run after each step."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            result: _T = stop.value
-            return result
-        await trio.lowlevel.checkpoint()
+    return make_game(created), [created]
