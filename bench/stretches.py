@@ -41,6 +41,11 @@ ASKED_BY_PLAYERS = (
     "opponent_move_results",
 )
 ASKED_BY_ANYBODY = ("is_over", "is_my_turn", "game_status", "winner_color", "win_reason", "game_history")
+#: Some of them twice: their first answer in a daemon's life makes what is kept then.
+OTHER_PATHS = (
+    *("/api/users/", "/api/invitations/", "/api/leaderboard/", "/healthz"),
+    *("/metrics", "/metrics", "/schema", "/schema"),
+)
 PASSWORD = "correct horse battery staple"
 
 
@@ -188,6 +193,9 @@ def large_bodies() -> Iterator[tuple[str, bytes]]:
     yield "list of ids", padded("wait", f'"game_ids":[{ones}],"player":1')
     yield "except", padded("wait", f'"except":[{ones}],"any":true,"player":1')
     yield "wrong list", padded("wait", f'"game_ids":[{ones},"x"],"player":1')
+    yield "a list for a PGN", padded("new_game", f'"pgn":[{ones}]', player_white=1, player_black=2)
+    yield "a list of lists", padded("new_game", f'"clock":[{"[]," * 300_000}1]', player_white=1, player_black=2)
+    yield "large id", padded("ping", f'"id":"{filled("x", 1_000_000)}"')
     yield "unknown list", padded("ping", f'"x":[{ones}]')
     yield "text move", padded("move", f'"move":"{filled("x", 1_000_000)}"', game_id=1, player=1)
     yield "escapes", padded("move", f'"move":"{filled(chr(92) + "u0041", 1_000_000)}"', game_id=1, player=1)
@@ -251,7 +259,7 @@ def http_cases(web: Web, daemon: Daemon, run: Callable[..., Any], player: int, o
         yield f"GET {what}", partial(web.ask, "GET", f"/api/games/{long}/{what}")
     run(daemon.arbiter._shelf.drop, long)
     yield "GET game_history, loading", partial(web.ask, "GET", f"/api/games/{long}/game_history")
-    for path in ("/api/users/", "/api/invitations/", "/healthz", "/metrics", "/schema", "/api/leaderboard/"):
+    for path in OTHER_PATHS:
         yield f"GET {path}", partial(web.ask, "GET", path)
     large = b'{"opponent":"' + b"x" * 1_000_000 + b'","color":true}'
     yield "POST /api/invitations/, 1 MB", partial(web.ask, "POST", "/api/invitations/", large)

@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 #: Processor time after which work gives way, in seconds. What is between two yields of a generator comes on top of it,
 #: which is to be well below a millisecond.
-SLICE_SECONDS = 0.002
+SLICE_SECONDS = 0.001
 #: The period of the budgets, in seconds.
 PERIOD = 60.0
 #: A connection has this part of its address's budget: in a class behind one address, one bot leaves half to the others.
@@ -66,7 +66,7 @@ class Workbench:
         :param slice_seconds: processor time after which work gives way; with 0 at every yield.
         """
         self.budget = budget
-        self._slice_seconds = slice_seconds
+        self.slice_seconds = slice_seconds
         self._places = KeyedLocks()  # one for each address that has work here
         self._slices = trio.StrictFIFOLock()  # whose waiters, one for each address, take turns by it
         #: How many slices were worked off.
@@ -103,7 +103,7 @@ class Workbench:
         """Work for a slice; whether that was the last, and what came of it."""
         self.slices += 1
         began = time.thread_time()
-        until = began + self._slice_seconds
+        until = began + self.slice_seconds
         try:
             next(steps)
             while time.thread_time() < until:

@@ -7,6 +7,7 @@ import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from ipaddress import ip_address
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,9 @@ import trio
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.budget import Budget
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.game_lines import GameLines
-from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
 from gmd.listening import is_local, listening
 from gmd.lobby.lobby import Lobby, LobbyLimits
@@ -45,6 +46,8 @@ logger = get_logger(__name__)
 
 #: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
 GC_THRESHOLD = 50_000
+#: Milliseconds of processor time that an address may take for expensive requests in a minute, where strangers come in.
+DEFAULT_MAX_WORK = 15_000
 #: Seconds that HTTP requests in hand have once the sessions have ended: each takes a moment, and five are promised.
 HTTP_STOP_SECONDS = 0.25
 
@@ -324,7 +327,7 @@ def gate_of(config: Config, log: EventLog) -> Gate:
 def lobby_of(config: Config, arbiter: Arbiter, gate: Gate) -> Lobby:
     """Where registered players find each other. It is still to be started, when its arbiter and its gate are."""
     out, per_minute = config.max_invitations, config.max_invitations_per_minute
-    limits = LobbyLimits(seconds=config.invitation_timeout, out=out, per_minute=per_minute)
+    limits = LobbyLimits(seconds=config.invitation_timeout, out=out, per_minute=per_minute, max_plies=config.max_plies)
     return Lobby(arbiter, gate.registry, gate.presence, limits)
 
 
@@ -346,8 +349,19 @@ def parts_of(
 
     :param local: whether nobody but this machine's own users can reach the daemon.
     """
-    spectators, limits = spectators_of(config, local=local), limits_of(config)
+    max_work = max_work_of(config, local=local)
+    arbiter.bench.budget = None if max_work is None else Budget(max_work)
+    spectators, limits = spectators_of(config, local=local), limits_of(config, max_work)
     return Parts(arbiter, gate, lobby, ranked, limits, metrics, spectators, config.require_registration)
+
+
+def _serves_strangers(config: Config) -> bool:
+    """Whether HTTP is for others than this machine's own users, who may come through a proxy."""
+    try:
+        elsewhere = not ip_address(config.http_host).is_loopback
+    except ValueError:  # a name
+        elsewhere = config.http_host != "localhost"
+    return config.http and (elsewhere or config.trusted_proxies is not None)
 
 
 def spectators_of(config: Config, *, local: bool) -> Spectators:
@@ -361,15 +375,30 @@ def spectators_of(config: Config, *, local: bool) -> Spectators:
     )
 
 
-def limits_of(config: Config) -> Limits:
-    """The limits clients are told."""
+def max_work_of(config: Config, *, local: bool) -> int | None:
+    """The budget of an address, in milliseconds of processor time a minute; None for no limit.
+
+    :param local: whether nobody but this machine's own users can reach the game port: they share one address.
+    """
+    if config.max_work_per_minute is not None or (local and not _serves_strangers(config)):
+        return config.max_work_per_minute
+    return DEFAULT_MAX_WORK
+
+
+def limits_of(config: Config, max_work: int | None = None) -> Limits:
+    """The limits clients are told.
+
+    :param max_work: see :func:`max_work_of`.
+    """
     return Limits(
         max_message=config.max_message,
         max_connections=config.max_connections,
         max_wait_seconds=config.max_wait,
         max_wait_games=100,
         max_games_page=100,
-        max_plies=MAX_PLIES,
+        max_plies=config.max_plies,
+        max_pgn=config.max_pgn,
+        max_work_per_minute=max_work,
         idle_seconds=config.idle_timeout,
         frame_seconds=config.frame_timeout,
         start_seconds=config.start_timeout,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from functools import partial
+from typing import Any
 
 import pytest
 import trio
@@ -11,6 +12,8 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import TooMany
 from gmd.budget import PERIOD, Budget, Workbench
+from gmd.config import Config
+from gmd.daemon import DEFAULT_MAX_WORK, max_work_of
 
 ONE, OTHER = "10.0.0.1:1", "10.0.0.2:1"
 
@@ -162,3 +165,25 @@ async def test_work_is_charged_to_who_asked_for_it_and_paid_work_is_refused_when
     assert {OTHER, ""} <= set(done)
     async with bench.place("10.0.0.1:9"):  # what is not paid is charged, and never refused
         await bench.run(busy(), "10.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("settings", "local", "limit"),
+    [
+        ({}, True, None),
+        ({}, False, DEFAULT_MAX_WORK),
+        ({"http": True}, True, None),
+        ({"http": True, "http_host": "::1"}, True, None),
+        ({"http": True, "http_host": "0.0.0.0"}, True, DEFAULT_MAX_WORK),
+        ({"http": True, "http_host": "localhost"}, True, None),
+        ({"http": True, "http_host": "gmd.example"}, True, DEFAULT_MAX_WORK),
+        ({"http": False, "http_host": "0.0.0.0"}, True, None),
+        ({"http": True, "trusted_proxies": "127.0.0.1"}, True, DEFAULT_MAX_WORK),
+        ({"max_work_per_minute": 7}, True, 7),
+        ({"max_work_per_minute": 7}, False, 7),
+    ],
+)
+def test_there_is_a_limit_where_strangers_come_in_or_one_is_set(
+    settings: dict[str, Any], local: bool, limit: int | None
+) -> None:
+    assert max_work_of(Config(**settings), local=local) == limit

@@ -17,6 +17,10 @@ from gm_protocol.state import Color, Termination
 Version = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
+#: Plies after which a game is drawn whose creation does not say: as it was before that was a setting.
+FORMER_MAX_PLIES = 12_000
+
+
 class Event(Struct, tag_field="event", omit_defaults=True):
     """One thing that happened."""
 
@@ -27,7 +31,8 @@ class Created(Event, tag="created"):
     A seat whose player is None is open to whoever joins first; one of ``invited`` is kept for the player named.
     ``lapses`` is after how many seconds the game is called off if it has not begun by then; None for never. ``ranked``:
     it counts for the ratings of the ``versions`` of White's and Black's bots, which are those of this moment: a player
-    that begins another meanwhile plays this game for the old one.
+    that begins another meanwhile plays this game for the old one. ``max_plies`` is the server's limit on its length, as
+    it was when the game began: a later setting does not change how it ends.
     """
 
     player_white: int | None
@@ -39,6 +44,7 @@ class Created(Event, tag="created"):
     lapses: float | None = None
     ranked: bool = False
     versions: tuple[Version, Version] = (0, 0)
+    max_plies: Annotated[int, Meta(ge=1)] = FORMER_MAX_PLIES
 
 
 class Loaded(Event, tag="loaded"):

@@ -15,8 +15,14 @@ from gm_protocol.state import Result
 
 _T = TypeVar("_T")
 
-#: Tokens between two yields: some hundred microseconds of work.
-TOKENS_A_STEP = 500
+#: Characters read between two yields, where a token counts as many more: some hundred microseconds of work.
+CHARS_A_STEP = 16_384
+CHARS_A_TOKEN = 32
+
+#: Longest word, number or sign, in characters: one that has no end there is none of a game's. Its cost grows with it.
+MAX_WORD = 256
+#: Longest tag pair, in characters; escapes in one of a mebibyte held everybody up for 0.15 s.
+MAX_TAG = 8_192
 
 #: The tags that say something about the game to be made; the others are only checked for their form.
 READ_TAGS = frozenset({"FEN", "Variant", "Result", "White", "Black", "GmdWhite", "GmdBlack"})
@@ -74,10 +80,10 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
     headers: dict[str, str] = {}
     moves: list[str] = []
     behind_moves = ""
-    for count, (kind, value, tag) in enumerate(_tokens(_plain(text))):
-        if count % TOKENS_A_STEP == 0:
+    for kind, value, tag in _tokens(_plain(text)):
+        if kind == "pause":
             yield
-        if kind == "open":
+        elif kind == "open":
             depth += 1
         elif kind == "close":
             depth -= 1
@@ -124,21 +130,42 @@ def _plain(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
-    """(kind, value, tag's value with its escapes) of every token, spaces and comments too: to count them as work."""
-    at = 0
+    """(kind, value, tag's value with its escapes) of every token but spaces and comments.
+
+    In between, whatever is read, come pauses, so that no text can keep a reader for long from everything else.
+    """
+    at = worked = 0
     while at < len(text):
-        match = _TOKEN.match(text, at)
+        kind, match = _token_at(text, at)
         if match is None:
             raise _unreadable(text, at)
-        kind = match.lastgroup
         if kind == "tag":
-            match = _TAG.match(text, at) or _LOOSE_TAG.match(text, at)
-            if match is None:
-                raise _unreadable(text, at)
             yield kind, match[1], match[2]
-        else:
-            yield str(kind), match[0], ""
+        elif kind not in ("space", "comment"):
+            yield kind, match[0], ""
+        worked += match.end() - at + CHARS_A_TOKEN
         at = match.end()
+        if worked >= CHARS_A_STEP:
+            yield "pause", "", ""
+            worked = 0
+
+
+def _token_at(text: str, at: int) -> tuple[str, re.Match[str] | None]:
+    """The token that begins at a place, and its kind; None where there is none, or it is longer than any.
+
+    A comment may have any length: finding its end is quick.
+    """
+    if text[at] in "{;%":
+        match = _TOKEN.match(text, at)
+        return str(match and match.lastgroup), match
+    match = _TOKEN.match(text, at, at + MAX_WORD)
+    kind = str(match and match.lastgroup)
+    longest = at + MAX_WORD
+    if kind == "tag":
+        longest = at + MAX_TAG
+        match = _TAG.match(text, at, longest) or _LOOSE_TAG.match(text, at, longest)
+    endless = match is not None and match.end() == longest < len(text) and kind != "space"
+    return kind, None if endless else match
 
 
 def match_token(line: str, at: int) -> tuple[str, int] | None:

@@ -18,7 +18,6 @@ from msgspec import UNSET, Struct, structs
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
 from gm_protocol.state import CALLED_OFF, Phase, Termination
 
-from .chess import MAX_PLIES
 from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .game import Game, Outcome, Snapshot, seat_name
@@ -95,8 +94,8 @@ class RbcGame(Game):
         )
         self.turn = self.start_turn = self.recon.turn
         self.start_fullmove = self.recon.board.fullmoves
-        #: The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved. They are written as they are made:
-        #: to write them when somebody asks would take playing a long game again, with everybody waiting.
+        #: The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved. They are written as they are
+        #: made: to write them when somebody asks would take playing a long game again, with everybody waiting.
         self.movetext = ""
         self._sensed: list[Accepted | None] = [None, None]
         self._done: list[Accepted | None] = [None, None]
@@ -265,7 +264,7 @@ class RbcGame(Game):
                 return "draw_turn_limit"
             case WinReason.MOVE_LIMIT:
                 return "draw_fifty_moves"
-        if self.recon.ply >= MAX_PLIES:
+        if self.recon.ply >= self.created.max_plies:
             self.recon.end(None, WinReason.TURN_LIMIT)
             return "draw_move_limit"
         return "available_move"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 
 from gm_protocol.codec import echo_id
-from gm_protocol.errors import NotAvailable, Unauthorized
+from gm_protocol.errors import BadPgn, NotAvailable, Unauthorized
 from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
 from gm_protocol.state import Color
-from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
+from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.notation import PgnText, read_pgn
@@ -85,13 +85,17 @@ def _invited(request: NewGame, player: int | None) -> list[Color]:
 async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
     """The game, its events applied, and these events. Nobody else knows of it yet.
 
+    :raises BadPgn: its PGN is too long, or cannot be loaded.
     :raises TooMany: it comes with a PGN, and where it comes from has used up its budget.
     """
     if request.pgn is None:
         return _begun(request, PgnText({}, [], None), player, call)
-    bench = call.parts.arbiter.bench
+    limits, bench = call.parts.limits, call.parts.arbiter.bench
+    if len(request.pgn) > limits.max_pgn:
+        long = f"pgn: {len(request.pgn)} characters are more than {limits.max_pgn}, the server's max_pgn"
+        raise BadPgn(f"{long}: leave out its comments and variations")
     async with bench.place(call.peer, paid=True):
-        pgn = await bench.run(read_pgn(request.pgn, MAX_PLIES), call.peer)
+        pgn = await bench.run(read_pgn(request.pgn, limits.max_plies), call.peer)
         game, events = _begun(request, pgn, player, call)
         if isinstance(game, ChessGame):
             events += await bench.run(load_moves(game, pgn.moves), call.peer)
@@ -108,5 +112,6 @@ def _begun(request: NewGame, pgn: PgnText, player: int | None, call: Call) -> tu
         created=write_now(),
         result_header=pgn.result,
         invited=_invited(request, player),
+        max_plies=call.parts.limits.max_plies,
     )
     return make_game(created), [created]

@@ -15,6 +15,7 @@ from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
 from gmd.arbiter import Arbiter
 from gmd.games.commands import CallOff, Join
+from gmd.games.events import FORMER_MAX_PLIES
 from gmd.games.game import Game
 from gmd.log.interface import TokenUse
 from gmd.logger import get_logger
@@ -41,11 +42,13 @@ class LobbyLimits(Struct, frozen=True, kw_only=True):
     :ivar seconds: how long one waits for its answer.
     :ivar out: how many of a player's may wait for answers at a time.
     :ivar per_minute: how many an address may send, seeks among them.
+    :ivar max_plies: after how many plies the games that are made are drawn.
     """
 
     seconds: float
     out: int
     per_minute: int
+    max_plies: int = FORMER_MAX_PLIES
 
 
 class Lobby:
@@ -172,7 +175,7 @@ class Lobby:
         :raises LogFailed: it could not be written; there is no such game.
         """
         versions = self._version(offer.white), self._version(offer.black)
-        game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions)
+        game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions, self.limits.max_plies)
         table = self._arbiter.open(game, events, offer.token)
         if table.commit is not None:
             self.book.expect(game)

@@ -1,4 +1,4 @@
-"""Expensive requests give way to others, and have a price. Nothing is timed: turns of the loop and slices are counted."""
+"""Expensive requests give way to others, and have a price. Nothing is timed: slices of work are counted."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 
 def long_game(plies: int = PLIES) -> list[AnyEvent]:
     """A game of rbc in which both go to and fro until White resigns."""
-    options = resolve(
-        NewGame(player_white=1, player_black=2, variant="rbc", clock=None, reversible_moves=None), {}, 0, strict=True
-    )
+    asked = NewGame(player_white=1, player_black=2, variant="rbc", clock=None, reversible_moves=None)
+    options = resolve(asked, {}, 0, strict=True)
     events: list[AnyEvent] = [Created(1, 2, options, "2026-11-22T00:00:00Z")]
     for ply in range(plies):
         events += [Sensed(27), Moved(SHUFFLE[ply % 4])]
@@ -49,7 +48,7 @@ async def put_in(daemon: Daemon, events: list[AnyEvent]) -> int:
 async def step_by_step() -> AsyncIterator[Daemon]:
     """A daemon whose long work gives way at every step: as on a machine that is very slow."""
     async with running_daemon() as daemon:
-        daemon.arbiter.bench._slice_seconds = 0.0
+        daemon.arbiter.bench.slice_seconds = 0.0
         yield daemon
 
 
