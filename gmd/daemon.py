@@ -7,7 +7,6 @@ import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from ipaddress import ip_address
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from gmd.budget import Budget
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.game_lines import GameLines
 from gmd.handlers.call import Authority
+from gmd.limits import max_work_of
 from gmd.listening import is_local, listening
 from gmd.lobby.lobby import Lobby, LobbyLimits
 from gmd.local import LocalDoor
@@ -46,8 +46,6 @@ logger = get_logger(__name__)
 
 #: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
 GC_THRESHOLD = 50_000
-#: Milliseconds of processor time that an address may take for expensive requests in a minute, where strangers come in.
-DEFAULT_MAX_WORK = 15_000
 #: Seconds that HTTP requests in hand have once the sessions have ended: each takes a moment, and five are promised.
 HTTP_STOP_SECONDS = 0.25
 
@@ -355,15 +353,6 @@ def parts_of(
     return Parts(arbiter, gate, lobby, ranked, limits, metrics, spectators, config.require_registration)
 
 
-def _serves_strangers(config: Config) -> bool:
-    """Whether HTTP is for others than this machine's own users, who may come through a proxy."""
-    try:
-        elsewhere = not ip_address(config.http_host).is_loopback
-    except ValueError:  # a name
-        elsewhere = config.http_host != "localhost"
-    return config.http and (elsewhere or config.trusted_proxies is not None)
-
-
 def spectators_of(config: Config, *, local: bool) -> Spectators:
     """Who may watch live games in full.
 
@@ -373,16 +362,6 @@ def spectators_of(config: Config, *, local: bool) -> Spectators:
     return Spectators(
         live=config.spectate == "live", key=config.spectator_key, trusted=local and not config.require_registration
     )
-
-
-def max_work_of(config: Config, *, local: bool) -> int | None:
-    """The budget of an address, in milliseconds of processor time a minute; None for no limit.
-
-    :param local: whether nobody but this machine's own users can reach the game port: they share one address.
-    """
-    if config.max_work_per_minute is not None or (local and not _serves_strangers(config)):
-        return config.max_work_per_minute
-    return DEFAULT_MAX_WORK
 
 
 def limits_of(config: Config, max_work: int | None = None) -> Limits:

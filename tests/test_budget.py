@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from gm_protocol.errors import TooMany
 from gmd.budget import PERIOD, Budget, Workbench
 from gmd.config import Config
-from gmd.daemon import DEFAULT_MAX_WORK, max_work_of
+from gmd.limits import DEFAULT_MAX_WORK, max_work_of
 
 ONE, OTHER = "10.0.0.1:1", "10.0.0.2:1"
 

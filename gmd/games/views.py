@@ -352,7 +352,7 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
     ours: str = RESULTS[game.now.termination]
     result = ours
     if isinstance(game, ChessGame):
-        text = _at_once(game.movetext)
+        text: str | Generator[None, None, str] = game.movetext
         if result == "*" and game.now.ply == game.loaded:  # a PGN's own result stands until the game is played on
             result = game.created.result_header or result
     else:
@@ -380,14 +380,9 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
     return _written(headers, text)
 
 
-def _at_once(text: str) -> Generator[None, None, str]:
-    """A text that is there already, as one that is written in steps."""
-    yield
-    return text
-
-
-def _written(headers: dict[str, str], movetext: Generator[None, None, str]) -> Generator[None, None, str]:
-    return (yield from write_pgn_steps(headers, (yield from movetext), headers["Result"]))
+def _written(headers: dict[str, str], movetext: str | Generator[None, None, str]) -> Generator[None, None, str]:
+    text = movetext if isinstance(movetext, str) else (yield from movetext)
+    return (yield from write_pgn_steps(headers, text, headers["Result"]))
 
 
 def time_control(clock: ClockOption) -> str:

@@ -78,7 +78,7 @@ def test_no_step_of_a_history_grows_with_the_game(make: Callable[[int], RbcGame 
 
 
 def test_the_history_of_a_game_that_goes_on_is_of_one_moment() -> None:
-    game = long_chess(400)
+    game = long_chess(1_000)
     steps = views.history(game)
     expected = run_through(views.history(game))
     next(steps)
