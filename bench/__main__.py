@@ -9,6 +9,7 @@ from . import (
     durable,
     embedding,
     few,
+    histories,
     keys,
     latency,
     many,
@@ -43,6 +44,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
     "minimax": lambda options: minimax.measure(),
     "self-play": lambda options: self_play.measure(options.rounds),
+    "histories": lambda options: histories.measure(options.against),
     "stretches": lambda options: stretches.measure(),
 }
 
