@@ -23,9 +23,9 @@ MAX_WORD = 32
 #: Unknown fields that are compared with a missing one: a comparison takes ten microseconds.
 MAX_UNKNOWN = 8
 
-#: Bytes of a request beside its PGN: a hundred times what any needs. Reading a mebibyte of fields or of numbers would
+#: Bytes of a request beside its PGN: more than any needs. Reading a mebibyte of fields or of numbers would
 #: hold everybody up for twenty milliseconds.
-MAX_BESIDE_PGN = 65_536
+MAX_BESIDE_PGN = 131_072
 
 _request_decoder = msgspec.json.Decoder(AnyRequest)
 _object_decoder = msgspec.json.Decoder(dict[str, Raw])

@@ -210,7 +210,7 @@ async def test_slow_requests_of_a_pipeline_are_no_batch() -> None:
             assert answered < BATCH
 
 
-LARGE_BESIDE = ",".join(["1"] * 40_000)
+LARGE_BESIDE = ",".join(["1"] * 70_000)
 
 
 @pytest.mark.parametrize(
