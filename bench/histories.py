@@ -36,10 +36,10 @@ def measure(against: str | None) -> None:
     """Print the honest bot's latencies alone and beside the histories."""
     with tempfile.TemporaryDirectory() as data:
         trio.run(_store, data)
-        for checkout in (against, None) if against else (None,):
+        for turn, checkout in enumerate((against, None) if against else (None,)):
             with servers.gmd(data, checkout=checkout) as server:
-                alone, _ = _moves(server.address, GAMES + 1, beside=False)
-                crowded, took = _moves(server.address, GAMES + 2, beside=True)
+                alone, _ = _moves(server.address, GAMES + 2 * turn + 1, beside=False)
+                crowded, took = _moves(server.address, GAMES + 2 * turn + 2, beside=True)
             print(
                 f"{'this checkout' if checkout is None else checkout}: {REQUESTS} histories of {PLIES} plies in "
                 f"{took:.1f} s; a move meanwhile: median {median(crowded) * 1e3:.1f} ms, 99th percentile "

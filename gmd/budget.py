@@ -76,13 +76,15 @@ class Workbench:
     async def place(self, peer: str, *, paid: bool = False) -> AsyncIterator[None]:
         """Have the address's place, behind whoever of the same address asked before. Inside, :meth:`run` works.
 
+        An address has a second place, for what is not paid: a player's game is loaded without waiting for histories.
+
         :param peer: who asks, as host:port. All for whom it is empty (in-process, the operator) share one place.
         :param paid: refuse the work where the budget is used up.
         :raises TooMany: it is.
         """
         if paid:
             self._check(peer)  # so that nobody waits to be refused
-        async with self._places.hold(source_of(peer) if peer else ""):
+        async with self._places.hold((source_of(peer) if peer else "", paid)):
             if paid:
                 self._check(peer)
             yield
