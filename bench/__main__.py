@@ -9,6 +9,7 @@ from . import (
     durable,
     embedding,
     few,
+    histories,
     keys,
     latency,
     many,
@@ -18,6 +19,7 @@ from . import (
     self_play,
     start,
     strength,
+    stretches,
     throughput,
     tls,
     tracker,
@@ -43,6 +45,8 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "tls": lambda options: tls.measure(options.moves // 5, options.rounds),
     "minimax": lambda options: minimax.measure(),
     "self-play": lambda options: self_play.measure(options.rounds),
+    "histories": lambda options: histories.measure(options.against),
+    "stretches": lambda options: stretches.measure(),
 }
 
 #: What takes long and is run only when it is named.

@@ -10,6 +10,7 @@ import trio
 
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.alarms import Alarms
+from gmd.budget import Workbench
 from gmd.games.commands import Absent, CallOff, Command, Flag, Hear, Join
 from gmd.games.events import AnyEvent, Sensed
 from gmd.games.game import Game, Outcome
@@ -30,10 +31,14 @@ LAST_RETRY = 60.0
 class Arbiter:
     """Every change of every game goes through here. Times are trio's (:func:`trio.current_time`), in seconds."""
 
-    def __init__(self, log: EventLog, start_seconds: float, idle_seconds: float) -> None:
+    def __init__(
+        self, log: EventLog, start_seconds: float, idle_seconds: float, bench: Workbench | None = None
+    ) -> None:
         """:param start_seconds: how long a seat of a game with a clock may stay unheard.
         :param idle_seconds: how long a game that nobody asks for stays in memory, or twice that.
+        :param bench: where games are loaded, and other long work is done.
         """
+        self.bench = bench or Workbench()
         self.log = log
         self.watchers = Watchers()
         self.turns = Turns(log)
@@ -43,7 +48,7 @@ class Arbiter:
         self._delays: dict[int, float] = {}
         #: The games that could not be written since they last could; and how long the loading was put off, if it was.
         self._lost: dict[int, float] = {}
-        self._shelf = Shelf(log, self._resume)
+        self._shelf = Shelf(log, self.bench, self._resume)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
         #: Games to be loaded for their clocks' sake.
@@ -100,13 +105,14 @@ class Arbiter:
             nursery.start_soon(self._load_wanted)
             nursery.start_soon(self._shelf.age, self._idle_seconds, self._is_needed)
 
-    async def table(self, game_id: int) -> Table:
+    async def table(self, game_id: int, peer: str = "") -> Table:
         """The game of an id.
 
+        :param peer: who asks for it, as host:port: loading it is charged to them, and waits behind their other work.
         :raises NoSuchGame: there is none.
         :raises LogFailed: the log cannot be read.
         """
-        return self._shelf.find(game_id) or await self._shelf.load(game_id)
+        return self._shelf.find(game_id) or await self._shelf.load(game_id, peer)
 
     def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> Table:
         """Take in a new game that its first events have been applied to."""

@@ -77,6 +77,27 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ]
         | None
     ) = None
+    # A thousand moves of each side: the longest game of a tournament had 269, the longest forced win of seven pieces
+    # takes 549, and a game of blind chess has some fifty. The fifty-move rule alone would allow 5,898, the 75-move rule
+    # 8,848: a history of so many takes 0.2 seconds of the processor, and 5 MB. reconchess has no limit of its own.
+    max_plies: Annotated[
+        int, Meta(ge=1, le=20_000, description="Plies after which a new game is drawn, whatever its own limits say.")
+    ] = 2_000
+    # A thousand moves with a clock time and an evaluation at each are 160 kB.
+    max_pgn: Annotated[int, Meta(ge=1024, le=2**30, description="Longest PGN of a new game, in characters.")] = 262_144
+    # A quarter of a processor: some five hundred histories of usual games. All bots of one machine have one address.
+    max_work_per_minute: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="Milliseconds of processor time that an address may take for histories and PGNs in a "
+                "minute, and a connection half of that; without this 15000, and no limit where only this machine can "
+                "reach the daemon.",
+            ),
+        ]
+        | None
+    ) = None
     idle_timeout: Annotated[
         float, Meta(gt=0, le=MAX_SECONDS, description="Seconds a session may be silent while nothing is asked.")
     ] = 3600.0

@@ -13,10 +13,11 @@ from typing import Any
 import trio
 
 from gmd.arbiter import Arbiter
+from gmd.budget import Budget
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.game_lines import GameLines
 from gmd.handlers.call import Authority
-from gmd.limits import limits_of
+from gmd.limits import limits_of, max_work_of
 from gmd.listening import is_local, listening, will_be_local
 from gmd.lobby.admission import LobbyLimits
 from gmd.lobby.lobby import Lobby
@@ -306,6 +307,7 @@ def lobby_of(config: Config, arbiter: Arbiter, gate: Gate, *, local: bool = True
         kept_seconds=config.kept_seat_timeout,
         out=config.max_invitations,
         received=config.max_invitations_received,
+        max_plies=config.max_plies,
     )
     quotas = Quotas(arbiter, quota_limits(config, local=local))
     return Lobby(arbiter, gate.registry, gate.presence, quotas, limits)
@@ -329,7 +331,9 @@ def parts_of(
 
     :param local: whether nobody but this machine's own users can reach the daemon.
     """
-    spectators, limits = spectators_of(config, local=local), limits_of(config, lobby.quotas.limits)
+    max_work = max_work_of(config, local=local)
+    arbiter.bench.budget = None if max_work is None else Budget(max_work)
+    spectators, limits = spectators_of(config, local=local), limits_of(config, lobby.quotas.limits, max_work)
     return Parts(arbiter, gate, lobby, ranked, limits, metrics, spectators, config.require_registration)
 
 

@@ -1,17 +1,22 @@
-"""The limits that clients are told of."""
+"""The limits that clients are told of, and those whose defaults depend on where the daemon listens."""
 
 from __future__ import annotations
 
+from ipaddress import ip_address
+
 from gm_protocol.messages import Limits
 from gmd.config import Config
-from gmd.games.chess import MAX_PLIES
 from gmd.quotas import QuotaLimits, quota_limits
 
+#: Milliseconds of processor time that an address may take for expensive requests in a minute, where strangers come in.
+DEFAULT_MAX_WORK = 15_000
 
-def limits_of(config: Config, quotas: QuotaLimits | None = None) -> Limits:
+
+def limits_of(config: Config, quotas: QuotaLimits | None = None, max_work: int | None = None) -> Limits:
     """The limits clients are told.
 
     :param quotas: those by address; without them, what they are where the daemon listens on loopback alone.
+    :param max_work: see :func:`max_work_of`.
     """
     quotas = quotas or quota_limits(config, local=True)
     return Limits(
@@ -20,7 +25,9 @@ def limits_of(config: Config, quotas: QuotaLimits | None = None) -> Limits:
         max_wait_seconds=config.max_wait,
         max_wait_games=100,
         max_games_page=100,
-        max_plies=MAX_PLIES,
+        max_plies=config.max_plies,
+        max_pgn=config.max_pgn,
+        max_work_per_minute=max_work,
         idle_seconds=config.idle_timeout,
         frame_seconds=config.frame_timeout,
         start_seconds=config.start_timeout,
@@ -38,3 +45,22 @@ def limits_of(config: Config, quotas: QuotaLimits | None = None) -> Limits:
         max_registrations_per_day=quotas.max_registrations_per_day,
         max_rekeys_per_hour=quotas.max_rekeys_per_hour,
     )
+
+
+def max_work_of(config: Config, *, local: bool) -> int | None:
+    """The budget of an address, in milliseconds of processor time a minute; None for no limit.
+
+    :param local: whether nobody but this machine's own users can reach the game port: they share one address.
+    """
+    if config.max_work_per_minute is not None or (local and not _serves_strangers(config)):
+        return config.max_work_per_minute
+    return DEFAULT_MAX_WORK
+
+
+def _serves_strangers(config: Config) -> bool:
+    """Whether HTTP is for others than this machine's own users, who may come through a proxy."""
+    try:
+        elsewhere = not ip_address(config.http_host).is_loopback
+    except ValueError:  # a name
+        elsewhere = config.http_host != "localhost"
+    return config.http and (elsewhere or config.trusted_proxies is not None)

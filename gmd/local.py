@@ -76,6 +76,14 @@ class LocalDoor:
         :param sender: who has sent it, if not this process itself; the request is theirs unless it names a player.
         :raises Refused: the reply is an error.
         """
+        return _read(await self.ask_encoded(authority, kind, fields, sender))
+
+    async def ask_encoded(self, authority: Authority, kind: str, fields: Json, sender: Sender | None = None) -> bytes:
+        """The same as JSON, for whoever wants only a part of a large reply.
+
+        :param sender: who has sent it, if not this process itself; the request is theirs unless it names a player.
+        :raises Refused: the reply is an error.
+        """
         await trio.lowlevel.checkpoint()  # before anything is done: whoever asks in a loop leaves others their turn
         if self._stopping:
             raise closed("the daemon is closed")
@@ -119,17 +127,16 @@ class LocalDoor:
             authority=authority,
         )
 
-    async def _answer(self, call: Call, body: bytes) -> Json:
+    async def _answer(self, call: Call, body: bytes) -> bytes:
         try:
             request = decode_request(body, strict=True)
         except InvalidRequest as invalid:
             raise Refused(_read(dispatch.invalid(invalid, call))) from None
         encoded, code = await self._durably(request, call)
         self._parts.metrics.latency.observe(trio.current_time() - call.arrived, 1)
-        reply = _read(encoded)
         if code is not None:
-            raise Refused(reply)
-        return reply
+            raise Refused(_read(encoded))
+        return encoded
 
     async def _durably(self, request: AnyRequest, call: Call) -> tuple[bytes, str | None]:
         """The encoded reply, once it may leave, and the code where it is an error; it is counted."""

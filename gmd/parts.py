@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.histories import Histories
 from gmd.lobby.lobby import Lobby
 from gmd.metrics import Metrics
 from gmd.players.gate import Gate
@@ -31,3 +32,8 @@ class Parts:
     spectators: Spectators
     #: Whether open ids are refused.
     registered_only: bool = False
+    #: Of finished games: made once for all who ask.
+    histories: Histories = field(default_factory=Histories)
+
+    def __post_init__(self) -> None:
+        self.arbiter.when_pruned(lambda pruned: self.histories.forget(pruned.game_id))

@@ -1,8 +1,9 @@
-"""How often an address may try: a token bucket for each."""
+"""How often an address may try, or how much it may use: a token bucket for each."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from math import ceil
 
 import trio
@@ -18,14 +19,29 @@ MAX_ADDRESSES = 10_000
 class RateLimiter:
     """So many in a period, all at once or one after the other. Times are trio's."""
 
-    def __init__(self, what: str, limit: int, seconds: float) -> None:
+    def __init__(
+        self,
+        what: str,
+        limit: int,
+        seconds: float,
+        *,
+        unit: str = "",
+        whose: str = "address",
+        key: Callable[[str], str] = source_of,
+    ) -> None:
         """:param what: the name of the limit, for the refusal.
         :param limit: attempts that an address may make in a period; at least one.
         :param seconds: the period.
+        :param unit: what is counted, for the refusal; attempts need no name.
+        :param whose: what has the limit, for the refusal.
+        :param key: what stands for a peer (host:port) here: its address, unless another is given.
         """
         self._what = what
         self._limit = limit
         self._seconds = seconds
+        self._unit = f" {unit}" if unit else ""
+        self._whose = whose
+        self._key = key
         #: For each address: what it has used up, and when that was so. It gets less as time passes.
         self._used: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
@@ -38,11 +54,19 @@ class RateLimiter:
         :param peer: whose, as host:port; what is empty has no limit.
         :raises TooMany: there is none left.
         """
+        if peer:
+            self.check(peer)
+            self.charge(peer, 1)
+
+    def charge(self, peer: str, amount: float) -> None:
+        """Use up so much, even where less is left: what was done cannot be refused any more.
+
+        :param peer: whose, as host:port; what is empty has no limit.
+        """
         if not peer:
             return
-        self.check(peer)
-        source = source_of(peer)
-        self._used[source] = (self._now(source) + 1, trio.current_time())
+        source = self._key(peer)
+        self._used[source] = (self._now(source) + amount, trio.current_time())
         self._used.move_to_end(source)
         if len(self._used) > MAX_ADDRESSES:
             self._used.popitem(last=False)
@@ -52,12 +76,12 @@ class RateLimiter:
 
         :raises TooMany: there is none.
         """
-        if peer and (used := self._now(source_of(peer))) + 1 > self._limit:
+        if peer and (used := self._now(self._key(peer))) + 1 > self._limit:
             raise TooMany(*self._refusal(used))
 
     def give_back(self, peer: str) -> None:
         """An attempt that was used up does not count after all."""
-        if peer and (source := source_of(peer)) in self._used:
+        if peer and (source := self._key(peer)) in self._used:
             self._used[source] = (max(0.0, self._now(source) - 1), trio.current_time())
 
     def _now(self, source: str) -> float:
@@ -66,4 +90,5 @@ class RateLimiter:
 
     def _refusal(self, used: float) -> tuple[str, float]:
         seconds = (used + 1 - self._limit) * self._seconds / self._limit
-        return f"{self._what}: {self._limit} from this address are used up; try again later", float(ceil(seconds))
+        used_up = f"{self._limit}{self._unit} from this {self._whose} are used up"
+        return f"{self._what}: {used_up}; try again later", float(ceil(seconds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from itertools import islice
 from math import inf
 
@@ -10,6 +10,7 @@ import chess
 import trio
 
 from gm_protocol.errors import NoSuchGame
+from gmd.budget import Workbench
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.variants import make_game
@@ -20,8 +21,6 @@ from gmd.logger import get_logger
 
 logger = get_logger(__name__)
 
-#: Events replayed before the others get a turn: a few milliseconds of positions never seen.
-EVENTS_A_STEP = 32
 #: Idle games looked at before the others get a turn: some hundred microseconds.
 GAMES_A_STEP = 500
 #: Games asked for within one period of idleness that make it end early. Some three kilobytes each.
@@ -73,9 +72,12 @@ class Shelf:
     all games age together: who is among the older ones when the next period ends was idle for a whole one.
     """
 
-    def __init__(self, log: EventLog, resume: Callable[[Table], None]) -> None:
-        """:param resume: called with every table loaded, before anybody else sees it."""
+    def __init__(self, log: EventLog, bench: Workbench, resume: Callable[[Table], None]) -> None:
+        """:param bench: where games are replayed.
+        :param resume: called with every table loaded, before anybody else sees it.
+        """
         self._log = log
+        self._bench = bench
         self._resume = resume
         self._recent: dict[int, Table] = {}
         self._older: dict[int, Table] = {}
@@ -105,25 +107,40 @@ class Shelf:
         self._recent.pop(game_id, None)
         self._older.pop(game_id, None)
 
-    async def load(self, game_id: int) -> Table:
+    async def load(self, game_id: int, peer: str = "") -> Table:
         """The game out of the log; once for all who ask for it at the same time.
 
+        Whoever loads it has its address's place meanwhile, so that it comes to an end however many others wait.
+
+        :param peer: who asks, as host:port. It is charged and not refused: its own game may have to be loaded, too.
         :raises NoSuchGame: the log has none of that id.
         :raises LogFailed: the log cannot be read, or what it has of the game is damaged.
         """
-        async with self._loading.hold(game_id):
+        async with self._bench.place(peer), self._loading.hold(game_id):
             table = self.find(game_id)
             if table is None:
                 events = await self._log.load(game_id)
                 if not events:
                     raise NoSuchGame(f"game_id: there is no game {game_id}")
-                game = await _replayed(game_id, events)
+                game = await self._replayed(game_id, events, peer)
                 table = Table(game, len(events), trio.current_time())
                 table.counted = not game.over
                 table.turned = game.now.ply, game.over, game.players
                 self._resume(table)
                 self.put(table)
         return table
+
+    async def _replayed(self, game_id: int, events: Sequence[AnyEvent], peer: str) -> Game:
+        """The game that its events make.
+
+        :raises LogFailed: they make none. What they are refused with is for operators: it may tell what is hidden.
+        """
+        try:
+            return await self._bench.run(_applied(game_id, events), peer)
+        except Exception as error:
+            logger.exception("a game cannot be replayed", game_id=game_id)
+            why = "its events do not apply to each other, so it cannot be played on; gmd check says where"
+            raise LogFailed(f"game {game_id}: {why}") from error
 
     async def age(self, seconds: float, needed: Callable[[Table], bool]) -> None:
         """Let go of games that nobody has asked for in one to two periods, until cancelled.
@@ -145,27 +162,13 @@ class Shelf:
             self._recent.clear()
 
 
-async def _replayed(game_id: int, events: Sequence[AnyEvent]) -> Game:
-    """The game that its events make.
-
-    :raises LogFailed: they make none. What they are refused with is for operators: it may tell what is hidden.
-    """
-    try:
-        return await _applied(game_id, events)
-    except Exception as error:
-        logger.exception("a game cannot be replayed", game_id=game_id)
-        raise LogFailed(
-            f"game {game_id}: its events do not apply to each other, so it cannot be played on; gmd check says where"
-        ) from error
-
-
-async def _applied(game_id: int, events: Sequence[AnyEvent]) -> Game:
+def _applied(game_id: int, events: Sequence[AnyEvent]) -> Generator[None, None, Game]:
+    """The game that its events make, in steps of one event."""
     created, *others = events
     assert isinstance(created, Created)
     game = make_game(created)
     game.id = game_id
-    for number, event in enumerate(others, 1):
+    for event in others:
+        yield
         game.apply(event)
-        if number % EVENTS_A_STEP == 0:
-            await trio.lowlevel.checkpoint()
     return game

@@ -14,7 +14,7 @@ from chess.variant import CrazyhouseBoard
 
 Json = dict[str, Any]
 
-MAX_PLIES = 12_000
+MAX_PLIES = 2_000
 
 RESULTS = {
     "available_move": "*",

@@ -162,7 +162,7 @@ LEAKS: dict[str, Patch] = {
     "the access map": showing(access_map=lambda _, shown, blind: facts(shown).access_map),
     "the order of moves": (views, "actions", possible_first),
     "a wait that ends at a sense": (Arbiter, "_sense_durable", interrupt_all),
-    "a history before the end": (views, "history", lambda game, *_: views.History(game.movetext, game.taken_moves)),
+    "a history before the end": (views, "check_history", lambda game: None),
     "everything, to nobody": (Spectators, "may_oversee", lambda spectators, key: True),
     "that a limit of half-moves is near": showing(draws=near_the_limit),
     "the half-move clock, where it has another limit": showing(

@@ -24,7 +24,7 @@ from tests.helpers import Client, running_daemon
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
 
 #: Some of the longest work there is for one request, which must not hold up the end.
-LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 3_000
+LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 500
 
 #: What to do where an address cannot be listened on.
 ADVICE = ". Name another port with --port (0 takes a free one), or an address of this machine with --host"
@@ -119,7 +119,7 @@ async def test_it_finishes_what_it_has_in_hand(number: signal.Signals) -> None:
             {"kind": "new_game", "player_white": 1, "player_black": 2, "brief": True},
             {"kind": "wait", "game_id": 2, "brief": True},
         )
-        assert (await player.receive())["state"]["ply_index"] == 12_000
+        assert (await player.receive())["state"]["ply_index"] == 2_000
         daemon.process.send_signal(number)
         assert (await player.receive())["game_id"] == 2
         assert (await player.receive())["state"]["turn"] == "white"  # the wait ends as at its timeout

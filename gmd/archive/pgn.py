@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeVar
 
 from gm_protocol.errors import GmError, quote
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
-from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
-from gmd.games.events import AnyEvent, Created
+from gmd.games.chess import ChessGame, load_moves
+from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created
 from gmd.games.moves import NULL_MOVES
 from gmd.games.notation import PgnText, read_pgn
 from gmd.games.pgn_file import MAX_GAME_CHARS
@@ -56,7 +56,7 @@ def read_pgn_game(text: str, seats: Seats) -> Taken:
         raise BadGame(f"it is longer than {MAX_GAME_CHARS} characters")
     now = time.time()
     try:
-        pgn, left_out = _without_null_moves(_result_of(read_pgn(text, MAX_PLIES)))
+        pgn, left_out = _without_null_moves(_result_of(read_pgn(text, FORMER_MAX_PLIES)))
         white = _player("White", pgn.headers, seats.white)
         black = _player("Black", pgn.headers, seats.black)
         request = NewGame(player_white=white, player_black=black, pgn=text)

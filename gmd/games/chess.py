@@ -24,10 +24,6 @@ from .moves import decode_move
 from .position import Position
 from .setup import start_of
 
-#: The longest game, in plies: above the longest that the 75-move rule would allow.
-MAX_PLIES = 12_000
-
-
 #: Longest text of a forfeiting move that is kept as it is; no move is longer.
 MAX_KEPT_TEXT = 16
 
@@ -62,7 +58,8 @@ class ChessGame(Game):
         self.loaded = 0
         self.codes = array("H")
         max_moves = created.options.max_moves
-        self._max_plies = min(MAX_PLIES, 2 * max_moves) if isinstance(max_moves, int) else MAX_PLIES
+        longest = created.max_plies
+        self._max_plies = min(longest, 2 * max_moves) if isinstance(max_moves, int) else longest
         self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
         self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, "available_move")

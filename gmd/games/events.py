@@ -17,6 +17,10 @@ from gm_protocol.state import Color, Termination
 Version = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
+#: Plies after which a game is drawn whose creation does not say: as it was before that was a setting.
+FORMER_MAX_PLIES = 12_000
+
+
 class Event(Struct, tag_field="event", omit_defaults=True):
     """One thing that happened."""
 
@@ -29,6 +33,7 @@ class Created(Event, tag="created"):
     it counts for the ratings of the ``versions`` of White's and Black's bots, which are those of this moment: a player
     that begins another meanwhile plays this game for the old one. ``asked_by`` is who asked for the game by
     ``new_game``, 0 for nobody, where that keeps a seat for somebody; None where the lobby made it, and in older logs.
+    ``max_plies`` is the server's limit on its length, as it was when the game began: a later setting changes nothing.
     """
 
     player_white: int | None
@@ -41,6 +46,7 @@ class Created(Event, tag="created"):
     ranked: bool = False
     versions: tuple[Version, Version] = (0, 0)
     asked_by: int | None = None
+    max_plies: Annotated[int, Meta(ge=1)] = FORMER_MAX_PLIES
 
 
 class Loaded(Event, tag="loaded"):

@@ -8,18 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Mapping
-from typing import NamedTuple, get_args
+from typing import NamedTuple, TypeVar, get_args
 
 from gm_protocol.errors import BadPgn, quote
 from gm_protocol.state import Result
 
-#: Tokens between two yields: some hundred microseconds of work.
-TOKENS_A_STEP = 500
+_T = TypeVar("_T")
+
+#: Characters read between two yields, where a token counts as many more: some hundred microseconds of work.
+CHARS_A_STEP = 16_384
+CHARS_A_TOKEN = 32
+
+#: Longest word, number or sign, in characters: one that has no end there is none of a game's. Its cost grows with it.
+MAX_WORD = 256
+#: Longest tag pair, in characters; escapes in one of a mebibyte held everybody up for 0.15 s.
+MAX_TAG = 8_192
 
 #: The tags that say something about the game to be made; the others are only checked for their form.
 READ_TAGS = frozenset({"FEN", "Variant", "Result", "White", "Black", "GmdWhite", "GmdBlack"})
 #: How much of a tag's value is read: a FEN has at most about a hundred characters.
 MAX_TAG_VALUE = 200
+
+#: Lines wrapped between two yields: some hundred microseconds. (textwrap would take ten times as long.)
+LINES_A_STEP = 50
 
 #: Width of PGN's export format.
 PGN_COLUMNS = 80
@@ -69,10 +80,10 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
     headers: dict[str, str] = {}
     moves: list[str] = []
     behind_moves = ""
-    for count, (kind, value, tag) in enumerate(_tokens(_plain(text))):
-        if count % TOKENS_A_STEP == 0:
+    for kind, value, tag in _tokens(_plain(text)):
+        if kind == "pause":
             yield
-        if kind == "open":
+        elif kind == "open":
             depth += 1
         elif kind == "close":
             depth -= 1
@@ -119,21 +130,42 @@ def _plain(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
-    """(kind, value, tag's value with its escapes) of every token, spaces and comments too: to count them as work."""
-    at = 0
+    """(kind, value, tag's value with its escapes) of every token but spaces and comments.
+
+    In between, whatever is read, come pauses, so that no text can keep a reader for long from everything else.
+    """
+    at = worked = 0
     while at < len(text):
-        match = _TOKEN.match(text, at)
+        kind, match = _token_at(text, at)
         if match is None:
             raise _unreadable(text, at)
-        kind = match.lastgroup
         if kind == "tag":
-            match = _TAG.match(text, at) or _LOOSE_TAG.match(text, at)
-            if match is None:
-                raise _unreadable(text, at)
             yield kind, match[1], match[2]
-        else:
-            yield str(kind), match[0], ""
+        elif kind not in ("space", "comment"):
+            yield kind, match[0], ""
+        worked += match.end() - at + CHARS_A_TOKEN
         at = match.end()
+        if worked >= CHARS_A_STEP:
+            yield "pause", "", ""
+            worked = 0
+
+
+def _token_at(text: str, at: int) -> tuple[str, re.Match[str] | None]:
+    """The token that begins at a place, and its kind; None where there is none, or it is longer than any.
+
+    A comment may have any length: finding its end is quick.
+    """
+    if text[at] in "{;%":
+        match = _TOKEN.match(text, at)
+        return str(match and match.lastgroup), match
+    match = _TOKEN.match(text, at, at + MAX_WORD)
+    kind = str(match and match.lastgroup)
+    longest = at + MAX_WORD
+    if kind == "tag":
+        longest = at + MAX_TAG
+        match = _TAG.match(text, at, longest) or _LOOSE_TAG.match(text, at, longest)
+    endless = match is not None and match.end() == longest < len(text) and kind != "space"
+    return kind, None if endless else match
 
 
 def match_token(line: str, at: int) -> tuple[str, int] | None:
@@ -162,14 +194,30 @@ def _unreadable(text: str, at: int) -> BadPgn:
 
 def write_pgn(headers: Mapping[str, str], movetext: str, result: str) -> str:
     """PGN in export style: a tag a line, an empty line, the moves and the result wrapped at 80 columns."""
+    return run_through(write_pgn_steps(headers, movetext, result))
+
+
+def write_pgn_steps(headers: Mapping[str, str], movetext: str, result: str) -> Generator[None, None, str]:
+    """The same in steps: it yields after every few lines."""
     tags = "".join(f'[{name} "{_escape(value)}"]\n' for name, value in headers.items())
     moves = movetext.replace(".", ". ").replace(". . . ", "... ")
-    return f"{tags}\n{_wrap(f'{moves} {result}'.strip())}\n"
+    lines: list[str] = []
+    for number, line in enumerate(_LINE.finditer(f"{moves} {result}".strip()), 1):
+        lines.append(line[0].rstrip())
+        if number % LINES_A_STEP == 0:
+            yield
+    wrapped = "\n".join(lines)
+    return f"{tags}\n{wrapped}\n"
 
 
-def _wrap(words: str) -> str:
-    """Words in lines of at most 80 columns. (textwrap does the same ten times slower: too slow for 12,000 plies.)"""
-    return "\n".join([line.rstrip() for line in _LINE.findall(words)])
+def run_through(steps: Generator[None, None, _T]) -> _T:
+    """Run a generator to its end at once, for whoever has all the time; what it returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            result: _T = stop.value
+            return result
 
 
 def _escape(value: str) -> str:

@@ -19,7 +19,6 @@ from msgspec import UNSET, Struct, structs
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
 from gm_protocol.state import CALLED_OFF, Phase, Termination
 
-from .chess import MAX_PLIES
 from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import Facts, hidden_facts
@@ -272,7 +271,7 @@ class RbcGame(Game):
                 return "draw_turn_limit"
             case WinReason.MOVE_LIMIT:
                 return "draw_fifty_moves"
-        if self.recon.ply >= MAX_PLIES:
+        if self.recon.ply >= self.created.max_plies:
             self.recon.end(None, WinReason.TURN_LIMIT)
             return "draw_move_limit"
         return "available_move"

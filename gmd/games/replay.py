@@ -13,7 +13,7 @@ from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame, VoluntaryTermination
 from gm_protocol.state import CALLED_OFF
 
-from .chess import MAX_KEPT_TEXT, MAX_PLIES, ChessGame
+from .chess import MAX_KEPT_TEXT, ChessGame
 from .commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import facts_of
@@ -123,8 +123,8 @@ def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
 
 
 def _check_loaded(game: ChessGame, event: Loaded) -> None:
-    if game.now.ply + len(event.moves) > MAX_PLIES:
-        raise _Wrong(f"more than {MAX_PLIES} moves are loaded")
+    if game.now.ply + len(event.moves) > game.created.max_plies:
+        raise _Wrong(f"more than {game.created.max_plies} moves are loaded")
     facts = game.facts
     for move in event.moves:
         played = facts.play(move)

@@ -6,7 +6,7 @@ that seat's own pieces, of what it has been told of its own senses and moves, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from enum import Enum
 from typing import Any, NamedTuple, cast
 
@@ -21,10 +21,11 @@ from gm_protocol.state import CALLED_OFF, RESULTS, ClockState, GameState, LastRe
 from .chess import ChessGame
 from .facts import facts_of
 from .game import Game, Snapshot, seat_name
-from .notation import write_pgn
+from .notation import run_through, write_pgn_steps
 from .own_pieces import NO_PIECES
 from .rbc import MoveMade, RbcGame, ReconSnapshot, SenseMade
-from .recon.pgn import VARIANT, movetext
+from .rbc_record import record_steps
+from .recon.pgn import VARIANT, movetext_steps
 from .setup import is_usual_start
 
 
@@ -266,7 +267,7 @@ class History(NamedTuple):
     pgn: str
     #: What moved in each turn, in UCI; in rbc :data:`~gmd.games.rbc.PASS` where nothing did.
     moves: list[str]
-    #: In rbc the game as reconchess saves it, as the JSON that is.
+    #: In rbc the game as reconchess saves it: the JSON (:class:`msgspec.Raw`), which is encoded once.
     record: dict[str, Any] | None = None
 
 
@@ -278,20 +279,37 @@ def _nameless(_player: int) -> None:
     return None
 
 
-def history(game: Game, name_of: NameOf = _nameless) -> History:
-    """The whole of a game, for everybody.
+def history(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, History]:
+    """The whole of a game as it is now, for everybody, in steps: what is returned yields now and then.
 
     :raises NotAvailable: it is on, and hides something.
     """
+    check_history(game)
     if isinstance(game, ChessGame):
-        return History(full_pgn(game, name_of), game.moves)
+        return _open_history(game.moves, pgn_steps(game, name_of))
     assert isinstance(game, RbcGame)
-    if not game.over:
+    return _recon_history(game, name_of)
+
+
+def check_history(game: Game) -> None:
+    """See to it that a game's history may be shown.
+
+    :raises NotAvailable: it is on, and hides something.
+    """
+    if not game.open and not game.over:
         raise NotAvailable(f"game_id: game {game.id} is on: its history is shown once it is over")
+
+
+def _open_history(moves: list[str], pgn: Generator[None, None, str]) -> Generator[None, None, History]:
+    return History((yield from pgn), moves)
+
+
+def _recon_history(game: RbcGame, name_of: NameOf) -> Generator[None, None, History]:
     white, black = (player_text(game.named[color], name_of) for color in (chess.WHITE, chess.BLACK))
-    record = game.recon.history().to_json(white, black)
-    compact = Raw(msgspec.json.format(record, indent=-1).encode())
-    return History(full_pgn(game, name_of), game.taken_moves, cast(dict[str, Any], compact))
+    record = Raw((yield from record_steps(game.recon.history(), white, black)))
+    pgn = yield from pgn_steps(game, name_of)
+    yield
+    return History(pgn, game.taken_moves, cast(dict[str, Any], record))
 
 
 _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}
@@ -320,7 +338,12 @@ def player_text(player: int | None, name_of: NameOf = _nameless) -> str:
 
 
 def full_pgn(game: Game, name_of: NameOf = _nameless) -> str:
-    """The whole game as PGN, with the seven tags every PGN has and those its rules need.
+    """The whole game as PGN, at once: see :func:`pgn_steps`."""
+    return run_through(pgn_steps(game, name_of))
+
+
+def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, str]:
+    """The whole game as it is now as PGN, in steps, with the seven tags every PGN has and those its rules need.
 
     What PGN has no tag or no word for has a tag of ours: the id of a player who has a name, and our termination.
 
@@ -329,12 +352,12 @@ def full_pgn(game: Game, name_of: NameOf = _nameless) -> str:
     ours: str = RESULTS[game.now.termination]
     result = ours
     if isinstance(game, ChessGame):
-        text = game.movetext
+        text: str | Generator[None, None, str] = game.movetext
         if result == "*" and game.now.ply == game.loaded:  # a PGN's own result stands until the game is played on
             result = game.created.result_header or result
     else:
         assert isinstance(game, RbcGame)
-        text = movetext(game.recon.history())
+        text = movetext_steps(game.recon.history())
     headers = {
         "Event": f"gmd game {game.id}",
         "Site": "?",
@@ -354,7 +377,12 @@ def full_pgn(game: Game, name_of: NameOf = _nameless) -> str:
         headers["TimeControl"] = time_control(game.options.clock)
     if not is_usual_start(game.options):
         headers |= {"Variant": _VARIANT_HEADERS[game.options.variant], "SetUp": "1", "FEN": game.options.fen}
-    return write_pgn(headers, text, headers["Result"])
+    return _written(headers, text)
+
+
+def _written(headers: dict[str, str], movetext: str | Generator[None, None, str]) -> Generator[None, None, str]:
+    text = movetext if isinstance(movetext, str) else (yield from movetext)
+    return (yield from write_pgn_steps(headers, text, headers["Result"]))
 
 
 def time_control(clock: ClockOption) -> str:

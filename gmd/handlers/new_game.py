@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator
-from typing import TypeVar
-
-import trio
 
 from gm_protocol.codec import echo_id
-from gm_protocol.errors import NotAvailable, Unauthorized
+from gm_protocol.errors import BadPgn, NotAvailable, Unauthorized
 from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
 from gm_protocol.state import Color
-from gmd.games.chess import MAX_PLIES, ChessGame, load_moves
+from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.notation import PgnText, read_pgn
@@ -27,8 +23,6 @@ from .call import Answer, Call, authorise, handles, player_of
 from .seated import source_peer
 from .show import state_of, viewer_of
 from .tokens import made_before, token_use
-
-_T = TypeVar("_T")
 
 
 @handles(GameFromPgn)
@@ -99,12 +93,29 @@ def _invited(request: NewGame, player: int | None) -> list[Color]:
 
 
 async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
-    """The game, its events applied, and these events. Nobody else knows of it yet."""
-    pgn = PgnText({}, [], None)
-    if request.pgn is not None:
-        pgn = await _in_steps(read_pgn(request.pgn, MAX_PLIES))
-    invited = _invited(request, player)
+    """The game, its events applied, and these events. Nobody else knows of it yet.
+
+    :raises BadPgn: its PGN is too long, or cannot be loaded.
+    :raises TooMany: it comes with a PGN, and where it comes from has used up its budget.
+    """
+    if request.pgn is None:
+        return _begun(request, PgnText({}, [], None), player, call)
+    limits, bench = call.parts.limits, call.parts.arbiter.bench
+    if len(request.pgn) > limits.max_pgn:
+        long = f"pgn: {len(request.pgn)} characters are more than {limits.max_pgn}, the server's max_pgn"
+        raise BadPgn(f"{long}: leave out its comments and variations")
+    async with bench.place(call.peer, paid=True):
+        pgn = await bench.run(read_pgn(request.pgn, limits.max_plies), call.peer)
+        game, events = _begun(request, pgn, player, call)
+        if isinstance(game, ChessGame):
+            events += await bench.run(load_moves(game, pgn.moves), call.peer)
+    return game, events
+
+
+def _begun(request: NewGame, pgn: PgnText, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
+    """The game at its start, and the event that made it."""
     drawn = secrets.randbelow(960) if request.variant == "chess960" else 0
+    invited = _invited(request, player)
     created = Created(
         player_white=request.player_white,
         player_black=request.player_black,
@@ -114,19 +125,6 @@ async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game
         invited=invited,
         lapses=call.parts.lobby.limits.kept_seconds if invited else None,
         asked_by=(player or 0) if invited else None,
+        max_plies=call.parts.limits.max_plies,
     )
-    game = make_game(created)
-    if not isinstance(game, ChessGame):
-        return game, [created]
-    return game, [created, *await _in_steps(load_moves(game, pgn.moves))]
-
-
-async def _in_steps(steps: Generator[None, None, _T]) -> _T:
-    """Run a generator to its end, letting the others run after each step."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            result: _T = stop.value
-            return result
-        await trio.lowlevel.checkpoint()
+    return make_game(created), [created]

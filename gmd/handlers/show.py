@@ -21,7 +21,7 @@ async def find(game_id: int, player: int | None, call: Call) -> Table:
     :raises NoSuchGame: there is none.
     :raises Unauthorized: the player may not be acted for.
     """
-    table = call.table = call.parts.arbiter.at_hand(game_id) or await call.parts.arbiter.table(game_id)
+    table = call.table = call.parts.arbiter.at_hand(game_id) or await call.parts.arbiter.table(game_id, call.peer)
     authorise(player, call)
     if table.game.clock is not None:
         call.parts.arbiter.look(table, call.arrived)

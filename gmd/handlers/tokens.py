@@ -46,6 +46,6 @@ async def made_before(token: TokenUse, name: str | None, call: Call) -> Table | 
         message = f"token: {quote(name)} was used for another game ({game_id}), asked for with other fields"
         raise BadRequest(message)
     try:
-        return await call.parts.arbiter.table(game_id)
+        return await call.parts.arbiter.table(game_id, call.peer)
     except NoSuchGame:
         return None  # pruned in this very moment, and its token with it

@@ -43,7 +43,7 @@ async def wait(request: Wait, call: Call) -> Answer:
         return answer
     if request.game_id is None:
         return Answer(StateReply(id=echo_id(request), state=None))
-    return _show(request, await call.parts.arbiter.table(request.game_id), player, call)
+    return _show(request, await call.parts.arbiter.table(request.game_id, call.peer), player, call)
 
 
 async def _patiently(look: Look, watching: AbstractContextManager[Bell], request: Wait, call: Call) -> Answer | None:
@@ -94,7 +94,7 @@ async def _as_player(
 ) -> tuple[Look, AbstractContextManager[Bell]]:
     """Due is the first game where the player is to act, or that is over."""
     for game_id in game_ids:  # all of them first: a refused request starts no clock
-        table = await call.parts.arbiter.table(game_id)
+        table = await call.parts.arbiter.table(game_id, call.peer)
         authorise(player, call)
         _seats(request, table.game, player)
     for game_id in game_ids:
@@ -102,7 +102,7 @@ async def _as_player(
 
     async def look() -> Answer | None:
         for game_id in game_ids:
-            table = await call.parts.arbiter.table(game_id)
+            table = await call.parts.arbiter.table(game_id, call.peer)
             if table.game.over or any(map(table.game.may_act, _seats(request, table.game, player))):
                 return _show(request, table, player, call)
         return None
@@ -129,7 +129,7 @@ async def _as_spectator(
 
     async def look() -> Answer | None:
         for game_id in game_ids:
-            table = await call.parts.arbiter.table(game_id)
+            table = await call.parts.arbiter.table(game_id, call.peer)
             if table.game.over or (request.ply is not None and table.game.now.ply > request.ply):
                 return _show(request, table, None, call)
         return None

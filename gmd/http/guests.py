@@ -46,10 +46,19 @@ class Guest:
         :param hears: whether the player counts as being there by this, which starts the game's clock.
         :raises Refused: the reply is an error.
         """
+        return await self.door.ask(Authority.CLIENT, kind, fields, self._sender(hears))
+
+    async def ask_encoded(self, kind: str, **fields: Any) -> bytes:
+        """The same without counting as being there, as JSON: for whoever wants only a part of a large reply.
+
+        :raises Refused: the reply is an error.
+        """
+        return await self.door.ask_encoded(Authority.CLIENT, kind, fields, self._sender(hears=False))
+
+    def _sender(self, hears: bool) -> Sender:
         account = self.account
         proof = None if account is None or account.key is None else Proof(account.player, account.key)
-        sender = Sender(proof, self.peer, self.arrived, hears)
-        return await self.door.ask(Authority.CLIENT, kind, fields, sender)
+        return Sender(proof, self.peer, self.arrived, hears)
 
 
 #: The type of a handler's parameter ``guest``.

@@ -10,6 +10,7 @@ from msgspec import Struct
 from gm_protocol.errors import NotAvailable, TooMany
 from gmd.arbiter import Arbiter
 from gmd.games.commands import CallOff
+from gmd.games.events import FORMER_MAX_PLIES
 from gmd.players.registry import Registry
 
 from .book import Book
@@ -24,12 +25,14 @@ class LobbyLimits(Struct, frozen=True, kw_only=True):
     :ivar kept_seconds: how long one does that ``new_game`` has made, for a player who need not be here.
     :ivar out: how many of an inviter's may wait for answers at a time.
     :ivar received: how many may wait for one player's answer at a time.
+    :ivar max_plies: after how many plies the games that are made are drawn.
     """
 
     seconds: float
     kept_seconds: float
     out: int
     received: int
+    max_plies: int = FORMER_MAX_PLIES
 
 
 class Admission:

@@ -189,7 +189,7 @@ class Lobby:
         :raises LogFailed: it could not be written; there is no such game.
         """
         versions = self._version(offer.white), self._version(offer.black)
-        game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions)
+        game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions, self.limits.max_plies)
         return await _durably(self.open(game, events, offer.token, peer))
 
     def open(

@@ -44,12 +44,15 @@ class Offer(Struct, frozen=True):
         return [color for color, player in seats if player != self.by]
 
 
-def make(offer: Offer, drawn: int, lapses: float, versions: tuple[int, int]) -> tuple[Game, list[AnyEvent]]:
+def make(
+    offer: Offer, drawn: int, lapses: float, versions: tuple[int, int], max_plies: int
+) -> tuple[Game, list[AnyEvent]]:
     """The game, its events applied, and these events. Nobody else knows of it yet.
 
     :param drawn: the Chess960 start number, where the terms name none.
     :param lapses: the seconds in which the invited have to answer.
     :param versions: of White's and Black's bots, as they are now.
+    :param max_plies: after how many plies it is drawn.
     :raises gm_protocol.errors.GmError: the terms contradict each other, or cannot be played.
     """
     created = Created(
@@ -61,5 +64,6 @@ def make(offer: Offer, drawn: int, lapses: float, versions: tuple[int, int]) -> 
         lapses=lapses,
         ranked=offer.ranked,
         versions=versions if offer.ranked else (0, 0),
+        max_plies=max_plies,
     )
     return make_game(created), [created]

@@ -9,7 +9,7 @@ from functools import cache
 from typing import cast
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from .base import PLAYER_NAME_RULE
 from .choices import choices_at
@@ -22,6 +22,10 @@ MAX_FIELDS = 64
 MAX_WORD = 32
 #: Unknown fields that are compared with a missing one: a comparison takes ten microseconds.
 MAX_UNKNOWN = 8
+
+#: Bytes of a request beside its PGN: more than any needs. Reading a mebibyte of fields or of numbers would
+#: hold everybody up for twenty milliseconds.
+MAX_BESIDE_PGN = 131_072
 
 _request_decoder = msgspec.json.Decoder(AnyRequest)
 _object_decoder = msgspec.json.Decoder(dict[str, Raw])
@@ -41,6 +45,17 @@ CLOCK_SHAPES = (
 _SECRET = re.compile(rf'"(?:{"|".join(sorted(SECRET_FIELDS))})"')
 
 encode = _encoder.encode
+
+
+class _Outline(Struct):
+    """Of a large request, what decides whether it is read: its PGN, and what its refusal is to repeat."""
+
+    kind: Raw = Raw(b"")
+    id: Raw = Raw(b"null")
+    pgn: Raw = Raw(b"")
+
+
+_outline_decoder = msgspec.json.Decoder(_Outline)
 
 
 class InvalidRequest(Exception):
@@ -70,6 +85,8 @@ def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:
     try:
         if not body.isascii():
             body.decode()  # msgspec does not look into the fields it skips
+        if len(body) > MAX_BESIDE_PGN:
+            _refuse_large(body)
         try:
             request: AnyRequest = _request_decoder.decode(body)
         except msgspec.ValidationError:
@@ -83,6 +100,25 @@ def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:
     except msgspec.DecodeError as error:
         raise InvalidRequest(BadJson(f"the message is not JSON: {error}")) from None
     return request
+
+
+def _refuse_large(body: bytes) -> None:
+    """Refuse a large request that is not large by its PGN.
+
+    :raises InvalidRequest: it is not.
+    """
+    try:
+        outline = _outline_decoder.decode(body)
+    except msgspec.ValidationError:  # it is no object, which is said elsewhere
+        return
+    text = bytes(memoryview(outline.pgn)[:1]) == b'"'  # any other value of it is as bad as all else
+    beside = len(body) - (len(outline.pgn) if text else 0)
+    if beside > MAX_BESIDE_PGN:
+        fields = {"id": outline.id} | ({"kind": outline.kind} if outline.kind else {})
+        request_id = _request_id(fields)
+        kind = _kind(fields, request_id)
+        error = BadRequest(f"the message has {beside} bytes beside its pgn, and may have {MAX_BESIDE_PGN}")
+        raise InvalidRequest(error, kind, request_id)
 
 
 def _decode_carefully(body: bytes) -> AnyRequest:

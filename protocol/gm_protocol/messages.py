@@ -210,6 +210,8 @@ class Limits(Struct, kw_only=True, frozen=True):
     max_wait_games: int
     max_games_page: int
     max_plies: int
+    max_pgn: int
+    max_work_per_minute: int | None
     idle_seconds: float
     frame_seconds: float
     start_seconds: float

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from gm_protocol.errors import BadPosition, BadRequest, GmError
 from gm_protocol.messages import ClockOption, NewGame
-from gmd.games.chess import MAX_PLIES, ChessGame
+from gmd.games.chess import ChessGame
 from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, Sense
-from gmd.games.events import AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
+from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
 from gmd.games.game import Outcome
 from gmd.games.position import pack, settled, unpack
 from gmd.games.rbc import PASS, MoveMade, RbcGame
@@ -223,14 +223,14 @@ def test_limits() -> None:
     assert (game.over, game.now.termination) == (True, "draw_fifty_moves")
 
 
-def test_no_game_is_longer_than_the_servers_limit() -> None:
+def test_a_game_whose_creation_names_no_limit_is_drawn_after_12000_plies() -> None:
     game = new_game(reversible_moves=None)
-    for _ in range(MAX_PLIES - 1):
+    for _ in range(FORMER_MAX_PLIES - 1):
         game.apply(Sensed(None))
         game.apply(Moved(PASS))
     assert not game.over
     play(game, PASS)
-    assert (game.now.ply, game.now.termination) == (MAX_PLIES, "draw_move_limit")
+    assert (game.now.ply, game.now.termination) == (FORMER_MAX_PLIES, "draw_move_limit")
     assert game.recon.win_reason == WinReason.TURN_LIMIT
 
 

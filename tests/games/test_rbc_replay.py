@@ -14,6 +14,7 @@ from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, RunOut, Sense
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Outcome
+from gmd.games.notation import run_through
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
@@ -96,7 +97,7 @@ def everything(game: RbcGame) -> list[Any]:
         [msgspec.json.encode(game_state(game, game.now, 0.25, viewer, brief=False)) for viewer in Viewer],
         [actions(game, viewer) for viewer in Viewer],
         game.standing(),
-        history(game) if game.over else game.taken_moves,
+        run_through(history(game)) if game.over else game.taken_moves,
     ]
 
 

@@ -16,6 +16,7 @@ from gmd.games.chess import ChessGame, load_moves
 from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, RunOut
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Outcome
+from gmd.games.notation import run_through
 from gmd.games.setup import resolve
 from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
 from gmd.log.memory import MemoryLog
@@ -112,7 +113,7 @@ def everything(game: ChessGame) -> list[Any]:
         None if game.clock is None else [game.clock.left(seat) for seat in chess.COLORS],
         msgspec.json.encode(game_state(game, game.now, 0.25, Viewer.NOBODY, brief=False)),
         msgspec.json.encode(game.standing()),
-        history(game),
+        run_through(history(game)),
         [actions(game, VIEWER_IN[seat]) for seat in chess.COLORS],
     ]
 

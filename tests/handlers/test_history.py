@@ -202,8 +202,8 @@ async def test_a_history_loads_again_as_the_same_game() -> None:
 async def test_long_movetext_is_wrapped_at_80_columns() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
-        await client.new_game(pgn="Nf3 Nf6 Ng1 Ng8 " * 3_000)
+        await client.new_game(pgn="Nf3 Nf6 Ng1 Ng8 " * 500)
         history = await client.ask("history", game_id=1)
-        assert len(history["moves"]) == 12_000
+        assert len(history["moves"]) == 2_000
         assert max(map(len, history["pgn"].splitlines())) <= 80
-        assert len(list(read(history["pgn"]).mainline_moves())) == 12_000
+        assert len(list(read(history["pgn"]).mainline_moves())) == 2_000

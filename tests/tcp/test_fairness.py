@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from contextlib import suppress
-from types import FrameType
+import json
 from typing import Any
 
 import pytest
 import trio
 
-from gm_protocol.codec import InvalidRequest, decode_request
+from gm_protocol.codec import MAX_BESIDE_PGN, InvalidRequest, decode_request
+from gm_protocol.errors import BadPgn
+from gm_protocol.messages import GameFromPgn, Ping
+from gmd.games.notation import MAX_TAG, read_pgn, run_through
 from gmd.tcp.session import BATCH
 from tests.helpers import Client, Json, connected, memory_daemon, running_daemon
+from tests.work import calls_during, calls_of_steps
 
 MEBIBYTE = 1 << 20
 #: Room for a text of a mebibyte, also where JSON escapes every other byte of it.
 MAX_MESSAGE = 2 * MEBIBYTE
+#: Plies up to which such a text is loaded.
+PLIES = 12_000
+#: Calls of functions in one step of reading, of some hundred tokens.
+CALLS_A_STEP = 10_000
 #: How often somebody else must get a turn at the least while such a text is read: every few milliseconds.
 TURNS = 50
 
@@ -51,6 +56,17 @@ LARGE = {
 REFUSED = {
     "open variations": "1. e4 " + filled("("),
     "games": filled("e4 * "),
+    "words": filled("(a) ") + filled("a", 1_000),
+}
+#: As large, and refused at once: what has no end in sight is none of PGN.
+ENDLESS = {
+    "word": "1. " + filled("a"),
+    "number": filled("1"),
+    "dots": filled("."),
+    "marks": "1. e4 " + filled("!"),
+    "tag": f'[A "{filled("b")}"] 1. e4',
+    "escapes in a tag": f'[A "{filled(chr(92) + chr(34))}"] 1. e4',
+    "quotes in a tag": f'[A "{filled(chr(34) + " ")}] 1. e4',
 }
 
 
@@ -69,7 +85,8 @@ async def ping_until(client: Client, done: trio.Event) -> int:
 
 async def pings_during(pgn: str) -> tuple[Json, int]:
     """The reply to a PGN, and how many pings on another connection were answered before it."""
-    async with memory_daemon(max_message=MAX_MESSAGE) as daemon:
+    async with memory_daemon(max_message=MAX_MESSAGE, max_pgn=MAX_MESSAGE, max_plies=PLIES) as daemon:
+        daemon.arbiter.bench.slice_seconds = 0.0  # as on a machine that is very slow
         loader, other = await daemon.connect(), await daemon.connect()
         done = trio.Event()
         replies: list[Any] = []
@@ -88,7 +105,7 @@ async def pings_during(pgn: str) -> tuple[Json, int]:
 async def test_reading_a_large_pgn_lets_others_in_between(name: str) -> None:
     reply, answered = await pings_during(LARGE[name])
     assert reply["error"] is None
-    assert reply["state"]["ply_index"] == (12_000 if "plies" in name else 1)
+    assert reply["state"]["ply_index"] == (PLIES if "plies" in name else 1)
     assert answered >= TURNS
 
 
@@ -99,9 +116,32 @@ async def test_refusing_one_does_too(name: str) -> None:
     assert answered >= TURNS
 
 
+@pytest.mark.parametrize("name", ENDLESS)
+def test_what_has_no_end_in_sight_is_refused_without_looking_for_one(name: str) -> None:
+    """Its rest is not even looked at: the refusal is the same whatever stands there."""
+    text = ENDLESS[name]
+    kept = text[: MAX_TAG + 100]
+    refusals = [refusal_of(kept + "\n" + "x" * size) for size in (0, 1_000)]
+    assert refusals == [refusal_of(text)] * 2
+    assert "line 1" in refusals[0]
+
+
+def refusal_of(text: str) -> str:
+    with pytest.raises(BadPgn) as refused:
+        run_through(read_pgn(text, PLIES))
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("name", [*LARGE, *REFUSED])
+def test_no_step_of_reading_a_pgn_looks_at_more_than_some_tokens(name: str) -> None:
+    """Its work is counted in calls, which are the same on every machine."""
+    steps = read_pgn((LARGE | REFUSED)[name][: MEBIBYTE // 4], PLIES)
+    assert max(calls_of_steps(steps)) < CALLS_A_STEP
+
+
 async def test_a_ping_sent_behind_a_large_pgn_is_answered_before_it() -> None:
     async with (
-        running_daemon(max_message=MAX_MESSAGE) as daemon,
+        running_daemon(max_message=MAX_MESSAGE, max_pgn=MAX_MESSAGE, max_plies=PLIES) as daemon,
         connected(daemon) as loader,
         connected(daemon) as other,
     ):
@@ -153,7 +193,8 @@ async def test_a_request_of_many_fields_is_refused_without_going_through_them(fi
 async def test_slow_requests_of_a_pipeline_are_no_batch() -> None:
     """A batch ends by the time it took, too: others are answered between two long histories."""
     async with running_daemon() as daemon, connected(daemon) as slow, connected(daemon) as other:
-        await slow.new_game(pgn="Nf3 Nf6 Ng1 Ng8 " * 3_000)
+        daemon.arbiter.bench.slice_seconds = 0.0
+        await slow.new_game(pgn="Nf3 Nf6 Ng1 Ng8 " * 500)
         answered = 0
 
         async def read() -> None:
@@ -169,18 +210,36 @@ async def test_slow_requests_of_a_pipeline_are_no_batch() -> None:
             assert answered < BATCH
 
 
-def calls_during(function: Callable[[], object]) -> int:
-    """How many calls of Python functions and built-ins it takes until the function ends or raises."""
-    calls = 0
+LARGE_BESIDE = ",".join(["1"] * 70_000)
 
-    def count(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
 
-    sys.setprofile(count)
-    try:
-        with suppress(InvalidRequest):
-            function()
-    finally:
-        sys.setprofile(None)
-    return calls
+@pytest.mark.parametrize(
+    "fields",
+    [
+        f'"kind":"wait","any":true,"except":[{LARGE_BESIDE}]',
+        f'"kind":"wait","game_ids":[{LARGE_BESIDE},"x"]',
+        f'"kind":"ping","x":[{LARGE_BESIDE}]',
+        f'"kind":"new_game","pgn":[{LARGE_BESIDE}]',
+        f'"kind":"new_game","pgn":"1. e4","x":[{LARGE_BESIDE}]',
+    ],
+)
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_request_that_is_large_and_not_by_its_pgn_is_refused(fields: str, strict: bool) -> None:
+    body = f'{{"id":7,{fields}}}'.encode()
+    with pytest.raises(InvalidRequest) as caught:
+        decode_request(body, strict=strict)
+    beside = len(body) - (len('"1. e4"') if '"pgn":"' in fields else 0)
+    assert str(caught.value) == f"the message has {beside} bytes beside its pgn, and may have {MAX_BESIDE_PGN}"
+    assert (caught.value.error.code, caught.value.id) == ("bad_request", 7)
+    assert caught.value.kind == json.loads(body)["kind"]
+
+
+def test_a_request_may_be_large_by_its_pgn_and_as_large_as_that_beside_it() -> None:
+    body = json.dumps({"kind": "game_from_pgn", "player_white": 1, "player_black": 2, "pgn": "x" * MEBIBYTE}).encode()
+    assert isinstance(decode_request(body), GameFromPgn)
+    head = b'{"kind":"ping","x":"'
+    fits = head + b"x" * (MAX_BESIDE_PGN - len(head) - 2) + b'"}'
+    assert len(fits) == MAX_BESIDE_PGN
+    assert isinstance(decode_request(fits), Ping)
+    with pytest.raises(InvalidRequest):
+        decode_request(fits.replace(b"xx", b"xxx", 1))

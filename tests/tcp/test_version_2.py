@@ -20,6 +20,8 @@ async def test_hello_says_what_the_server_is_and_can() -> None:
         "idle_timeout": 60.0,
         "frame_timeout": 20.0,
         "start_timeout": 10.0,
+        "max_pgn": 5_000,
+        "max_work_per_minute": 700,
     }
     async with running_daemon(**settings) as daemon, connected(daemon, hello=False) as client:
         reply = await client.ask("hello", protocol=2, client="test/1")
@@ -31,7 +33,9 @@ async def test_hello_says_what_the_server_is_and_can() -> None:
                 "max_wait_seconds": 5.5,
                 "max_wait_games": 100,
                 "max_games_page": 100,
-                "max_plies": 12_000,
+                "max_plies": 2_000,
+                "max_pgn": 5_000,
+                "max_work_per_minute": 700,
                 "idle_seconds": 60.0,
                 "frame_seconds": 20.0,
                 "start_seconds": 10.0,

@@ -13,6 +13,9 @@ from chess import BLACK, WHITE, Color, Move, Piece, Square
 from .board import ReconBoard
 from .tables import Cell
 
+#: Turns done again between two yields: some hundred microseconds.
+TURNS_A_STEP = 8
+
 
 class WinReason(Enum):
     """Why a game ended, in ``reconchess.WinReason``'s words."""
@@ -94,29 +97,31 @@ class History:
         """
         return json.dumps(self._as_reconchess(white_name, black_name))
 
+    def end(self) -> dict[str, Any]:
+        """How it ended, as reconchess has it."""
+        reason = self.win_reason and {"type": "WinReason", "value": self.win_reason.name}
+        return {"winner_color": self.winner, "win_reason": reason}
+
     def _as_reconchess(self, white_name: str | None, black_name: str | None) -> dict[str, Any]:
-        kept: dict[str, dict[bool, list[Any]]] = {name: {WHITE: [], BLACK: []} for name in _COLUMNS}
+        kept: dict[str, dict[bool, list[Any]]] = {name: {WHITE: [], BLACK: []} for name in COLUMNS}
         for color, turn, seen, before, after in self.replay():
-            capture = turn.capture_square
-            row = (turn.sense, _shown(seen), _move(turn.requested), _move(turn.taken), capture, before, after)
-            for name, value in zip(_COLUMNS, row, strict=True):
+            for name, value in zip(COLUMNS, row(turn, seen, before, after), strict=True):
                 kept[name][color].append(value)
         for square in self.unfinished:
             board = self.board()
             kept["senses"][board.turn].append(square)
-            kept["sense_results"][board.turn].append(_shown(_window(board, square)))
+            kept["sense_results"][board.turn].append(shown(window_of(board, square)))
         return {
             "type": "GameHistory",
             "white_name": white_name,
             "black_name": black_name,
             **{name: {"true": column[WHITE], "false": column[BLACK]} for name, column in kept.items()},
-            "winner_color": self.winner,
-            "win_reason": self.win_reason and {"type": "WinReason", "value": self.win_reason.name},
+            **self.end(),
         }
 
 
 #: What ``reconchess.GameHistory`` keeps of each side's turns.
-_COLUMNS = (
+COLUMNS = (
     "senses",
     "sense_results",
     "requested_moves",
@@ -127,11 +132,19 @@ _COLUMNS = (
 )
 
 
-def _window(board: ReconBoard, square: Square | None) -> list[Cell]:
+def row(turn: Turn, seen: list[Cell], before: str, after: str) -> tuple[Any, ...]:
+    """A turn's values, as reconchess saves them, in the order of :data:`COLUMNS`."""
+    capture = turn.capture_square
+    return turn.sense, shown(seen), _move(turn.requested), _move(turn.taken), capture, before, after
+
+
+def window_of(board: ReconBoard, square: Square | None) -> list[Cell]:
+    """What a sense shows; nothing where nothing is sensed."""
     return [] if square is None else board.window(square)
 
 
-def _shown(cells: list[Cell]) -> list[tuple[Square, dict[str, str] | None]]:
+def shown(cells: list[Cell]) -> list[tuple[Square, dict[str, str] | None]]:
+    """What a sense showed, as reconchess saves it."""
     return [(square, _piece(piece)) for square, piece in cells]
 
 

@@ -10,7 +10,7 @@ Programs that know chess only read such a PGN up to the first move that chess fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 
 import chess
 from chess import BB_SQUARES, Bitboard, Color, Move
@@ -19,7 +19,7 @@ from gm_protocol.errors import BadPgn, quote
 from gmd.games.notation import read_pgn
 
 from .board import ReconBoard
-from .history import History, Turn
+from .history import TURNS_A_STEP, History, Turn
 
 #: The Variant tag.
 VARIANT = "Reconnaissance blind chess"
@@ -30,6 +30,16 @@ _LETTERS = ["", "", "N", "B", "R", "Q", "K"]
 def movetext(history: History) -> str:
     """The moves with their numbers and comments, without tags and result, in one line."""
     return " ".join(_words(history))
+
+
+def movetext_steps(history: History) -> Generator[None, None, str]:
+    """The same in steps: it yields after every few turns."""
+    words: list[str] = []
+    for number, word in enumerate(_words(history), 1):
+        words.append(word)
+        if number % TURNS_A_STEP == 0:
+            yield
+    return " ".join(words)
 
 
 def _words(history: History) -> Iterator[str]:

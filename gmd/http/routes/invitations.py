@@ -14,7 +14,7 @@ from gm_protocol.messages import ClockOption
 from gm_protocol.options import ClockText
 from gmd.http.backend import Backend, FromDaemon
 from gmd.http.claims import Taken
-from gmd.http.guests import FromGuest, connection_of
+from gmd.http.guests import FromGuest, Guest, connection_of
 from gmd.http.refusals import UNAUTHORIZED, Unusual, documented, documented_with_body
 from gmd.http.seat import GameId, check_id
 from gmd.local import Refused
@@ -97,7 +97,7 @@ async def listed(guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> 
     found = [invitation.game_id for invitation in await backend.parts.lobby.listed(player)]
     found = [game_id for game_id in found if guest.claims.admits(player, game_id, connection)]
     for game_id in guest.claims.offered(player, connection):
-        if await _is_played(backend, game_id, player, if_over=True):
+        if await _is_played(backend, game_id, guest, if_over=True):
             guest.claims.forget(player, game_id)
         else:
             found.append(game_id)
@@ -126,7 +126,7 @@ async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon, r
     player, connection, claims = guest.player.player, connection_of(request), guest.claims
     try:
         check_id(invitation_id)
-        if not claims.holds(player, invitation_id, connection) and await _is_played(backend, invitation_id, player):
+        if not claims.holds(player, invitation_id, connection) and await _is_played(backend, invitation_id, guest):
             raise Taken(invitation_id)
         with claims.accepting(player, invitation_id, connection):
             if not claims.is_made(player, invitation_id):
@@ -152,19 +152,19 @@ async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
     return Done()
 
 
-async def _is_played(backend: Backend, game_id: int, player: int, *, if_over: bool = False) -> bool:
-    """Whether a player has been heard from in a game.
+async def _is_played(backend: Backend, game_id: int, guest: Guest, *, if_over: bool = False) -> bool:
+    """Whether a guest has been heard from in a game.
 
     :param if_over: what to say of a game that is over, or not there any more.
     :raises NoSuchGame: there is none of that id, unless ``if_over`` answers for it.
     """
     try:
-        game = (await backend.parts.arbiter.table(game_id)).game
+        game = (await backend.parts.arbiter.table(game_id, guest.peer)).game
     except NoSuchGame:
         if if_over:
             return True
         raise
-    return if_over if game.over else any(game.heard[seat] for seat in game.seats(player))
+    return if_over if game.over else any(game.heard[seat] for seat in game.seats(guest.player.player))
 
 
 def _of_invitation(refusal: GmError | Refused) -> GmError | Refused:

@@ -1,0 +1,54 @@
+"""A game of reconnaissance blind chess as reconchess saves it, made in steps.
+
+:meth:`~gmd.games.recon.history.History.to_json` makes the same at once, for programs that have the time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+
+import msgspec
+from chess import BLACK, WHITE, Color, Square
+
+from .recon.board import ReconBoard
+from .recon.history import COLUMNS, TURNS_A_STEP, History, row, shown, window_of
+from .recon.tables import Cell
+
+_encode = msgspec.json.Encoder().encode
+
+
+def record_steps(history: History, white_name: str, black_name: str) -> Generator[None, None, bytes]:
+    """The JSON of ``to_json`` without spaces; it yields after every few turns.
+
+    A turn's values are encoded as it is done again, so that no step encodes the whole game.
+    """
+    kept: dict[str, dict[bool, list[bytes]]] = {name: {WHITE: [], BLACK: []} for name in COLUMNS}
+    for number, (color, turn, seen, before, after) in enumerate(history.replay(), 1):
+        for name, value in zip(COLUMNS, row(turn, seen, before, after), strict=True):
+            kept[name][color].append(_encode(value))
+        if number % TURNS_A_STEP == 0:
+            yield
+    for color, square, seen in (yield from _unfinished(history)):
+        kept["senses"][color].append(_encode(square))
+        kept["sense_results"][color].append(_encode(shown(seen)))
+    names = f'"white_name":{json.dumps(white_name)},"black_name":{json.dumps(black_name)}'
+    parts = [f'{{"type":"GameHistory",{names}'.encode()]
+    for name, sides in kept.items():
+        parts.append(b'"%b":{"true":[%b]' % (name.encode(), b",".join(sides[WHITE])))
+        yield
+        parts.append(b'"false":[%b]}' % b",".join(sides[BLACK]))
+        yield
+    return b",".join([*parts, _encode(history.end())[1:]])
+
+
+def _unfinished(history: History) -> Generator[None, None, list[tuple[Color, Square | None, list[Cell]]]]:
+    """The senses of a turn whose move has not been made: whose, where, and what they saw."""
+    if not history.unfinished:
+        return []
+    board = ReconBoard(history.start_fen)
+    for number, turn in enumerate(history.turns, 1):
+        board.push(turn.taken, turn.capture_square)
+        if number % TURNS_A_STEP == 0:
+            yield
+    return [(board.turn, square, window_of(board, square)) for square in history.unfinished]

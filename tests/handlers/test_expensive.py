@@ -1,0 +1,124 @@
+"""Expensive requests give way to others, and have a price. Nothing is timed: slices of work are counted."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+
+from gm_protocol.messages import NewGame
+from gmd.budget import Budget
+from gmd.daemon import Daemon
+from gmd.games.events import AnyEvent, Created, Ended, Moved, Sensed
+from gmd.games.setup import resolve
+from gmd.games.variants import make_game
+from tests.helpers import Client, connected, running_daemon
+
+#: Plies of a long game here, and histories asked for at once.
+PLIES = 400
+MANY = 100
+SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
+
+
+def long_game(plies: int = PLIES) -> list[AnyEvent]:
+    """A game of rbc in which both go to and fro until White resigns."""
+    asked = NewGame(player_white=1, player_black=2, variant="rbc", clock=None, reversible_moves=None)
+    options = resolve(asked, {}, 0, strict=True)
+    events: list[AnyEvent] = [Created(1, 2, options, "2026-11-22T00:00:00Z")]
+    for ply in range(plies):
+        events += [Sensed(27), Moved(SHUFFLE[ply % 4])]
+    return [*events, Ended("resignation_white", 0.0, "white", "resignation_white")]
+
+
+async def put_in(daemon: Daemon, events: list[AnyEvent]) -> int:
+    """Take a game in as its events make it; its id, once it is durable."""
+    created = events[0]
+    assert isinstance(created, Created)
+    game = make_game(created)
+    for event in events[1:]:
+        game.apply(event)
+    table = daemon.arbiter.open(game, events, None)
+    if table.commit is not None:
+        await table.commit.wait()
+    return game.id
+
+
+@asynccontextmanager
+async def step_by_step() -> AsyncIterator[Daemon]:
+    """A daemon whose long work gives way at every step: as on a machine that is very slow."""
+    async with running_daemon() as daemon:
+        daemon.arbiter.bench.slice_seconds = 0.0
+        yield daemon
+
+
+async def ask_history(daemon: Daemon, game_id: int, answered: list[int]) -> None:
+    async with connected(daemon) as client:
+        reply = await client.ask("history", game_id=game_id)
+        assert len(reply["moves"]) == PLIES
+        answered.append(game_id)
+
+
+async def test_a_move_is_made_while_a_hundred_histories_are_asked_for() -> None:
+    answered: list[int] = []
+    async with step_by_step() as daemon, connected(daemon, player=7) as honest:
+        game = (await honest.new_game(7, 8))["game_id"]
+        games = [await put_in(daemon, long_game()) for _ in range(MANY)]
+        bench = daemon.arbiter.bench
+        async with trio.open_nursery() as nursery:
+            for game_id in games:
+                nursery.start_soon(ask_history, daemon, game_id, answered)
+            while bench.slices < 10:
+                await trio.lowlevel.checkpoint()
+            before = bench.slices
+            reply = await honest.ask("move", game_id=game, move="e4")
+            slices = bench.slices - before
+        assert reply["error"] is None
+        assert len(answered) == MANY
+        assert slices < 50, "a few turns of the loop go by until a move is answered, and a slice in each"
+
+
+async def test_a_history_is_made_in_steps_and_a_kept_one_at_once() -> None:
+    async with step_by_step() as daemon, connected(daemon) as client:
+        game_id = await put_in(daemon, long_game())
+        bench = daemon.arbiter.bench
+        first = await client.ask("history", game_id=game_id)
+        assert bench.slices >= PLIES // 8
+        before = bench.slices
+        assert await client.ask("history", game_id=game_id) == first
+        assert bench.slices == before
+
+
+async def test_loading_a_long_game_lets_others_in_between() -> None:
+    async with step_by_step() as daemon, connected(daemon) as client:
+        game_id = await put_in(daemon, long_game())
+        shown = await client.ask("state", game_id=game_id)
+        daemon.arbiter._shelf.drop(game_id)
+        before = daemon.arbiter.bench.slices
+        assert await client.ask("state", game_id=game_id) == shown
+        assert daemon.arbiter.bench.slices - before > 2 * PLIES
+
+
+async def used_up(client: Client, kind: str, **fields: object) -> None:
+    """See to it that a request is refused as too many."""
+    reply = await client.ask(kind, **fields)
+    assert reply["code"] == "too_many"
+    assert reply["error"].startswith("max_work_per_minute: 1 milliseconds of processor time from this ")
+    assert reply["retry_after"] >= 1
+
+
+async def test_who_has_used_up_the_budget_gets_no_history_and_no_pgn_and_plays_on() -> None:
+    async with running_daemon() as daemon, connected(daemon, player=1) as client:
+        game_id = await put_in(daemon, long_game())
+        mine = (await client.new_game())["game_id"]
+        daemon.arbiter.bench.budget = Budget(1)
+        assert (await client.ask("history", game_id=game_id))["error"] is None
+        await used_up(client, "history", game_id=mine)
+        await used_up(client, "game_from_pgn", player_white=1, player_black=2, pgn="1. e4")
+        await used_up(client, "new_game", player_white=1, player_black=2, pgn="1. e4")
+        assert (await client.ask("history", game_id=game_id))["error"] is None  # it is kept, and costs nothing
+        assert (await client.ask("move", game_id=mine, move="e4"))["error"] is None
+        assert (await client.ask("new_game", player_white=1, player_black=2))["error"] is None
+        daemon.arbiter._shelf.drop(game_id)
+        assert (await client.ask("state", game_id=game_id))["error"] is None  # a game is loaded even so
+        assert (await daemon.ask("history", game_id=mine))["error"] is None  # the program itself has no address

@@ -1,0 +1,33 @@
+"""HTTP's histories go the way of TCP's: kept, in steps, and paid for."""
+
+from __future__ import annotations
+
+import json
+
+from gmd.budget import Budget
+from tests.helpers import connected
+from tests.http.helpers import http_daemon
+
+PASSWORD = "correct horse battery staple"
+
+
+async def test_a_history_over_http_is_tcps_and_is_refused_where_the_budget_is_used_up() -> None:
+    async with http_daemon() as (daemon, client), connected(daemon) as session:
+        me = await session.ask("register", name="ann", password=PASSWORD)
+        rbc = {"variant": "rbc", "white": me["player"], "player": me["player"], "key": me["key"]}
+        games = [(await session.new_game(**rbc))["game_id"] for _ in range(2)]
+        for game_id in games:
+            await session.ask("end_game", game_id=game_id, player=2, termination="resignation_black")
+        daemon.arbiter.bench.budget = Budget(1)
+        path = "/api/games/{}/game_history"
+        first = await client.get(path.format(games[0]), auth=("ann", PASSWORD))
+        assert first.status_code == 200
+        told = await session.ask("history", game_id=games[0])
+        assert json.dumps(first.json()["game_history"]) == json.dumps(told["history"])
+        assert (told["history"]["white_name"], told["history"]["black_name"]) == ("ann", "2")
+        daemon.arbiter.bench.budget.charge("127.0.0.1:1", 1.0)
+        refused = await client.get(path.format(games[1]), auth=("ann", PASSWORD))
+        assert refused.status_code == 503  # which reconchess's client tries again
+        assert int(refused.headers["retry-after"]) > 60_000
+        again = await client.get(path.format(games[0]), auth=("ann", PASSWORD))
+        assert again.content == first.content

@@ -1,0 +1,189 @@
+"""Long work is done a slice at a time, in a fair order, and is paid for. Nothing here is timed: turns are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from functools import partial
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from gm_protocol.errors import TooMany
+from gmd.budget import PERIOD, Budget, Workbench
+from gmd.config import Config
+from gmd.limits import DEFAULT_MAX_WORK, max_work_of
+
+ONE, OTHER = "10.0.0.1:1", "10.0.0.2:1"
+
+
+class Turns(trio.abc.Instrument):
+    """Counts the turns of the loop."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def before_io_wait(self, timeout: float) -> None:
+        self.count += 1
+
+
+def steps(number: int, log: list[str], name: str = "") -> Generator[None, None, str]:
+    """Work of so many steps, each of which writes its name down."""
+    for _ in range(number):
+        log.append(name)
+        yield
+    return f"{name} done"
+
+
+async def work(bench: Workbench, peer: str, number: int, log: list[str], name: str) -> None:
+    async with bench.place(peer):
+        assert await bench.run(steps(number, log, name), peer) == f"{name} done"
+
+
+async def test_the_loop_has_a_turn_for_others_between_any_two_slices_however_many_addresses_work() -> None:
+    bench, turns, log = Workbench(slice_seconds=0), Turns(), list[str]()
+    trio.lowlevel.add_instrument(turns)
+    async with trio.open_nursery() as nursery:
+        for address in range(50):
+            nursery.start_soon(work, bench, f"10.0.0.{address}:1", 10, log, str(address))
+    trio.lowlevel.remove_instrument(turns)
+    assert len(log) == 500
+    assert bench.slices == 550  # each work's last slice finds that nothing is left
+    assert turns.count >= bench.slices
+
+
+async def test_addresses_take_turns_and_the_work_of_one_queues_behind_itself() -> None:
+    bench, log = Workbench(slice_seconds=0), list[str]()
+    async with trio.open_nursery() as nursery:
+        for number in range(100):
+            nursery.start_soon(work, bench, f"10.0.0.1:{number}", 5, log, "greedy")
+        nursery.start_soon(work, bench, OTHER, 5, log, "modest")
+    last = max(at for at, name in enumerate(log) if name == "modest")
+    assert last <= 12, "five steps each, by turns, and what was begun before"
+
+
+async def test_a_slice_takes_as_many_steps_as_fit() -> None:
+    bench, log = Workbench(slice_seconds=3600.0), list[str]()
+    await work(bench, ONE, 1_000, log, "all")
+    assert bench.slices == 1
+
+
+async def test_what_work_raises_comes_out_and_leaves_the_place_free() -> None:
+    def failing() -> Generator[None, None, None]:
+        yield
+        raise ValueError("no")
+
+    bench = Workbench(slice_seconds=0)
+    with pytest.raises(ValueError, match="no"):
+        async with bench.place(ONE):
+            await bench.run(failing(), ONE)
+    await work(bench, ONE, 1, [], "next")
+
+
+async def test_work_that_is_cancelled_leaves_its_place_to_the_next() -> None:
+    bench, log = Workbench(slice_seconds=0), list[str]()
+    async with trio.open_nursery() as nursery:
+        with trio.CancelScope() as scope:
+            nursery.start_soon(partial(cancelled_after, scope, log, 3))
+            await work(bench, ONE, 1_000, log, "long")
+        assert scope.cancelled_caught
+        await work(bench, ONE, 2, log, "next")
+    assert log[-2:] == ["next", "next"]
+    assert len(log) < 20
+
+
+async def cancelled_after(scope: trio.CancelScope, log: list[str], number: int) -> None:
+    while len(log) < number:
+        await trio.lowlevel.checkpoint()
+    scope.cancel()
+
+
+async def test_who_has_used_up_the_budget_is_refused_and_told_when_to_come_back(autojump_clock: MockClock) -> None:
+    budget = Budget(6_000)
+    budget.check(ONE)
+    budget.charge(ONE, 2.0)
+    budget.check(ONE)
+    budget.charge(ONE, 2.0)  # more than is left to a connection, which has half
+    with pytest.raises(TooMany) as refused:
+        budget.check(ONE)
+    assert str(refused.value) == (
+        "max_work_per_minute: 3000 milliseconds of processor time from this connection are used up; try again later"
+    )
+    assert refused.value.retry_after == 21.0  # a second too much, of which a minute gives back three; and a millisecond
+    budget.check("10.0.0.1:2")
+    budget.charge("10.0.0.1:2", 2.5)
+    with pytest.raises(TooMany) as refused:
+        budget.check("10.0.0.1:3")
+    assert str(refused.value) == (
+        "max_work_per_minute: 6000 milliseconds of processor time from this address are used up; try again later"
+    )
+    assert refused.value.retry_after == 6.0
+    budget.check(OTHER)
+    await trio.sleep(5)
+    with pytest.raises(TooMany):
+        budget.check("10.0.0.1:3")
+    await trio.sleep(1)
+    budget.check("10.0.0.1:3")
+    await trio.sleep(PERIOD)
+    budget.check(ONE)
+
+
+async def test_who_comes_from_nowhere_has_no_budget() -> None:
+    budget = Budget(1)
+    budget.charge("", 1_000.0)
+    budget.check("")
+
+
+async def test_work_is_charged_to_who_asked_for_it_and_paid_work_is_refused_when_its_turn_comes() -> None:
+    def busy() -> Generator[None, None, None]:
+        for _ in range(100):
+            sum(range(10_000))
+            yield
+
+    bench = Workbench(Budget(2), slice_seconds=0)
+    done: list[str] = []
+    refused: list[str] = []
+
+    async def ask(peer: str) -> None:
+        try:
+            async with bench.place(peer, paid=True):
+                await bench.run(busy(), peer)
+        except TooMany:
+            refused.append(peer)
+        else:
+            done.append(peer)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(5):
+            nursery.start_soon(ask, f"10.0.0.1:{number}")
+        nursery.start_soon(ask, OTHER)
+        nursery.start_soon(ask, "")
+        nursery.start_soon(ask, "")
+    assert len(refused) == 4
+    assert len(done) == 4
+    assert {OTHER, ""} <= set(done)
+    async with bench.place("10.0.0.1:9"):  # what is not paid is charged, and never refused
+        await bench.run(busy(), "10.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("settings", "local", "limit"),
+    [
+        ({}, True, None),
+        ({}, False, DEFAULT_MAX_WORK),
+        ({"http": True}, True, None),
+        ({"http": True, "http_host": "::1"}, True, None),
+        ({"http": True, "http_host": "0.0.0.0"}, True, DEFAULT_MAX_WORK),
+        ({"http": True, "http_host": "localhost"}, True, None),
+        ({"http": True, "http_host": "gmd.example"}, True, DEFAULT_MAX_WORK),
+        ({"http": False, "http_host": "0.0.0.0"}, True, None),
+        ({"http": True, "trusted_proxies": "127.0.0.1"}, True, DEFAULT_MAX_WORK),
+        ({"max_work_per_minute": 7}, True, 7),
+        ({"max_work_per_minute": 7}, False, 7),
+    ],
+)
+def test_there_is_a_limit_where_strangers_come_in_or_one_is_set(
+    settings: dict[str, Any], local: bool, limit: int | None
+) -> None:
+    assert max_work_of(Config(**settings), local=local) == limit

@@ -1,0 +1,65 @@
+"""Histories of finished games are kept, up to so many bytes; of games that are on, or not durable, nothing is."""
+
+from __future__ import annotations
+
+from gmd.games.notation import run_through
+from gmd.games.views import History
+from gmd.histories import EncodedHistory, Histories, encoded
+from gmd.log.interface import Pruned
+from tests.helpers import connected, memory_daemon, running_daemon
+
+MOVES = ["e2e4", "e7e5"]
+
+
+def history(pgn: str) -> EncodedHistory:
+    def steps():  # type: ignore[no-untyped-def]
+        yield
+        return History(pgn, MOVES)
+
+    return run_through(encoded(steps()))
+
+
+def test_a_history_counts_its_bytes() -> None:
+    assert history("é").size == len('"é"'.encode()) + len('["e2e4","e7e5"]')
+
+
+def test_the_bytes_kept_are_bounded_and_what_was_asked_for_longest_ago_goes_first() -> None:
+    one = history("x" * 983)
+    assert one.size == 1_000
+    kept = Histories(max_bytes=3_000)
+    for game_id in (1, 2, 3):
+        kept.keep(game_id, one)
+    assert (len(kept), kept.size) == (3, 3_000)
+    assert kept.find(1) is one
+    kept.keep(4, one)
+    assert (kept.find(2), kept.find(1), kept.size) == (None, one, 3_000)
+    kept.keep(4, history("y" * 1_983))
+    assert (len(kept), kept.size) == (2, 3_000)
+    kept.keep(5, history("z" * 5_000))
+    assert (len(kept), kept.size) == (0, 0)
+    kept.forget(5)
+
+
+async def test_the_history_of_a_game_that_is_on_is_not_kept() -> None:
+    async with running_daemon() as daemon, connected(daemon) as client:
+        game_id = (await client.new_game())["game_id"]
+        histories = daemon.local._parts.histories
+        assert (await client.ask("history", game_id=game_id))["moves"] == []
+        await client.play(game_id, "e4")
+        assert (await client.ask("history", game_id=game_id))["moves"] == ["e2e4"]
+        assert len(histories) == 0
+        await client.ask("end_game", game_id=game_id, player=1, termination="resignation_white")
+        replies = [await client.ask("history", game_id=game_id) for _ in range(2)]
+        assert replies[0] == replies[1]
+        assert len(histories) == 1
+
+
+async def test_a_history_goes_with_its_game() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        game_id = (await client.new_game())["game_id"]
+        await client.ask("end_game", game_id=game_id, player=1, termination="resignation_white")
+        await client.ask("history", game_id=game_id)
+        assert len(daemon.parts.histories) == 1
+        daemon.arbiter.forget(Pruned(game_id, [1, 2]))
+        assert len(daemon.parts.histories) == 0
