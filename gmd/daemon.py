@@ -25,8 +25,10 @@ from gmd.log.directory import DataError
 from gmd.log.interface import EventLog, LogFailed
 from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
+from gmd.memory_ledger import MemoryLedger, MemoryLimits
 from gmd.metrics import Metrics
 from gmd.parts import Parts
+from gmd.patience import Patience
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
 from gmd.players.registry import Registry
@@ -66,6 +68,7 @@ class Daemon:
     :ivar certificate: its TLS, if it has any.
     :ivar certificates: all that it uses, HTTP's own among them, each once.
     :ivar metrics: what it has counted.
+    :ivar memory: what its connections hold.
     :ivar addresses: the (host, port) pairs it listens on.
     :ivar local: answers :meth:`ask`.
     :ivar http: its HTTP side; None where it has none.
@@ -86,6 +89,7 @@ class Daemon:
         self.gate = parts.gate
         self.lobby = parts.lobby
         self.metrics = parts.metrics
+        self.memory = parts.memory
         self.spectators = parts.spectators
         self.doorkeeper = doorkeeper
         self.certificate = certificate
@@ -346,8 +350,28 @@ def parts_of(
 
     :param local: whether nobody but this machine's own users can reach the daemon.
     """
-    spectators, limits = spectators_of(config, local=local), limits_of(config)
-    return Parts(arbiter, gate, lobby, ranked, limits, metrics, spectators, config.require_registration)
+    return Parts(
+        arbiter,
+        gate,
+        lobby,
+        ranked,
+        limits_of(config),
+        metrics,
+        spectators_of(config, local=local),
+        MemoryLedger(memory_limits_of(config, local=local)),
+        Patience(config.frame_timeout, config.min_read_rate),
+        config.require_registration,
+    )
+
+
+def memory_limits_of(config: Config, *, local: bool) -> MemoryLimits:
+    """How much clients may make the daemon hold: half of what it may fill, the other half being games.
+
+    :param local: whether nobody but this machine's own users can reach the daemon: all of them have one address.
+    """
+    total = config.max_memory // 2
+    share = config.max_memory_per_address or (total if local else total // 8)
+    return MemoryLimits(total, share)
 
 
 def spectators_of(config: Config, *, local: bool) -> Spectators:

@@ -55,6 +55,15 @@ class Proxies:
                 break
         return f"{found}:0"
 
+    def client_of(self, client: tuple[str, int] | None) -> str:
+        """Whose a connection is, as host:port; empty where it is a proxy's, and so many clients'.
+
+        :param client: the other end of the connection.
+        """
+        if client is None or (self._networks and self._trusted(_address(client[0]))):
+            return ""
+        return f"{client[0]}:{client[1]}"
+
     def _trusted(self, address: _Address | None) -> bool:
         return address is not None and any(address in network for network in self._networks)
 

@@ -13,10 +13,13 @@ from hypercorn.typing import ASGIFramework
 
 from gm_protocol.messages import Limits
 from gmd.logger import get_logger
+from gmd.memory_ledger import MemoryLedger
+from gmd.patience import Patience
 from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .connection import PIECE, Connection
-from .errors import encoded
+from .errors import whole_response
+from .peers import Proxies
 from .shortcut import Shortcut
 
 logger = get_logger(__name__)
@@ -38,9 +41,24 @@ class HttpServer:
     hypercorn's own server does neither, and it waits without end for a client that takes nothing.
     """
 
-    def __init__(self, limits: Limits, max_connections: int, certificate: Certificate | None = None) -> None:
-        """:param certificate: puts TLS on every connection."""
+    def __init__(
+        self,
+        limits: Limits,
+        max_connections: int,
+        memory: MemoryLedger,
+        patience: Patience,
+        proxies: Proxies,
+        certificate: Certificate | None = None,
+    ) -> None:
+        """:param memory: where connections account for what they hold.
+        :param patience: how long a client may take over a response.
+        :param proxies: whose connections are many clients'.
+        :param certificate: puts TLS on every connection.
+        """
         self._limits = limits
+        self._memory = memory
+        self._patience = patience
+        self._proxies = proxies
         self._certificate = certificate
         self._max_connections = max_connections
         self._connections: set[Connection] = set()
@@ -113,7 +131,18 @@ class HttpServer:
         app: ASGIFramework,
         shortcut: Shortcut | None,
     ) -> None:
-        connection = Connection(stream, transport, app, shortcut, self._config, self._context, self._limits)
+        connection = Connection(
+            stream,
+            transport,
+            app,
+            shortcut,
+            self._config,
+            self._context,
+            self._limits,
+            self._memory,
+            self._patience,
+            self._proxies,
+        )
         self._connections.add(connection)
         try:
             await connection.run()
@@ -185,23 +214,11 @@ class HttpServer:
 def _turned_away(limit: int) -> bytes:
     """The response to a connection that finds no room."""
     sentence = f"http_max_connections: {limit} of {limit} are open; try again later"
-    body = encoded(503, sentence, RETRY_AFTER)
-    return _response("503 Service Unavailable", body, f"retry-after: {RETRY_AFTER}\r\n")
-
-
-def _response(status: str, body: bytes, headers: str = "") -> bytes:
-    """A whole response behind which the connection is closed."""
-    head = (
-        f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n"
-        f"content-length: {len(body)}\r\n{headers}connection: close\r\n\r\n"
-    )
-    return head.encode() + body
+    return whole_response(503, sentence, RETRY_AFTER)
 
 
 #: The response to what is sent without TLS where this port has it.
-_NOT_TLS = _response(
-    "400 Bad Request", encoded(400, "this port speaks TLS, and what came is not: the address begins with https://")
-)
+_NOT_TLS = whole_response(400, "this port speaks TLS, and what came is not: the address begins with https://")
 
 
 def _hypercorn_config() -> HypercornConfig:

@@ -65,7 +65,10 @@ class HttpService:
         #: Its TLS, if it has any.
         self.certificate = certificate
         self._lag = parts.metrics.loop_lag
-        self._server = HttpServer(parts.limits, config.http_max_connections, certificate)
+        proxies = Proxies.parse(config.trusted_proxies)
+        self._server = HttpServer(
+            parts.limits, config.http_max_connections, parts.memory, parts.patience, proxies, certificate
+        )
         backend = Backend(
             parts=parts,
             game_port=game_port,
@@ -73,7 +76,7 @@ class HttpService:
             http_port=self._server,
             door=door,
             credentials=Credentials(parts.gate),
-            proxies=Proxies.parse(config.trusted_proxies),
+            proxies=proxies,
             claims=Claims(parts.limits.start_seconds),
             metrics_token=config.metrics_token,
         )

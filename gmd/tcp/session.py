@@ -11,7 +11,7 @@ from time import perf_counter
 import trio
 
 from gm_protocol.codec import InvalidRequest, decode_request
-from gm_protocol.errors import BadFrame, GmError, ShuttingDown
+from gm_protocol.errors import BadFrame, GmError, ShuttingDown, TooMany
 from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
 from gmd.handlers import dispatch
@@ -31,8 +31,13 @@ BATCH_SECONDS = 0.002
 #: What ends a version 1 session; and one that does not come to an end of its own.
 ANSWERED = "answered"
 CUT_OFF = "cut_off"
+#: And one whose client does not take its replies.
+STALLED = "stalled"
+#: Bytes of replies after which a batch is over, and which may be held, or not taken, while requests behind them are
+#: answered: a connection makes the server hold this much, and one reply more.
+MAX_REPLY_BYTES = 65_536
 #: Batches of replies that may be held until what they show is durable, while requests behind them are answered. More
-#: would not fit into one commit any better, and each may be some hundred kilobytes.
+#: would not fit into one commit any better.
 MAX_HELD = 4
 #: Requests in a row that came alone, each while no reply was held, after which the next ones are taken to do so too. A
 #: client that plays several games over its connection soon sends two within the time of a commit; until then, what was
@@ -80,7 +85,9 @@ class Session:
         self._receiving: trio.CancelScope | None = None
         self._bell: Bell | None = None  # of the wait under way
         self._singles = 0  # requests in a row that came alone, and whose replies were held
-        self._outbox = Outbox(stream, parts.limits.frame_seconds, self._interrupt, self._call)
+        self._account = parts.memory.open(peer, self._cut_off)
+        self._cut: TooMany | None = None  # why it was cut off, once it was
+        self._outbox = Outbox(stream, parts.patience, self._interrupt, self._call, self._account)
         self.opened = self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 
@@ -125,7 +132,16 @@ class Session:
         They refer to it. A version 1 session is one request long, and the garbage collector, which would have to find
         them, took a tenth of its time.
         """
-        del self._call, self._outbox
+        del self._account, self._call, self._outbox
+
+    def _cut_off(self, why: TooMany) -> None:
+        """Let go of all bytes, and end: they are too many."""
+        self._cut = why
+        self._decoder.clear()
+        self._outbox.abandon()
+        if self._bell is not None:
+            self._bell.interrupt()
+        self._interrupt()
 
     def _interrupt(self) -> None:
         """Stop waiting for bytes: there is something to do."""
@@ -136,7 +152,7 @@ class Session:
         """Converse until either side ends it, or the peer has its last reply.
 
         :raises trio.BrokenResourceError: the peer is gone.
-        :raises trio.TooSlowError: the peer reads nothing.
+        :raises trio.TooSlowError: the peer is too slow, or was cut off in the middle of a reply.
         """
         try:
             try:
@@ -145,7 +161,11 @@ class Session:
                 self.ended_by = error.code
                 self._outbox.put_last_words(dispatch.broken_off(error, self._call))
             await self._outbox.drain()
+        except trio.TooSlowError:
+            self.ended_by = STALLED if self._cut is None else self._cut.code
+            raise
         finally:
+            self._account.close()
             self._call.leave()
             self._outbox.close()
 
@@ -154,8 +174,12 @@ class Session:
 
         :raises BadFrame: nothing more can be read.
         :raises ShuttingDown: the server stops inside a frame.
+        :raises TooMany: it was cut off.
+        :raises trio.TooSlowError: so it was, in the middle of a reply.
         """
         while True:
+            if self._cut is not None:
+                raise self._cut if self._outbox.is_whole else trio.TooSlowError
             if self._outbox.blocked:
                 await self._outbox.send()
             body = self._decoder.next_frame()
@@ -180,7 +204,7 @@ class Session:
         """
         replies: list[bytes] = []
         held: list[Held] = []
-        answered = self._metrics.answered
+        answered, size = self._metrics.answered, 0
         deadline = perf_counter() + BATCH_SECONDS
         try:
             while body is not None:
@@ -199,20 +223,25 @@ class Session:
                     else:
                         dispatch.count(request, code, self._call)
                     replies.append(reply)
-                if self.version == 1 or len(replies) >= BATCH or perf_counter() > deadline:
+                    size += len(reply)
+                if self._is_enough(len(replies), size) or perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
             self._note_begun()
             self._outbox.put(replies, held)
         waiting = len(self._outbox)
-        if waiting > MAX_HELD:
+        if waiting > MAX_HELD or self._outbox.size > MAX_REPLY_BYTES:
             await self._outbox.drain()
         elif waiting and self._asks_singly(len(replies)):
             await self._outbox.drain()
             self._take_at_hand()
         elif self._decoder.ready:
             await trio.lowlevel.checkpoint()
+
+    def _is_enough(self, replies: int, size: int) -> bool:
+        """Whether a batch of so many replies, with so many bytes, is to be sent."""
+        return self.version == 1 or replies >= BATCH or size > MAX_REPLY_BYTES or self._cut is not None
 
     def _asks_singly(self, requests: int) -> bool:
         """Whether the client, with replies of a batch held, is to be listened to only when it has them.
@@ -249,7 +278,7 @@ class Session:
         with trio.CancelScope(deadline=deadline) as self._receiving:
             await self._take_bytes()
         timed_out, self._receiving = self._receiving.cancelled_caught, None
-        if not timed_out or self._stopping or self._outbox.blocked:
+        if not timed_out or self._stopping or self._outbox.blocked or self._cut is not None:
             return True
         if in_frame:
             seconds = self._limits.frame_seconds
@@ -282,12 +311,14 @@ class Session:
             self.bytes_in += len(data)
             self._metrics.bytes_in += len(data)
             self._decoder.feed(data)
+            self._account.hold_requests(self._decoder.held)
             self._begun = self._read_at if self._begun is None else self._begun
         else:
             self._ended = True
 
     def _note_begun(self) -> None:
         """What is left behind the frames that were taken came with the bytes last read."""
+        self._account.hold_requests(self._decoder.held)
         self._begun = self._read_at if self._decoder.pending else None
 
     def _frame_deadline(self) -> float:
