@@ -64,8 +64,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
     # Ten thousand idle sessions cost some 70 MB, 280 under TLS; beyond that an operator should mean it.
     max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
-    # Half of it is the games', a hundred thousand small ones; half the connections', of which most hold next to nothing.
-    # With the program itself, ten thousand sessions and the caches of positions a daemon stays below 1 GiB.
+    # Half is the games', sixty thousand small ones; half the connections', of which most hold next to nothing. With
+    # the program itself, ten thousand sessions and the caches of positions a daemon stays below 1 GiB.
     max_memory: Annotated[
         int,
         Meta(

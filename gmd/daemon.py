@@ -168,7 +168,7 @@ async def open_daemon(
         operator_listener(data_directory(config.data)) as operator,
         closing(gate_of(config, log)) as gate,
     ):
-        arbiter = Arbiter(log, config.start_timeout, config.idle_games)
+        arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
         lobby = lobby_of(config, arbiter, gate)
         ranked = ranked_of(config, arbiter, gate, lobby)
         GameLines(arbiter, gate.registry)

@@ -22,10 +22,13 @@ from gm_protocol.state import CALLED_OFF, Phase, Termination
 from .chess import MAX_PLIES
 from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
-from .game import Game, Outcome, Snapshot, seat_name
+from .game import GAME_BYTES, Game, Outcome, Snapshot, seat_name
 from .position import pack
 from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
 from .recon.pgn import san
+
+#: Bytes of a turn (measured; see ``tests/games/test_sizes.py``).
+TURN_BYTES = 190
 
 #: UCI's null move: a pass.
 PASS = Move.null().uci()
@@ -110,6 +113,10 @@ class RbcGame(Game):
     def taken_moves(self) -> list[str]:
         """What became of each turn's move, in UCI; 0000 for nothing."""
         return [PASS if turn.taken is None else turn.taken.uci() for turn in self.recon.turns]
+
+    @property
+    def estimated_bytes(self) -> int:
+        return GAME_BYTES + TURN_BYTES * self.recon.ply
 
     # --- Deciding -----------------------------------------------------------------------------------------------
 
