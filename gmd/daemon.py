@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from gm_protocol.messages import Limits
+from gmd.allocator import give_memory_back
 from gmd.arbiter import Arbiter
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.game_lines import GameLines
@@ -407,7 +408,11 @@ def limits_of(config: Config) -> Limits:
 
 
 def prepare_process() -> None:
-    """Make this process a server's: as many descriptors as it may have, and a garbage collector that seldom looks."""
+    """Make this process a server's.
+
+    It gets as many descriptors as it may have, a garbage collector that seldom looks, and gives memory back.
+    """
+    give_memory_back()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     gc.collect()
