@@ -126,6 +126,18 @@ def _short_frames(address: Address, http_address: Address) -> None:
     _Crowd(address, 5_000, (MEBIBYTE).to_bytes(4, "big") + b" " * (MEBIBYTE - 10)).run()
 
 
+def _small_frames(address: Address, http_address: Address) -> None:
+    """As many connections as there may be, each with as much as counts as nothing, and more and more."""
+    _Crowd(address, 9_900, (20_000).to_bytes(4, "big") + b" " * 19_990).run()
+
+
+def _large_pgns(address: Address, http_address: Address) -> None:
+    """Whole requests that take their time: PGNs of a mebibyte, all at once."""
+    moves = "1. e4 " + "(1. d4 (1. c4 " * 30_000 + "))" * 30_000 + " e5" + " {} " * 100_000
+    request = {"kind": "game_from_pgn", "player_white": 1, "player_black": 2, "pgn": moves, "brief": True}
+    _Crowd(address, 3_000, frame(request)).run()
+
+
 def _slow_readers(address: Address, http_address: Address) -> None:
     """Those who ask for 64 long states, and read 150 kB every 20 seconds."""
     game_id = _long_game(address, 4_000)
@@ -178,6 +190,8 @@ def _load_game(connection: socket.socket, plies: int, *, first: bool) -> int:
 #: Every attack, by its name.
 ATTACKS: dict[str, Attack] = {
     "short frames": _attack(_short_frames),
+    "small frames": _attack(_small_frames),
+    "large PGNs": _attack(_large_pgns),
     "slow readers": _attack(_slow_readers),
     "half bodies": _attack(_half_bodies),
     "unread responses": _attack(_unread_responses),

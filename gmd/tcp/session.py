@@ -16,6 +16,7 @@ from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
+from gmd.log.interface import Commit
 from gmd.parts import Parts
 from gmd.players.presence import Visit
 from gmd.turns import EndsShown
@@ -36,6 +37,8 @@ STALLED = "stalled"
 #: Bytes of replies after which a batch is over, and which may be held, or not taken, while requests behind them are
 #: answered: a connection makes the server hold this much, and one reply more.
 MAX_REPLY_BYTES = 65_536
+#: Bytes from which a request counts on while it is answered, for that may take long.
+LARGE_REQUEST = 65_536
 #: Batches of replies that may be held until what they show is durable, while requests behind them are answered. More
 #: would not fit into one commit any better.
 MAX_HELD = 4
@@ -87,6 +90,7 @@ class Session:
         self._singles = 0  # requests in a row that came alone, and whose replies were held
         self._account = parts.memory.open(peer, self._cut_off)
         self._cut: TooMany | None = None  # why it was cut off, once it was
+        self._answering: trio.CancelScope | None = None  # a large request
         self._outbox = Outbox(stream, parts.patience, self._interrupt, self._call, self._account)
         self.opened = self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
@@ -139,6 +143,8 @@ class Session:
         self._cut = why
         self._decoder.clear()
         self._outbox.abandon()
+        if self._answering is not None:
+            self._answering.cancel()
         if self._bell is not None:
             self._bell.interrupt()
         self._interrupt()
@@ -201,6 +207,7 @@ class Session:
         """Answer a request and those waiting behind it; their replies are sent once they may leave.
 
         :raises BadFrame: there is no frame behind it; what came before has been answered.
+        :raises TooMany: it was cut off.
         """
         replies: list[bytes] = []
         held: list[Held] = []
@@ -215,7 +222,10 @@ class Session:
                     replies, held = [], []
                     await self._outbox.drain()
                 if request is not None:
-                    reply, commit, code = await dispatch.answer(request, self._call)
+                    if len(body) < LARGE_REQUEST:
+                        reply, commit, code = await dispatch.answer(request, self._call)
+                    else:
+                        reply, commit, code = await self._answer_large(request, len(body))
                     if commit is not None and not commit.done:
                         held.append(Held(len(replies), request, commit, code))
                     elif code is None:
@@ -238,6 +248,19 @@ class Session:
             self._take_at_hand()
         elif self._decoder.ready:
             await trio.lowlevel.checkpoint()
+
+    async def _answer_large(self, request: AnyRequest, size: int) -> tuple[bytes, Commit | None, str | None]:
+        """Answer a request of so many bytes, which others may not have room for.
+
+        :raises TooMany: it was cut off.
+        """
+        with trio.CancelScope() as self._answering:
+            self._account.hold_requests(size + self._decoder.held)
+            answered = await dispatch.answer(request, self._call)
+        self._answering = None
+        if self._cut is not None:
+            raise self._cut
+        return answered
 
     def _is_enough(self, replies: int, size: int) -> bool:
         """Whether a batch of so many replies, with so many bytes, is to be sent."""

@@ -204,6 +204,22 @@ async def test_a_wait_behind_which_too_much_comes_is_cut_off() -> None:
         assert await client.closed()
 
 
+async def test_a_large_request_counts_while_it_is_answered_and_others_may_end_it() -> None:
+    pgn = "{} " * 100_000 + "1. e4"
+    async with memory_daemon(max_memory=MAX_MEMORY) as daemon, trio.open_nursery() as nursery:
+        client, other = await daemon.connect(), await daemon.connect()
+        await client.send({"kind": "new_game", "player_white": 1, "player_black": 2, "pgn": pgn})
+        while daemon.parts.memory.held < len(pgn):
+            await trio.lowlevel.checkpoint()
+        nursery.start_soon(other.send_bytes, short_frame(250_000))
+        assert (await client.receive())["code"] == "too_many"
+        assert await client.closed()
+        await other.send_bytes(b" " * 10)
+        assert await other.receive() == {"error": None}
+        assert (await other.ask("state", game_id=1))["code"] == "no_such_game"
+        assert daemon.parts.memory.held == 0
+
+
 async def reads(client: Client, size: int, seconds: float) -> int:
     """Read so many bytes, then pause, until the end; how much that was."""
     received = 0
