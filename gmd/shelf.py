@@ -38,7 +38,8 @@ class Table:
     """A game being played, and what this process knows of it beside its events."""
 
     __slots__ = (
-        *("commit", "counted", "game", "look_at", "opened", "sensed", "seq", "since", "size", "told", "turned"),
+        *("__weakref__", "commit", "counted", "game", "look_at", "opened", "sensed", "seq", "since", "size"),
+        *("told", "turned"),
     )
 
     def __init__(self, game: Game, seq: int, opened: float) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,26 @@ async def test_a_session_that_idles_keeps_no_game_in_memory() -> None:
             assert (await client.ask(kind, game_id=1))["error"] is None
         (session,) = daemon.doorkeeper._sessions
         assert session._call.table is None
+
+
+async def test_an_end_that_nobody_acknowledges_keeps_no_game_in_memory_and_can_still_be_acknowledged(
+    tmp_path: Path,
+) -> None:
+    """A client that has always begun another frame acknowledges nothing, however many ends it is shown."""
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store, max_memory=MAX_MEMORY) as daemon:
+            client, player = await daemon.connect(), await daemon.connect(player=2)
+            await client.new_game()
+            await client.ask("end_game", game_id=1, player=1, termination="resignation_white")
+            assert (await player.ask("state", game_id=1))["state"]["termination"] == "resignation_white"
+            game = weakref.ref(daemon.arbiter.at_hand(1))
+            assert game() is not None
+            await long_games(client, GAMES)
+            gc.collect()
+            assert game() is None
+            assert await player.ask("ping") == {"error": None}  # which shows that it has the reply before
+            while 1 in await daemon.arbiter.log.due(2):  # as long as that is being written
+                await wait_all_tasks_blocked()
 
 
 def is_in_memory(daemon: MemoryDaemon, game_id: int) -> bool:
