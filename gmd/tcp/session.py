@@ -219,7 +219,7 @@ class Session:
                 if isinstance(request, Wait):
                     self._note_begun()
                     self._outbox.put(replies, held)
-                    replies, held = [], []
+                    replies, held, size = [], [], 0
                     await self._outbox.drain()
                 if request is not None:
                     if len(body) < LARGE_REQUEST:
@@ -234,7 +234,7 @@ class Session:
                         dispatch.count(request, code, self._call)
                     replies.append(reply)
                     size += len(reply)
-                if self._is_enough(len(replies), size) or perf_counter() > deadline:
+                if self.version == 1 or len(replies) >= BATCH or size > MAX_REPLY_BYTES or perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
@@ -261,10 +261,6 @@ class Session:
         if self._cut is not None:
             raise self._cut
         return answered
-
-    def _is_enough(self, replies: int, size: int) -> bool:
-        """Whether a batch of so many replies, with so many bytes, is to be sent."""
-        return self.version == 1 or replies >= BATCH or size > MAX_REPLY_BYTES or self._cut is not None
 
     def _asks_singly(self, requests: int) -> bool:
         """Whether the client, with replies of a batch held, is to be listened to only when it has them.
