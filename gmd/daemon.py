@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -13,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from gm_protocol.messages import Limits
-from gmd.allocator import give_memory_back
 from gmd.arbiter import Arbiter
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.game_lines import GameLines
@@ -26,7 +23,7 @@ from gmd.log.directory import DataError
 from gmd.log.interface import EventLog, LogFailed
 from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
-from gmd.memory_ledger import MemoryLedger, MemoryLimits
+from gmd.memory_ledger import MemoryLedger, memory_limits_of
 from gmd.metrics import Metrics
 from gmd.parts import Parts
 from gmd.patience import Patience
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
 
 logger = get_logger(__name__)
 
-#: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
-GC_THRESHOLD = 50_000
 #: Seconds that HTTP requests in hand have once the sessions have ended: each takes a moment, and five are promised.
 HTTP_STOP_SECONDS = 0.25
 
@@ -365,16 +360,6 @@ def parts_of(
     )
 
 
-def memory_limits_of(config: Config, *, local: bool) -> MemoryLimits:
-    """How much clients may make the daemon hold: half of what it may fill, the other half being games.
-
-    :param local: whether nobody but this machine's own users can reach the daemon: all of them have one address.
-    """
-    total = config.max_memory // 2
-    share = config.max_memory_per_address or (total if local else total // 8)
-    return MemoryLimits(total, share)
-
-
 def spectators_of(config: Config, *, local: bool) -> Spectators:
     """Who may watch live games in full.
 
@@ -405,16 +390,3 @@ def limits_of(config: Config) -> Limits:
         max_invitations=config.max_invitations,
         max_invitations_per_minute=config.max_invitations_per_minute,
     )
-
-
-def prepare_process() -> None:
-    """Make this process a server's.
-
-    It gets as many descriptors as it may have, a garbage collector that seldom looks, and gives memory back.
-    """
-    give_memory_back()
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 20, 100)

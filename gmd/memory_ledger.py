@@ -15,6 +15,7 @@ from msgspec import Struct
 from gm_protocol.errors import TooMany
 
 from .addresses import source_of
+from .config import Config
 from .logger import get_logger
 
 logger = get_logger(__name__)
@@ -37,6 +38,16 @@ class MemoryLimits(Struct, frozen=True):
 
     total: int
     per_address: int
+
+
+def memory_limits_of(config: Config, *, local: bool) -> MemoryLimits:
+    """How much clients may make the daemon hold: half of what it may fill, the other half being games.
+
+    :param local: whether nobody but this machine's own users can reach the daemon: all of them have one address.
+    """
+    total = config.max_memory // 2
+    share = config.max_memory_per_address or (total if local else total // 8)
+    return MemoryLimits(total, share)
 
 
 #: Called when a connection is cut off: it is to let go of all that it holds, now, and to end.
