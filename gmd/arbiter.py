@@ -16,7 +16,7 @@ from gmd.games.events import AnyEvent, Sensed
 from gmd.games.game import Game, Outcome
 from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.logger import get_logger
-from gmd.shelf import Shelf, Table, Turned
+from gmd.shelf import DEFAULT_BYTES, Shelf, Table, Turned
 from gmd.turns import Turns
 from gmd.watchers import Watchers
 
@@ -32,10 +32,16 @@ class Arbiter:
     """Every change of every game goes through here. Times are trio's (:func:`trio.current_time`), in seconds."""
 
     def __init__(
-        self, log: EventLog, start_seconds: float, idle_seconds: float, bench: Workbench | None = None
+        self,
+        log: EventLog,
+        start_seconds: float,
+        idle_seconds: float,
+        games_bytes: int = DEFAULT_BYTES,
+        bench: Workbench | None = None,
     ) -> None:
         """:param start_seconds: how long a seat of a game with a clock may stay unheard.
         :param idle_seconds: how long a game that nobody asks for stays in memory, or twice that.
+        :param games_bytes: how much memory games may take; beyond that idle ones are let go of earlier.
         :param bench: where games are loaded, and other long work is done.
         """
         self.bench = bench or Workbench()
@@ -48,7 +54,7 @@ class Arbiter:
         self._delays: dict[int, float] = {}
         #: The games that could not be written since they last could; and how long the loading was put off, if it was.
         self._lost: dict[int, float] = {}
-        self._shelf = Shelf(log, self.bench, self._resume)
+        self._shelf = Shelf(log, self.bench, self._resume, games_bytes)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
         #: Games to be loaded for their clocks' sake.
@@ -66,6 +72,11 @@ class Arbiter:
     def games_in_memory(self) -> int:
         """How many games it holds."""
         return len(self._shelf)
+
+    @property
+    def games_bytes(self) -> int:
+        """How many bytes these take, more or less."""
+        return self._shelf.bytes
 
     async def start(self) -> None:
         """Let the clocks of all games in the log run, from now: what time has passed while nobody served is forgiven.
@@ -182,6 +193,8 @@ class Arbiter:
             self._lose(table)
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
         table.seq += len(events)
+        if table.seq >= table.look_at:
+            self._shelf.weigh(table)
         if commit.done:
             if self._lost:
                 self._lost.pop(game.id, None)
@@ -349,9 +362,14 @@ class Arbiter:
         self._retries.clear(game_id)
         self._wanted.send_nowait(game_id)
 
-    def _is_needed(self, table: Table) -> bool:
-        """Whether a game is to stay in memory though nobody has asked for it of late."""
-        return table.commit is not None or table.sensed is not None or self.watchers.watched(table.game.id)
+    def _is_needed(self, table: Table, is_crowded: bool) -> bool:
+        """Whether a game is to stay in memory though nobody has asked for it of late.
+
+        One that somebody waits for does while there is room: it is loaded again when there is something to look at.
+        """
+        if table.commit is not None or table.sensed is not None:
+            return True
+        return not is_crowded and self.watchers.watched(table.game.id)
 
 
 def _when_due(game: Game) -> Command:

@@ -98,6 +98,35 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ]
         | None
     ) = None
+    # Half is the games', sixty thousand small ones; half the connections', of which most hold next to nothing. With
+    # the program itself, ten thousand sessions and the caches of positions a daemon stays below 1 GiB.
+    max_memory: Annotated[
+        int,
+        Meta(
+            ge=1 << 20, description="Bytes that games, requests on their way and replies not taken may fill in memory."
+        ),
+    ] = 512 << 20
+    # Behind one address may be a class: 32 MiB are as many requests of the largest size on their way at a time.
+    max_memory_per_address: (
+        Annotated[
+            int,
+            Meta(
+                ge=1 << 16,
+                description="Bytes of requests on their way, and of replies not taken, that connections from one "
+                "address may hold; without this, a sixteenth of max_memory, or where only this machine can reach the "
+                "daemon, half of it.",
+            ),
+        ]
+        | None
+    ) = None
+    # Any connection of today has more. A client that stalls has frame_timeout; this bounds how long one that trickles
+    # makes the daemon keep a long reply.
+    min_read_rate: Annotated[
+        int,
+        Meta(
+            ge=1, description="Bytes a second that a client must take of a long reply, once frame_timeout has passed."
+        ),
+    ] = 16_384
     idle_timeout: Annotated[
         float, Meta(gt=0, le=MAX_SECONDS, description="Seconds a session may be silent while nothing is asked.")
     ] = 3600.0

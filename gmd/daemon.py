@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
@@ -26,8 +24,10 @@ from gmd.log.directory import DataError
 from gmd.log.interface import EventLog, LogFailed
 from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
+from gmd.memory_ledger import MemoryLedger, memory_limits_of
 from gmd.metrics import Metrics
 from gmd.parts import Parts
+from gmd.patience import Patience
 from gmd.places import share_of
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
@@ -45,8 +45,6 @@ from gmd.web import Web, opened_web
 
 logger = get_logger(__name__)
 
-#: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
-GC_THRESHOLD = 50_000
 #: Seconds that HTTP requests in hand have once the sessions have ended: each takes a moment, and five are promised.
 HTTP_STOP_SECONDS = 0.25
 
@@ -64,6 +62,7 @@ class Daemon:
     :ivar certificate: its TLS, if it has any.
     :ivar certificates: all that it uses, HTTP's own among them, each once.
     :ivar metrics: what it has counted.
+    :ivar memory: what its connections hold.
     :ivar addresses: the (host, port) pairs it listens on.
     :ivar local: answers :meth:`ask`.
     :ivar http: its HTTP side; None where it has none.
@@ -86,6 +85,7 @@ class Daemon:
         self.gate = parts.gate
         self.lobby = parts.lobby
         self.metrics = parts.metrics
+        self.memory = parts.memory
         self.spectators = parts.spectators
         self.doorkeeper = doorkeeper
         self.certificate = certificate
@@ -170,7 +170,7 @@ async def open_daemon(
         operator_listener(data_directory(config.data)) as operator,
         closing(gate_of(config, log)) as gate,
     ):
-        arbiter = Arbiter(log, config.start_timeout, config.idle_games)
+        arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
         http_local = not config.http or will_be_local(config.http_host, http_sockets)
         lobby = lobby_of(config, arbiter, gate, local=http_local and will_be_local(config.host, sockets))
         ranked = ranked_of(config, arbiter, gate, lobby)
@@ -333,8 +333,18 @@ def parts_of(
     """
     max_work = max_work_of(config, local=local)
     arbiter.bench.budget = None if max_work is None else Budget(max_work)
-    spectators, limits = spectators_of(config, local=local), limits_of(config, lobby.quotas.limits, max_work)
-    return Parts(arbiter, gate, lobby, ranked, limits, metrics, spectators, config.require_registration)
+    return Parts(
+        arbiter,
+        gate,
+        lobby,
+        ranked,
+        limits_of(config, lobby.quotas.limits, max_work),
+        metrics,
+        spectators_of(config, local=local),
+        MemoryLedger(memory_limits_of(config, local=local)),
+        Patience(config.frame_timeout, config.min_read_rate),
+        config.require_registration,
+    )
 
 
 def spectators_of(config: Config, *, local: bool) -> Spectators:
@@ -346,12 +356,3 @@ def spectators_of(config: Config, *, local: bool) -> Spectators:
     return Spectators(
         live=config.spectate == "live", key=config.spectator_key, trusted=local and not config.require_registration
     )
-
-
-def prepare_process() -> None:
-    """Make this process a server's: as many descriptors as it may have, and a garbage collector that seldom looks."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 20, 100)

@@ -8,7 +8,9 @@ from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.histories import Histories
 from gmd.lobby.lobby import Lobby
+from gmd.memory_ledger import MemoryLedger
 from gmd.metrics import Metrics
+from gmd.patience import Patience
 from gmd.players.gate import Gate
 from gmd.ranked.play import RankedPlay
 from gmd.spectators import Spectators
@@ -30,6 +32,10 @@ class Parts:
     metrics: Metrics
     #: Who may watch live games in full.
     spectators: Spectators
+    #: Where connections account for the memory that they take.
+    memory: MemoryLedger
+    #: How long a client may take over what it is sent.
+    patience: Patience
     #: Whether open ids are refused.
     registered_only: bool = False
     #: Of finished games: made once for all who ask.

@@ -23,8 +23,10 @@ logger = get_logger(__name__)
 
 #: Idle games looked at before the others get a turn: some hundred microseconds.
 GAMES_A_STEP = 500
-#: Games asked for within one period of idleness that make it end early. Some three kilobytes each.
-CROWD = 100_000
+#: Events between two looks at a game's size.
+EVENTS_A_LOOK = 32
+#: Bytes of games kept at hand, where nothing else is said.
+DEFAULT_BYTES = 256 << 20
 
 
 #: At which ply a game is, whether it is over, and who has its seats.
@@ -34,7 +36,10 @@ Turned = tuple[int, bool, tuple[int | None, int | None]]
 class Table:
     """A game being played, and what this process knows of it beside its events."""
 
-    __slots__ = ("commit", "counted", "game", "opened", "sensed", "seq", "since", "told", "turned")
+    __slots__ = (
+        *("__weakref__", "commit", "counted", "game", "look_at", "opened", "sensed", "seq", "since", "size"),
+        *("told", "turned"),
+    )
 
     def __init__(self, game: Game, seq: int, opened: float) -> None:
         self.game = game
@@ -54,6 +59,9 @@ class Table:
         self.turned: Turned | None = None
         #: The seats whose players have been shown the end.
         self.told: tuple[chess.Color, ...] = ()
+        #: The bytes that it was last found to take, more or less; and at which number of events to look again.
+        self.size = 0
+        self.look_at = 0
 
     def commit_for(self, viewer: Viewer) -> Commit | None:
         """What a reply that shows the game to a viewer must wait for.
@@ -69,12 +77,22 @@ class Shelf:
     """Every game asked for, loaded from the log by replay when it is not here.
 
     A game that nobody asks for ages, and is let go of. So that asking costs no more than a look into a dictionary,
-    all games age together: who is among the older ones when the next period ends was idle for a whole one.
+    all games age together: who is among the older ones when the next period ends was idle for a whole one. A period
+    ends early when the games asked for in it take half of the bytes that there are for games.
+
+    :ivar bytes: how many they take, more or less.
     """
 
-    def __init__(self, log: EventLog, bench: Workbench, resume: Callable[[Table], None]) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        bench: Workbench,
+        resume: Callable[[Table], None],
+        max_bytes: int = DEFAULT_BYTES,
+    ) -> None:
         """:param bench: where games are replayed.
         :param resume: called with every table loaded, before anybody else sees it.
+        :param max_bytes: how many bytes games may take, apart from those that must stay.
         """
         self._log = log
         self._bench = bench
@@ -83,6 +101,9 @@ class Shelf:
         self._older: dict[int, Table] = {}
         self._loading = KeyedLocks()
         self._crowded = trio.Event()
+        self._max_recent = max_bytes // 2
+        self._recent_bytes = 0
+        self.bytes = 0
         #: The game of an id, if it was asked for lately.
         self.at_hand: Callable[[int], Table | None] = self._recent.get
 
@@ -93,19 +114,34 @@ class Shelf:
         """The game of an id, if it is here."""
         table = self._recent.get(game_id)
         if table is None and (table := self._older.pop(game_id, None)) is not None:
-            self.put(table)
+            self._keep(table)
         return table
 
     def put(self, table: Table) -> None:
-        """Keep a game at hand."""
-        self._recent[table.game.id] = table
-        if len(self._recent) > CROWD:
-            self._crowded.set()
+        """Keep a game at hand that is not here."""
+        table.size = table.game.estimated_bytes
+        table.look_at = table.seq + EVENTS_A_LOOK
+        self.bytes += table.size
+        self._keep(table)
+
+    def weigh(self, table: Table) -> None:
+        """Look how large a game has become. To be called when it has as many events as its ``look_at`` says."""
+        before, table.size = table.size, table.game.estimated_bytes
+        table.look_at = table.seq + EVENTS_A_LOOK
+        if self._recent.get(table.game.id) is table:
+            self.bytes += table.size - before
+            self._recent_bytes += table.size - before
+            self._note_crowd()
+        elif self._older.get(table.game.id) is table:
+            self.bytes += table.size - before
 
     def drop(self, game_id: int) -> None:
         """Forget a game; the log has it."""
-        self._recent.pop(game_id, None)
-        self._older.pop(game_id, None)
+        if (table := self._recent.pop(game_id, None)) is not None:
+            self._recent_bytes -= table.size
+            self.bytes -= table.size
+        if (table := self._older.pop(game_id, None)) is not None:
+            self.bytes -= table.size
 
     async def load(self, game_id: int, peer: str = "") -> Table:
         """The game out of the log; once for all who ask for it at the same time.
@@ -142,24 +178,38 @@ class Shelf:
             why = "its events do not apply to each other, so it cannot be played on; gmd check says where"
             raise LogFailed(f"game {game_id}: {why}") from error
 
-    async def age(self, seconds: float, needed: Callable[[Table], bool]) -> None:
+    def _keep(self, table: Table) -> None:
+        """Have a game, which is counted, among the recent ones."""
+        self._recent[table.game.id] = table
+        self._recent_bytes += table.size
+        self._note_crowd()
+
+    def _note_crowd(self) -> None:
+        if self._recent_bytes > self._max_recent:
+            self._crowded.set()
+
+    async def age(self, seconds: float, needed: Callable[[Table, bool], bool]) -> None:
         """Let go of games that nobody has asked for in one to two periods, until cancelled.
 
-        :param seconds: a period, unless so many games are asked for that it ends early.
-        :param needed: whether to keep a table all the same.
+        :param seconds: a period, unless the games asked for take so many bytes that it ends early.
+        :param needed: whether to keep a table all the same; it is told whether the period has ended early.
         """
         while True:
             with trio.move_on_after(seconds):
                 await self._crowded.wait()
-            self._crowded = trio.Event()
+            is_crowded = self._crowded.is_set()
             while some := list(islice(self._older.values(), GAMES_A_STEP)):
                 for table in some:
                     del self._older[table.game.id]
-                    if needed(table):
-                        self._recent[table.game.id] = table
+                    if needed(table, is_crowded):
+                        self._keep(table)
+                    else:
+                        self.bytes -= table.size
                 await trio.lowlevel.checkpoint()
             self._older.update(self._recent)
             self._recent.clear()
+            self._recent_bytes = 0
+            self._crowded = trio.Event()
 
 
 def _applied(game_id: int, events: Sequence[AnyEvent]) -> Generator[None, None, Game]:

@@ -7,8 +7,11 @@ games never do, and cost nothing.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from math import inf
+from weakref import ReferenceType, ref
+
+import chess
 
 from gmd.games.game import Game, seat_name
 from gmd.keyed import KeyedLocks
@@ -67,13 +70,16 @@ class Turns:
 
     def knows(self, player: int, table: Table) -> None:
         """The player has been shown the end of a game, and is known to have seen it."""
-        game = table.game
-        seats = [seat for seat in game.seats(player) if seat not in table.told]
+        seats = [seat for seat in table.game.seats(player) if seat not in table.told]
+        table.told = (*table.told, *seats)
+        self.know(player, table.game.id, seats)
+
+    def know(self, player: int, game_id: int, seats: Sequence[chess.Color]) -> None:
+        """The player is known to have seen the end of a game, in these seats of its."""
         if seats:
-            table.told = (*table.told, *seats)
-            self._note(player, game.id, due=False)
+            self._note(player, game_id, due=False)
             for seat in seats:
-                self._log.told(game.id, seat_name(seat))
+                self._log.told(game_id, seat_name(seat))
 
     def forget(self, game_id: int, players: Iterable[int | None]) -> None:
         """A game of these players is no more."""
@@ -119,7 +125,8 @@ class EndsShown:
         """:param lot: the number of the lot of replies that the one being made will leave with; they leave in order."""
         self._turns = turns
         self._lot = lot
-        self._shown: dict[tuple[int, int], tuple[Table, int]] = {}  # by player and game
+        #: By player and game: the game, which this does not keep in memory; the player's seats; and the lot.
+        self._shown: dict[tuple[int, int], tuple[ReferenceType[Table], Sequence[chess.Color], int]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._shown)
@@ -127,9 +134,10 @@ class EndsShown:
     def show(self, player: int, table: Table) -> None:
         """The reply being made shows a player the end of a game, if what it shows becomes durable."""
         shown = player, table.game.id
-        if shown in self._shown or all(seat in table.told for seat in table.game.seats(player)):
+        seats = [seat for seat in table.game.seats(player) if seat not in table.told]
+        if shown in self._shown or not seats:
             return
-        self._shown[shown] = table, self._lot()
+        self._shown[shown] = ref(table), seats, self._lot()
         if table.commit is not None:
             table.commit.then(lambda error: None if error is None else self._take_back(shown))
 
@@ -139,10 +147,13 @@ class EndsShown:
 
     def received(self, lots: float = inf) -> None:
         """The client has the replies of the first so many lots."""
-        for (player, game_id), (table, lot) in list(self._shown.items()):
+        for (player, game_id), (game, seats, lot) in list(self._shown.items()):
             if lot < lots:
                 del self._shown[player, game_id]
-                self._turns.knows(player, table)
+                if (table := game()) is not None:
+                    self._turns.knows(player, table)
+                else:
+                    self._turns.know(player, game_id, seats)
 
     def _take_back(self, shown: tuple[int, int]) -> None:
         """It did not become durable: the reply has become an error."""

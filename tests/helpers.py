@@ -163,7 +163,7 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     """A :class:`MemoryDaemon`, on a log of its own unless one is given."""
     config = Config(data=":memory:", **settings)
     log = log or MemoryLog()
-    arbiter = Arbiter(log, config.start_timeout, config.idle_games)
+    arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
     await arbiter.start()
     with closing(gate_of(config, log)) as gate:
         gate.passwords = cheap_passwords()

@@ -16,10 +16,11 @@ import trio
 
 from gm_protocol.framing import DEFAULT_PORT
 from gmd.config import SERVED, Config, ConfigError, unknown_variables
-from gmd.daemon import Daemon, HttpAddressError, open_daemon, prepare_process
+from gmd.daemon import Daemon, HttpAddressError, open_daemon
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
 from gmd.logger import get_logger
+from gmd.process import prepare_process
 from gmd.tls import Certificate
 from gmd.version import VERSION
 

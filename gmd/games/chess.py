@@ -18,12 +18,14 @@ from gm_protocol.state import CALLED_OFF, FIFTY_MOVES, THREEFOLD, Termination
 from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import Facts, Played, facts_of
-from .game import Game, Outcome, Snapshot, seat_name
+from .game import GAME_BYTES, Game, Outcome, Snapshot, seat_name
 from .material import insufficient_material
 from .moves import decode_move
 from .position import Position
 from .setup import start_of
 
+#: Bytes of a position with its count, and of a move with its text (measured; see ``tests/games/test_sizes.py``).
+POSITION_BYTES, MOVE_BYTES = 180, 10
 #: Longest text of a forfeiting move that is kept as it is; no move is longer.
 MAX_KEPT_TEXT = 16
 
@@ -75,6 +77,10 @@ class ChessGame(Game):
     def moves(self) -> list[str]:
         """All moves so far, in UCI."""
         return [decode_move(code) for code in self.codes]
+
+    @property
+    def estimated_bytes(self) -> int:
+        return GAME_BYTES + POSITION_BYTES * len(self._occurred) + MOVE_BYTES * len(self.codes)
 
     def draws(self, shown: Snapshot) -> int:
         """The draws the side to move may take there, as the wire's bits."""

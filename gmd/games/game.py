@@ -79,6 +79,9 @@ class Standing(Struct, frozen=True, array_like=True, gc=False):
     seating: Seating | None = None
 
 
+#: Bytes that any game takes, with what is kept beside it.
+GAME_BYTES = 4_000
+
 #: The wire's words for the sides.
 _COLORS: tuple[Color, Color] = ("white", "black")
 
@@ -142,6 +145,11 @@ class Game(ABC):
         if isinstance(command, Sense | Play | End) and command.seat == self.turn:
             return passed if command.thought is None else self.clock.own(passed, command.thought)
         return self.clock.own(passed, 0.0)
+
+    @property
+    @abstractmethod
+    def estimated_bytes(self) -> int:
+        """How much memory the game takes, more or less; what games share is nobody's."""
 
     @abstractmethod
     def decide(self, command: Command, thought: float) -> Outcome:

@@ -22,11 +22,14 @@ from gm_protocol.state import CALLED_OFF, Phase, Termination
 from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
 from .facts import Facts, hidden_facts
-from .game import Game, Outcome, Snapshot, seat_name
+from .game import GAME_BYTES, Game, Outcome, Snapshot, seat_name
 from .own_pieces import SeatViews
 from .position import Position, pack_unchecked, settled
 from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
 from .recon.pgn import san
+
+#: Bytes of a turn (measured; see ``tests/games/test_sizes.py``).
+TURN_BYTES = 190
 
 #: UCI's null move: a pass.
 PASS = Move.null().uci()
@@ -123,6 +126,10 @@ class RbcGame(Game):
         if self._facts is None or self._facts[0] != shown.position:
             self._facts = shown.position, hidden_facts(settled(shown.position))
         return self._facts[1]
+
+    @property
+    def estimated_bytes(self) -> int:
+        return GAME_BYTES + TURN_BYTES * self.recon.ply
 
     # --- Deciding -----------------------------------------------------------------------------------------------
 

@@ -15,19 +15,25 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework, ConnectionState
 from hypercorn.utils import parse_socket_addr
 
+from gm_protocol.errors import TooMany
 from gm_protocol.messages import Limits
+from gmd.memory_ledger import MemoryLedger
+from gmd.patience import Patience, Sending
 from gmd.places import IN_USE, Place, Value
 
-from .errors import encoded
+from .errors import encoded, whole_response
 from .intake import Intake
+from .peers import Proxies
 from .plain import Plain
 from .shortcut import Shortcut
 from .strict import StrictConnection
 
-#: Bytes asked of the network at once, and sent between two looks at the clock.
+#: Bytes asked of the network at once.
 PIECE = 65_536
 #: Seconds for a request's head to arrive whole once it has begun: a head is one write of a client's.
 HEAD_SECONDS = 10.0
+#: Copies of a response's body while it is being sent: the application's and hypercorn's.
+COPIES = 2
 
 
 class _Http1(H11Protocol):
@@ -83,13 +89,19 @@ class Connection:
         context: WorkerContext,
         limits: Limits,
         place: Place,
+        memory: MemoryLedger,
+        patience: Patience,
+        proxies: Proxies,
     ) -> None:
         """:param transport: the bare connection below the stream; the stream itself where there is no TLS between.
         :param shortcut: what answers plain requests without the application.
         :param limits: ``frame_seconds`` is how long a request's head may take to arrive, counted from the end of the
-        last request (and no more than :data:`HEAD_SECONDS` of that from its first byte), then its body, and how long a
-        peer may take for each piece of a response; ``max_message`` is the largest body.
+        last request (and no more than :data:`HEAD_SECONDS` of that from its first byte), then its body;
+        ``max_message`` is the largest body.
         :param place: is told what the connection does with it.
+        :param memory: where it accounts for the bytes that it holds.
+        :param patience: how long a peer may take over a response.
+        :param proxies: whose connections are many clients'.
         """
         self._stream = stream
         self._transport = transport
@@ -108,6 +120,14 @@ class Connection:
         self._ahead = b""
         self._reading = trio.CancelScope(deadline=trio.current_time() + self._seconds)
         self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone, self._begin)
+        self._memory = memory
+        self._proxies = proxies
+        self._sending = Sending(stream, patience)
+        #: Bytes that have come since the end of the last request; and whether something was sent.
+        self._arrived = 0
+        self._is_answered = False
+        #: Why it was cut off, once it was.
+        self._cut: TooMany | None = None
 
     def stop(self) -> None:
         """Finish the request in hand, if there is one; hypercorn closes behind it, since its context is terminated."""
@@ -133,16 +153,37 @@ class Connection:
             parse_socket_addr(socket.family, address) for address in (socket.getsockname(), socket.getpeername())
         )
         self._peer = peers
+        self._account = self._memory.open(self._proxies.client_of(peers), self._cut_off)
         app, state = ASGIWrapper(self._app), ConnectionState({})  # the intake has the app
         self._http = _Http1(app, self._config, self._context, self._intake, state, tls, peers, ours, self._take)
-        with trio.CancelScope() as self._whole:
-            with self._reading:
-                await self._read()
-            if self._last_words:
-                await self._send(self._last_words)
-            elif self._reading.cancel_called:
-                await self._intake.give_up()
-            await self._http.handle(Closed())
+        try:
+            with trio.CancelScope() as self._whole:
+                await self._converse()
+        finally:
+            self._account.close()
+
+    async def _converse(self) -> None:
+        with self._reading:
+            await self._read()
+        if self._cut is not None:
+            await self._say_cut_off(self._cut)
+        elif self._last_words:
+            await self._send(self._last_words)
+        elif self._reading.cancel_called:
+            await self._intake.give_up()
+        await self._http.handle(Closed())
+
+    def _cut_off(self, why: TooMany) -> None:
+        """Let go of what has arrived, and end: it is too much."""
+        self._cut = why
+        self._ahead = b""
+        self._intake.forget()
+        self._reading.cancel()
+
+    async def _say_cut_off(self, why: TooMany) -> None:
+        """Say why, unless that would come in the middle of a response."""
+        if not self._is_answered:
+            await self._send(whole_response(429, str(why), why.retry_after))
 
     async def _read(self) -> None:
         while not self._reading.cancel_called:
@@ -163,6 +204,8 @@ class Connection:
         """A request has been answered."""
         self._idle, self._in_head, now = True, False, trio.current_time()
         self._reading.deadline = now + self._seconds
+        self._is_answered, self._arrived = False, len(self._ahead)  # what came behind it is all there is
+        self._account.hold_requests(self._arrived)
         self._place.rest(Value.IDLE, now)
 
     def _note_arriving(self) -> None:
@@ -205,17 +248,21 @@ class Connection:
 
     async def _remaining(self, data: bytes, end: int) -> tuple[bytes, bool]:
         """As much of some bytes as comes in time; and whether time ran out."""
+        whole = bytearray(data)
         with trio.move_on_after(self._seconds) as waiting:
-            while len(data) < end and (more := await self._receive()):
-                data += more
-        return data, waiting.cancelled_caught
+            while len(whole) < end and (more := await self._receive()):
+                whole += more
+        return bytes(whole), waiting.cancelled_caught
 
     async def _receive(self) -> bytes:
         """What comes from the network next; nothing where the peer is gone."""
         try:
-            return bytes(await self._stream.receive_some(PIECE))
+            data = bytes(await self._stream.receive_some(PIECE))
         except trio.BrokenResourceError:
             return b""
+        self._arrived += len(data)
+        self._account.hold_requests(self._arrived)
+        return data
 
     async def _gone(self) -> None:
         """Return when the peer has closed, while a request is answered. What it sends behind that is kept for then."""
@@ -228,19 +275,25 @@ class Connection:
     async def _take(self, event: Event) -> None:
         """What hypercorn has for us: bytes to send; that a request has begun or ended; that the connection is over."""
         if isinstance(event, RawData):
-            await self._send(event.data)
+            await self._send(event.data, COPIES)
         elif isinstance(event, Updated):
-            self._idle = event.idle
-            if event.idle:  # else the intake has the time
+            if event.idle:
                 self._rest()
+            else:  # the intake has the time
+                self._idle = False
         elif isinstance(event, Closed):
             self._reading.cancel()
 
-    async def _send(self, data: bytes) -> None:
+    async def _send(self, data: bytes, copies: int = 1) -> None:
+        """Send some of a response.
+
+        :param copies: how often memory has it meanwhile.
+        """
+        self._is_answered = True
+        self._account.hold_replies(copies * len(data))
         try:
-            for start in range(0, len(data), PIECE):
-                with trio.fail_after(self._seconds):
-                    await self._stream.send_all(data[start : start + PIECE])
+            await self._sending.send(data)
         except (trio.BrokenResourceError, trio.TooSlowError):
             self._whole.cancel()  # nobody reads what would still be said
             await trio.lowlevel.checkpoint()
+        self._account.hold_replies(0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+from math import ceil
 from typing import Any
 
 import msgspec
@@ -38,6 +40,21 @@ class HttpError(Struct, frozen=True):
 def encoded(status: int, sentence: str, retry_after: int | UnsetType = UNSET) -> bytes:
     """The body of an error response, where litestar does not make it."""
     return msgspec.json.encode(HttpError(sentence, CODES.get(status, BAD_REQUEST), retry_after))
+
+
+def whole_response(status: int, sentence: str, retry_after: float | None = None) -> bytes:
+    """A whole error response as bytes, behind which the connection is closed.
+
+    :param retry_after: seconds, where waiting helps.
+    """
+    seconds = UNSET if retry_after is None else ceil(retry_after)
+    body = encoded(status, sentence, seconds)
+    headers = "" if retry_after is None else f"retry-after: {seconds}\r\n"
+    head = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\n{headers}connection: close\r\n\r\n"
+    )
+    return head.encode() + body
 
 
 def refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[HttpError]:

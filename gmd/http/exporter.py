@@ -38,6 +38,7 @@ class DaemonCollector(Collector):
         yield from self._requests()
         yield from self._connections()
         yield from self._games()
+        yield from self._memory()
         yield from self._event_log()
         yield _histogram(
             "gmd_event_loop_lag_seconds",
@@ -103,6 +104,18 @@ class DaemonCollector(Collector):
         arbiter = self._backend.parts.arbiter
         yield GaugeMetricFamily("gmd_games_live", "Games that are not over.", arbiter.live_games)
         yield GaugeMetricFamily("gmd_games_in_memory", "Games held in memory.", arbiter.games_in_memory)
+
+    def _memory(self) -> Iterator[Metric]:
+        parts = self._backend.parts
+        held = GaugeMetricFamily(
+            "gmd_memory_bytes", "Bytes of games in memory, and of what connections hold.", labels=("what",)
+        )
+        held.add_metric(("games",), parts.arbiter.games_bytes)
+        held.add_metric(("connections",), parts.memory.held)
+        yield held
+        yield CounterMetricFamily(
+            "gmd_connections_cut_off", "Connections closed because they held most memory.", parts.memory.cut_off
+        )
 
     def _event_log(self) -> Iterator[Metric]:
         counts = self._backend.parts.metrics

@@ -75,6 +75,12 @@ class Intake:
         """Run something in the background: hypercorn does so for websockets that are accepted, and here none is."""
         raise NotImplementedError
 
+    def forget(self) -> None:
+        """Let go of the request that has not arrived, if there is one; it is answered by somebody else."""
+        if self._arriving is not None:
+            self._arriving.body.clear()
+            self._arriving = None
+
     async def give_up(self) -> None:
         """Refuse the request whose body has not arrived in time, if there is one."""
         if self._arriving is not None:
@@ -102,8 +108,10 @@ class Intake:
         scope["extensions"][ARRIVED] = {"time": trio.current_time()}
         if scope["type"] == "http" and scope["method"] == "HEAD":  # hypercorn, which knows better, leaves the body out
             scope = {**scope, "method": "GET"}
+        receive = self._receiver(bytes(request.body))
+        request.body.clear()
         try:
-            await self._app(scope, self._receiver(bytes(request.body)), request.send)
+            await self._app(scope, receive, request.send)
         except Exception:
             logger.exception("http request failed")
         await request.send(None)

@@ -60,6 +60,13 @@ class Proxies:
         """Whether a connection from a host is a proxy's."""
         return bool(self._networks) and self._trusted(_address(host))
 
+    def client_of(self, client: tuple[str, int] | None) -> str:
+        """Whose a connection is, as host:port; empty where it is a proxy's, and so many clients'.
+
+        :param client: the other end of the connection.
+        """
+        return "" if client is None or self.trusts(client[0]) else f"{client[0]}:{client[1]}"
+
     def _trusted(self, address: _Address | None) -> bool:
         return address is not None and any(address in network for network in self._networks)
 

@@ -15,6 +15,7 @@ from gmd.logger import get_logger
 from .app import make_health_app
 from .backend import Vitals
 from .lag import watch_lag
+from .peers import Proxies
 from .server import HttpServer
 
 logger = get_logger(__name__)
@@ -40,7 +41,8 @@ class HealthService:
         self._listeners = listeners
         #: Where HTTP is on, that looks at the lag.
         self._lag = None if config.http else vitals.parts.metrics.loop_lag
-        self.server = HttpServer(vitals.parts.limits, MAX_CONNECTIONS, name="the health port's connections")
+        parts, name = vitals.parts, "the health port's connections"
+        self.server = HttpServer(parts.limits, MAX_CONNECTIONS, parts.memory, parts.patience, Proxies(), name=name)
         vitals.http_ports["health"] = self.server
         self._app = cast(ASGIFramework, make_health_app(vitals))
 

@@ -15,11 +15,13 @@ from msgspec import structs
 from gm_protocol.messages import Limits
 from gmd.addresses import source_of
 from gmd.logger import get_logger
+from gmd.memory_ledger import MemoryLedger
+from gmd.patience import Patience
 from gmd.places import Full, Place, Places
 from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .connection import PIECE, Connection
-from .errors import encoded
+from .errors import whole_response
 from .peers import Proxies
 from .reserve import RETRY_AFTER, health_alone
 from .shortcut import Shortcut
@@ -71,19 +73,25 @@ class HttpServer:
         self,
         limits: Limits,
         max_connections: int,
+        memory: MemoryLedger,
+        patience: Patience,
+        proxies: Proxies,
         certificate: Certificate | None = None,
         *,
         share: int | None = None,
-        proxies: Proxies | None = None,
         name: str = "http_max_connections",
     ) -> None:
-        """:param certificate: puts TLS on every connection.
-        :param share: how many connections one address may have; without this, as many as all may.
+        """:param memory: where connections account for what they hold.
+        :param patience: how long a client may take over a response.
         :param proxies: connections of theirs are for many clients, and count for no address.
+        :param certificate: puts TLS on every connection.
+        :param share: how many connections one address may have; without this, as many as all may.
         :param name: of the setting that the limit is.
         """
         self._limits = limits
-        self._proxies = proxies or Proxies()
+        self._memory = memory
+        self._patience = patience
+        self._proxies = proxies
         self._name = name
         self._places = Places(max_connections, share or max_connections, IDLE_SECONDS)
         self._reserve = Places(RESERVE, RESERVE, 0.0)
@@ -206,7 +214,19 @@ class HttpServer:
         stream = await self._secured(transport, self._handshakes, limits.frame_seconds)
         if stream is None:
             return
-        connection = Connection(stream, transport, app, shortcut, self._config, self._context, limits, place)
+        connection = Connection(
+            stream,
+            transport,
+            app,
+            shortcut,
+            self._config,
+            self._context,
+            limits,
+            place,
+            self._memory,
+            self._patience,
+            self._proxies,
+        )
         guest.connection = connection
         self._connections.add(connection)
         try:
@@ -278,23 +298,11 @@ class HttpServer:
 
 def _turned_away(sentence: str) -> bytes:
     """The response to a connection that finds no room, or has given it up."""
-    body = encoded(503, sentence, RETRY_AFTER)
-    return _response("503 Service Unavailable", body, f"retry-after: {RETRY_AFTER}\r\n")
-
-
-def _response(status: str, body: bytes, headers: str = "") -> bytes:
-    """A whole response behind which the connection is closed."""
-    head = (
-        f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n"
-        f"content-length: {len(body)}\r\n{headers}connection: close\r\n\r\n"
-    )
-    return head.encode() + body
+    return whole_response(503, sentence, RETRY_AFTER)
 
 
 #: The response to what is sent without TLS where this port has it.
-_NOT_TLS = _response(
-    "400 Bad Request", encoded(400, "this port speaks TLS, and what came is not: the address begins with https://")
-)
+_NOT_TLS = whole_response(400, "this port speaks TLS, and what came is not: the address begins with https://")
 
 
 def _hypercorn_config() -> HypercornConfig:

@@ -68,7 +68,7 @@ class HttpService:
         proxies = Proxies.parse(config.trusted_proxies)
         limit, is_private = config.http_max_connections, all(map(is_local, listeners))
         share = share_of(config.http_max_connections_per_address, limit, local=is_private)
-        self._server = HttpServer(parts.limits, limit, certificate, share=share, proxies=proxies)
+        self._server = HttpServer(parts.limits, limit, parts.memory, parts.patience, proxies, certificate, share=share)
         vitals.http_ports["http"] = self._server
         backend = Backend(
             **{each.name: getattr(vitals, each.name) for each in fields(vitals)},

@@ -17,9 +17,8 @@ from gm_protocol.messages import AnyRequest
 from gmd.handlers import dispatch
 from gmd.handlers.call import Call
 from gmd.log.interface import Commit
-
-#: Bytes sent between two looks at the clock: a peer has so many seconds to take this much.
-SEND_SIZE = 65_536
+from gmd.memory_ledger import Account
+from gmd.patience import Patience, Sending
 
 
 class Held(Struct, frozen=True, gc=False):
@@ -39,6 +38,8 @@ class _Lot(Struct, eq=False):
     held: Sequence[Held]
     #: When the last byte of their requests was read, in trio's time; None where they answer none.
     arrived: float | None
+    #: Their bytes.
+    size: int
     #: How many commits are still to be settled.
     awaited: int = 0
 
@@ -51,22 +52,28 @@ class Outbox:
     :ivar bytes_out: how many bytes were sent.
     :ivar lots: how many lots were put in.
     :ivar sent: how many of them were sent.
+    :ivar is_whole: whether everything that was put in was sent, or still will be.
     """
 
-    def __init__(self, stream: trio.abc.Stream, seconds: float, wake: Callable[[], None], call: Call) -> None:
-        """:param seconds: how long a peer may take for what is sent.
+    def __init__(
+        self, stream: trio.abc.Stream, patience: Patience, wake: Callable[[], None], call: Call, account: Account
+    ) -> None:
+        """:param patience: how long a peer may take for what is sent.
         :param wake: called where something is to be sent that takes waiting: then somebody is to call :meth:`send`.
         :param call: the session's, where its requests are counted.
+        :param account: the session's, where its replies are counted while it holds them.
         """
-        self._stream = stream
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
-        self._seconds = seconds
+        self._stalled = Sending(stream, patience)
+        self._account = account
         self._wake = wake
         self._call = call
         self.replies = 0
         self.bytes_out = 0
         self.lots = 0
         self.sent = 0
+        self.is_whole = True
+        self._held_size = self._unsent_size = 0  # bytes of replies that may not leave yet, and that may
         self._lots: deque[_Lot] = deque()
         self._unsent: list[bytes] = []
         self._sending = False
@@ -78,22 +85,30 @@ class Outbox:
         return len(self._lots)
 
     @property
+    def size(self) -> int:
+        """Bytes of replies that were put in and not sent."""
+        return self._held_size + self._unsent_size
+
+    @property
     def blocked(self) -> bool:
         """Whether something is to be sent that takes waiting."""
         return bool(self._unsent)
 
     def put_last_words(self, error: bytes) -> None:
         """Send an error that answers no request, behind everything else."""
-        self._put(_Lot([error], (), None))
+        self._put(_Lot([error], (), None, len(error)))
 
     def put(self, replies: list[bytes], held: Sequence[Held] = ()) -> None:
         """Send replies together, each a frame, once what they tell is durable, or an error for what never will be."""
         if replies:
-            self._put(_Lot(replies, held, self._call.arrived))
+            self._put(_Lot(replies, held, self._call.arrived, sum(map(len, replies))))
 
     def _put(self, lot: _Lot) -> None:
+        if not self.is_whole:
+            return
         self._lots.append(lot)
         self.lots += 1
+        self._held_size += lot.size
         if lot.held:
             commits = {each.commit for each in lot.held}
             lot.awaited = len(commits)
@@ -101,20 +116,22 @@ class Outbox:
                 commit.then(partial(self._settle, lot, commit))
         elif len(self._lots) == 1:
             self._send_free()
+        self._account.hold_replies(self.size)
 
     async def send(self) -> None:
         """Send what the peer had no room for.
 
         :raises trio.BrokenResourceError: the peer is gone.
-        :raises trio.TooSlowError: the peer reads nothing.
+        :raises trio.TooSlowError: the peer is too slow, or was cut off.
         """
         self._sending = True
         while self._unsent:
-            data, self._unsent = memoryview(b"".join(self._unsent)), []
-            for start in range(0, len(data), SEND_SIZE):
-                with trio.fail_after(self._seconds):
-                    await self._stream.send_all(data[start : start + SEND_SIZE])
-                self._note_sent(len(data[start : start + SEND_SIZE]))
+            data, self._unsent = b"".join(self._unsent), []
+            await self._stalled.send(data, self._note_sent)
+            if not self.is_whole:
+                raise trio.TooSlowError
+            self._unsent_size -= len(data)
+            self._account.hold_replies(self.size)
         self._sending = False
         self.sent_at = trio.current_time()
         self.sent = self.lots - len(self._lots)
@@ -127,6 +144,18 @@ class Outbox:
             else:
                 self._settled = trio.Event()
                 await self._settled.wait()
+
+    def abandon(self) -> None:
+        """Let go of all that is held. What comes behind it is sent only if no reply is broken off in its middle."""
+        if self.blocked or self._sending:
+            self.is_whole = False
+            self._stalled.cut_off()
+        for lot in self._lots:
+            lot.replies = [b""] * len(lot.replies)  # its commits have the lot until they are settled
+        self._lots.clear()
+        self._unsent = []
+        self._held_size = self._unsent_size = 0
+        self._settled.set()
 
     def close(self) -> None:
         """Send nothing more: the stream is somebody else's, or nobody's."""
@@ -145,6 +174,7 @@ class Outbox:
         lot.awaited -= 1
         if not lot.awaited and self._lots and self._lots[0] is lot:
             self._send_free()
+            self._account.hold_replies(self.size)
             self._settled.set()
 
     def _send_free(self) -> None:
@@ -153,13 +183,16 @@ class Outbox:
         now = trio.current_time()
         while self._lots and not self._lots[0].awaited:
             lot = self._lots.popleft()
+            self._held_size -= lot.size
             for reply in lot.replies:
                 free += HEADER.pack(len(reply)), reply  # not one bytes object: it is copied once, by the join below
             if lot.arrived is not None:
                 self.replies += len(lot.replies)
                 self._call.parts.metrics.latency.observe(now - lot.arrived, len(lot.replies))
         self._unsent += free
-        if not self._sending:
+        if self._sending:
+            self._unsent_size += sum(map(len, free))
+        else:
             self._send_now()
 
     def _send_now(self) -> None:
@@ -172,6 +205,7 @@ class Outbox:
                 self._note_sent(sent)
         self.sent_at = trio.current_time()
         self._unsent = [] if sent == len(data) else [data[sent:]]
+        self._unsent_size = len(data) - sent
         if self._unsent:
             self._wake()
         else:

@@ -16,6 +16,7 @@ from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call, player_of
+from gmd.log.interface import Commit
 from gmd.parts import Parts
 from gmd.places import Place, Value
 from gmd.players.presence import Visit
@@ -33,8 +34,15 @@ BATCH_SECONDS = 0.002
 #: What ends a version 1 session; and one that does not come to an end of its own.
 ANSWERED = "answered"
 CUT_OFF = "cut_off"
+#: And one whose client does not take its replies.
+STALLED = "stalled"
+#: Bytes of replies after which a batch is over, and which may be held, or not taken, while requests behind them are
+#: answered: a connection makes the server hold this much, and one reply more.
+MAX_REPLY_BYTES = 65_536
+#: Bytes from which a request counts on while it is answered, for that may take long.
+LARGE_REQUEST = 65_536
 #: Batches of replies that may be held until what they show is durable, while requests behind them are answered. More
-#: would not fit into one commit any better, and each may be some hundred kilobytes.
+#: would not fit into one commit any better.
 MAX_HELD = 4
 #: Requests in a row that came alone, each while no reply was held, after which the next ones are taken to do so too. A
 #: client that plays several games over its connection soon sends two within the time of a commit; until then, what was
@@ -87,7 +95,10 @@ class Session:
         self._receiving: trio.CancelScope | None = None
         self._bell: Bell | None = None  # of the wait under way
         self._singles = 0  # requests in a row that came alone, and whose replies were held
-        self._outbox = Outbox(stream, parts.limits.frame_seconds, self._interrupt, self._call)
+        self._account = parts.memory.open(peer, self._cut_off)
+        self._cut: TooMany | None = None  # why it was cut off, once it was
+        self._answering: trio.CancelScope | None = None  # a large request
+        self._outbox = Outbox(stream, parts.patience, self._interrupt, self._call, self._account)
         self.opened = self._read_at = trio.current_time()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 
@@ -137,7 +148,18 @@ class Session:
         They refer to it. A version 1 session is one request long, and the garbage collector, which would have to find
         them, took a tenth of its time.
         """
-        del self._call, self._outbox
+        del self._account, self._call, self._outbox
+
+    def _cut_off(self, why: TooMany) -> None:
+        """Let go of all bytes, and end: they are too many."""
+        self._cut = why
+        self._decoder.clear()
+        self._outbox.abandon()
+        if self._answering is not None:
+            self._answering.cancel()
+        if self._bell is not None:
+            self._bell.interrupt()
+        self._interrupt()
 
     def _interrupt(self) -> None:
         """Stop waiting for bytes: there is something to do."""
@@ -148,7 +170,7 @@ class Session:
         """Converse until either side ends it, or the peer has its last reply.
 
         :raises trio.BrokenResourceError: the peer is gone.
-        :raises trio.TooSlowError: the peer reads nothing.
+        :raises trio.TooSlowError: the peer is too slow, or was cut off in the middle of a reply.
         """
         try:
             try:
@@ -161,7 +183,11 @@ class Session:
             if self._evicted is not None:
                 self.ended_by = self._evicted.code
             raise
+        except trio.TooSlowError:
+            self.ended_by = STALLED if self._cut is None else self._cut.code
+            raise
         finally:
+            self._account.close()
             self._call.leave()
             self._outbox.close()
 
@@ -170,9 +196,12 @@ class Session:
 
         :raises BadFrame: nothing more can be read.
         :raises ShuttingDown: the server stops inside a frame.
-        :raises TooMany: its place is another's.
+        :raises TooMany: its place is another's, or it was cut off.
+        :raises trio.TooSlowError: it was cut off in the middle of a reply.
         """
         while True:
+            if self._cut is not None:
+                raise self._cut if self._outbox.is_whole else trio.TooSlowError
             if self._outbox.blocked:
                 await self._outbox.send()
             body = self._decoder.next_frame()
@@ -196,10 +225,11 @@ class Session:
         """Answer a request and those waiting behind it; their replies are sent once they may leave.
 
         :raises BadFrame: there is no frame behind it; what came before has been answered.
+        :raises TooMany: it was cut off.
         """
         replies: list[bytes] = []
         held: list[Held] = []
-        answered = self._metrics.answered
+        answered, size = self._metrics.answered, 0
         deadline = perf_counter() + BATCH_SECONDS
         if self._place is not None:
             self._place.begin(self._read_at)
@@ -209,10 +239,13 @@ class Session:
                 if isinstance(request, Wait):
                     self._note_begun()
                     self._outbox.put(replies, held)
-                    replies, held = [], []
+                    replies, held, size = [], [], 0
                     await self._outbox.drain()
                 if request is not None:
-                    reply, commit, code = await dispatch.answer(request, self._call)
+                    if len(body) < LARGE_REQUEST:
+                        reply, commit, code = await dispatch.answer(request, self._call)
+                    else:
+                        reply, commit, code = await self._answer_large(request, len(body))
                     if commit is not None and not commit.done:
                         held.append(Held(len(replies), request, commit, code))
                     elif code is None:
@@ -220,9 +253,10 @@ class Session:
                     else:
                         dispatch.count(request, code, self._call)
                     replies.append(reply)
+                    size += len(reply)
                     if code is None and self._call.table is not None:
                         self._note_seat(request, self._call.table)
-                if self.version == 1 or len(replies) >= BATCH or perf_counter() > deadline:
+                if self.version == 1 or len(replies) >= BATCH or size > MAX_REPLY_BYTES or perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
@@ -230,13 +264,26 @@ class Session:
             self._outbox.put(replies, held)
             self._note_rest()
         waiting = len(self._outbox)
-        if waiting > MAX_HELD:
+        if waiting > MAX_HELD or self._outbox.size > MAX_REPLY_BYTES:
             await self._outbox.drain()
         elif waiting and self._asks_singly(len(replies)):
             await self._outbox.drain()
             self._take_at_hand()
         elif self._decoder.ready:
             await trio.lowlevel.checkpoint()
+
+    async def _answer_large(self, request: AnyRequest, size: int) -> tuple[bytes, Commit | None, str | None]:
+        """Answer a request of so many bytes, which others may not have room for.
+
+        :raises TooMany: it was cut off.
+        """
+        with trio.CancelScope() as self._answering:
+            self._account.hold_requests(size + self._decoder.held)
+            answered = await dispatch.answer(request, self._call)
+        self._answering = None
+        if self._cut is not None:
+            raise self._cut
+        return answered
 
     def _note_seat(self, request: AnyRequest, table: Table) -> None:
         player = player_of(request, self._call)
@@ -285,7 +332,7 @@ class Session:
         with trio.CancelScope(deadline=deadline) as self._receiving:
             await self._take_bytes()
         timed_out, self._receiving = self._receiving.cancelled_caught, None
-        if not timed_out or self._stopping or self._outbox.blocked:
+        if not timed_out or self._stopping or self._outbox.blocked or self._cut is not None:
             return True
         if in_frame:
             seconds = self._limits.frame_seconds
@@ -318,12 +365,14 @@ class Session:
             self.bytes_in += len(data)
             self._metrics.bytes_in += len(data)
             self._decoder.feed(data)
+            self._account.hold_requests(self._decoder.held)
             self._begun = self._read_at if self._begun is None else self._begun
         else:
             self._ended = True
 
     def _note_begun(self) -> None:
         """What is left behind the frames that were taken came with the bytes last read."""
+        self._account.hold_requests(self._decoder.held)
         self._begun = self._read_at if self._decoder.pending else None
 
     def _frame_deadline(self) -> float:

@@ -23,6 +23,9 @@ DEFAULT_MAX_MESSAGE = 1 << 20
 HEADER = struct.Struct(">i")
 HEADER_SIZE = HEADER.size
 
+#: Bytes of frames that were taken, and are still in front of what was not, beyond which they are thrown away at once.
+MAX_TAKEN = 1 << 16
+
 
 def encode_frame(body: bytes) -> bytes:
     """``body`` with its header before it, to be written in one call."""
@@ -33,7 +36,8 @@ class FrameDecoder:
     """Cuts a byte stream into frame bodies.
 
     Holds at most one unfinished frame (4 + ``limit`` bytes) besides what was last fed: a length over the limit is
-    refused as soon as its header is there, before any of its body is kept.
+    refused as soon as its header is there, before any of its body is kept. A length reserves nothing: memory grows with
+    the bytes that come, and is at most an eighth more than they.
 
     :param limit: largest body accepted, in bytes.
     """
@@ -74,6 +78,9 @@ class FrameDecoder:
         if end == size:
             buffer.clear()  # or an idle session would hold its largest request for as long as it idles
             end = 0
+        elif end > MAX_TAKEN:
+            del buffer[:end]  # or one that has begun another frame would
+            end = 0
         self._start = end
         return frame
 
@@ -81,6 +88,16 @@ class FrameDecoder:
     def pending(self) -> int:
         """Bytes held that no frame has been made of yet."""
         return len(self._buffer) - self._start
+
+    @property
+    def held(self) -> int:
+        """Bytes of memory that its buffer takes."""
+        return self._buffer.__alloc__()
+
+    def clear(self) -> None:
+        """Forget all that was fed and not taken."""
+        self._buffer.clear()
+        self._start = 0
 
     @property
     def ready(self) -> bool:

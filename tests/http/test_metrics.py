@@ -122,6 +122,24 @@ async def test_bytes_are_counted_with_their_headers() -> None:
         assert found.value("gmd_sent_bytes_total") == 4 + len('{"error":null}')
 
 
+async def test_memory_is_counted_and_who_was_cut_off_for_it() -> None:
+    async with http_daemon(max_memory=1 << 20) as (daemon, client), connected(daemon) as first:
+        await first.new_game()
+        async with connected(daemon) as second:
+            await first.send_bytes((500_000).to_bytes(4, "big") + b" " * 100_000)
+            while daemon.memory.held < 100_000:
+                await trio.testing.wait_all_tasks_blocked()
+            found = await scrape(client)
+            assert found.value("gmd_memory_bytes", what="connections") == daemon.memory.held
+            assert found.value("gmd_memory_bytes", what="games") == daemon.arbiter.games_bytes > 0
+            assert found.value("gmd_connections_cut_off_total") == 0
+            await second.send_bytes((500_000).to_bytes(4, "big") + b" " * 499_000)
+            assert (await second.receive())["code"] == "too_many"
+        found = await scrape(client)
+        assert found.value("gmd_connections_cut_off_total") == 1
+        assert found.value("gmd_sessions_ended_total", protocol="2", reason="too_many") == 1
+
+
 async def test_it_says_what_it_is_and_how_its_process_is() -> None:
     async with http_daemon() as (_, client):
         found = await scrape(client)

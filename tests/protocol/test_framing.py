@@ -184,3 +184,32 @@ def test_an_end_inside_a_frame_is_bad(size: int) -> None:
     decoder.feed(encode_frame(b"{}")[:size])
     with pytest.raises(BadFrame, match=f"^the connection ended inside a frame, {size} bytes into it$"):
         decoder.at_end()
+
+
+@pytest.mark.parametrize("piece", [1, 10, 1_000, 65_536])
+def test_what_a_frame_takes_in_memory_grows_with_what_has_come_and_not_with_what_it_claims(piece: int) -> None:
+    size = 3 * piece if piece < 1_000 else 500_000
+    decoder, sent = FrameDecoder(1 << 20), encode_frame(b" " * (1 << 20))[:size]
+    for start in range(0, size, piece):
+        decoder.feed(sent[start : start + piece])
+        assert decoder.pending <= decoder.held <= decoder.pending * 9 / 8 + 16
+
+
+def test_a_large_frame_that_was_taken_is_not_held_by_the_begin_of_the_next() -> None:
+    decoder = FrameDecoder(1 << 20)
+    decoder.feed(encode_frame(b" " * (1 << 20)) + b"\0\0")
+    assert len(decoder.next_frame() or b"") == 1 << 20
+    assert decoder.pending == 2
+    assert decoder.held < 100
+    decoder.feed(b"\0\x02{}")
+    assert decoder.next_frame() == b"{}"
+
+
+def test_a_decoder_that_is_cleared_holds_nothing_and_goes_on() -> None:
+    decoder = FrameDecoder(LIMIT)
+    decoder.feed(encode_frame(b"{}") + b"\0\0")
+    assert decoder.next_frame() == b"{}"
+    decoder.clear()
+    assert (decoder.pending, decoder.ready, decoder.next_frame()) == (0, False, None)
+    decoder.feed(encode_frame(b"[]"))
+    assert decoder.next_frame() == b"[]"

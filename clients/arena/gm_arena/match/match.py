@@ -173,7 +173,7 @@ async def _served(given: dict[str, Any]) -> AsyncIterator[tuple[str, int]]:
         yield given["server"]
         return
     from gmd import Config, DataError, open_daemon
-    from gmd.daemon import prepare_process
+    from gmd.process import prepare_process
 
     prepare_process()  # all of this process is the match's
     try:

@@ -1,0 +1,213 @@
+"""The bytes that connections make the daemon hold: counted for each of them, for each address, and altogether.
+
+What is counted is what a client can make as large, and keep as long, as it likes: requests that have not arrived whole,
+and replies that are not taken. Beyond the limits the connection that holds most is cut off: of the address whose limit
+it is, or of the address that holds most. A client that holds little is never in question while others hold more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from heapq import heapify, heappop, heappush
+
+from msgspec import Struct
+
+from gm_protocol.errors import TooMany
+
+from .addresses import source_of
+from .config import Config
+from .logger import get_logger
+
+logger = get_logger(__name__)
+
+#: So little counts as nothing: a request and its reply, which are gone before anybody looks. Ten thousand connections
+#: that hold less than this of either kind have 80 MB.
+UNCOUNTED = 4_096
+#: Room that is made at once, as a part of the limit: to look for the largest takes milliseconds where they are many.
+ROOM = 1 / 16
+#: Seconds after which a client that was cut off may find room.
+RETRY_AFTER = 5.0
+
+
+class MemoryLimits(Struct, frozen=True):
+    """How many bytes connections may hold.
+
+    :ivar total: all of them.
+    :ivar per_address: those of one address.
+    """
+
+    total: int
+    per_address: int
+
+
+def memory_limits_of(config: Config, *, local: bool) -> MemoryLimits:
+    """How much clients may make the daemon hold: half of what it may fill, the other half being games.
+
+    :param local: whether nobody but this machine's own users can reach the daemon: all of them have one address.
+    """
+    total = config.max_memory // 2
+    share = config.max_memory_per_address or (total if local else total // 8)
+    return MemoryLimits(total, share)
+
+
+#: Called when a connection is cut off: it is to let go of all that it holds, now, and to end.
+CutOff = Callable[[TooMany], None]
+
+
+class _Source:
+    """The connections from one address that hold something, in the order in which they began to."""
+
+    __slots__ = ("accounts", "address", "held")
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.held = 0
+        self.accounts: dict[Account, None] = {}
+
+
+class Account:
+    """What one connection holds.
+
+    :ivar requests: bytes of requests that have not been answered.
+    :ivar replies: bytes of replies that have not been sent.
+    """
+
+    __slots__ = ("_cut_off", "_ledger", "_peer", "_source", "is_closed", "replies", "requests")
+
+    def __init__(self, ledger: MemoryLedger, peer: str, cut_off: CutOff) -> None:
+        self._ledger = ledger
+        self._peer = peer
+        self._cut_off = cut_off
+        self._source: _Source | None = None
+        self.requests = 0
+        self.replies = 0
+        self.is_closed = False
+
+    @property
+    def held(self) -> int:
+        """Bytes it holds."""
+        return self.requests + self.replies
+
+    def hold_requests(self, size: int) -> None:
+        """Note how many bytes of requests it holds now. It may be cut off before this returns."""
+        if size < UNCOUNTED:
+            size = 0
+        if size != self.requests and not self.is_closed:
+            change, self.requests = size - self.requests, size
+            self._ledger._note(self, change)
+
+    def hold_replies(self, size: int) -> None:
+        """The same, for replies."""
+        if size < UNCOUNTED:
+            size = 0
+        if size != self.replies and not self.is_closed:
+            change, self.replies = size - self.replies, size
+            self._ledger._note(self, change)
+
+    def close(self) -> None:
+        """Hold nothing any more, whatever it is said to; also a second time."""
+        self.hold_requests(0)
+        self.hold_replies(0)
+        self.is_closed = True
+
+
+class MemoryLedger:
+    """The accounts of all connections, on whatever port.
+
+    :ivar held: bytes that all of them hold.
+    :ivar cut_off: how many connections were cut off.
+    """
+
+    def __init__(self, limits: MemoryLimits) -> None:
+        self._limits = limits
+        self._sources: dict[object, _Source] = {}
+        self.held = 0
+        self.cut_off = 0
+
+    def open(self, peer: str, cut_off: CutOff) -> Account:
+        """An account for a connection, which is to close it.
+
+        :param peer: where it comes from, as host:port. What is empty counts as an address of its own, without a limit
+            for each address.
+        """
+        return Account(self, peer, cut_off)
+
+    def by_address(self) -> dict[str, int]:
+        """The bytes that each address holds; together those without one, under the empty text."""
+        held: dict[str, int] = {}
+        for source in self._sources.values():
+            held[source.address] = held.get(source.address, 0) + source.held
+        return held
+
+    def _note(self, account: Account, change: int) -> None:
+        """An account holds so many bytes more, or less."""
+        source = account._source or self._enter(account)
+        self.held += change
+        source.held += change
+        if not account.held:
+            self._leave(account, source)
+        elif change > 0:
+            if source.address and source.held > self._limits.per_address:
+                self._relieve_address(source)
+            if self.held > self._limits.total:
+                self._relieve_all()
+
+    def _enter(self, account: Account) -> _Source:
+        address = source_of(account._peer)
+        key = address or account
+        source = account._source = self._sources.get(key) or self._sources.setdefault(key, _Source(address))
+        source.accounts[account] = None
+        return source
+
+    def _leave(self, account: Account, source: _Source) -> None:
+        account._source = None
+        del source.accounts[account]
+        if not source.accounts:
+            del self._sources[source.address or account]
+
+    def _relieve_address(self, source: _Source) -> None:
+        limit = self._limits.per_address
+        reason = f"max_memory_per_address: this address makes the server hold more than {limit} bytes"
+        self._cut(_largest_first(source), source.held - _with_room(limit), reason)
+
+    def _relieve_all(self) -> None:
+        limit = self._limits.total
+        reason = f"max_memory: clients make the server hold more than {limit} bytes, and this one most of them"
+        self._cut(_largest_sources_first(list(self._sources.values())), self.held - _with_room(limit), reason)
+
+    def _cut(self, accounts: Iterator[Account], excess: int, reason: str) -> None:
+        """Cut accounts off until together they have held the excess."""
+        error = TooMany(f"{reason}; take the replies, complete the requests, and connect again later", RETRY_AFTER)
+        connections = size = 0
+        while size < excess and (account := next(accounts, None)) is not None:
+            connections, size = connections + 1, size + account.held
+            account.close()
+            account._cut_off(error)
+        self.cut_off += connections
+        logger.warning(
+            "connections that held most memory are cut off", reason=reason, connections=connections, bytes=size
+        )
+
+
+def _with_room(limit: int) -> int:
+    return limit - int(limit * ROOM)
+
+
+def _largest_first(source: _Source) -> Iterator[Account]:
+    """The accounts of an address; of those that hold as much, first the one that has for longer."""
+    return iter(sorted(source.accounts, key=lambda account: account.held, reverse=True))
+
+
+def _largest_sources_first(sources: list[_Source]) -> Iterator[Account]:
+    """Again and again the largest account of the address that holds most, what was given out being gone."""
+    heap = [(-source.held, number) for number, source in enumerate(sources)]
+    heapify(heap)
+    accounts = {}
+    while heap:
+        held, number = heappop(heap)
+        if number not in accounts:
+            accounts[number] = _largest_first(sources[number])
+        if (account := next(accounts[number], None)) is not None:
+            held += account.held
+            yield account
+            heappush(heap, (held, number))

@@ -1,0 +1,62 @@
+"""How long a peer may take over what it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+from msgspec import Struct
+
+#: Bytes sent between two looks at the clock.
+PIECE = 65_536
+
+
+class Patience(Struct, frozen=True):
+    """So long for every piece; and over all pieces no slower than a rate, once so long has passed.
+
+    :ivar seconds: so long.
+    :ivar rate: bytes a second. Whoever reads slower could make the server keep a long reply for as long as it likes.
+    """
+
+    seconds: float
+    rate: float
+
+
+class Sending:
+    """Sends to one peer with patience; one message at a time, be it of several pieces."""
+
+    def __init__(self, stream: trio.abc.SendStream, patience: Patience) -> None:
+        self._stream = stream
+        self._patience = patience
+        self._scope: trio.CancelScope | None = None
+        self._is_over = False
+
+    async def send(self, data: bytes, note_sent: Callable[[int], None] | None = None) -> None:
+        """Send all of it.
+
+        :param note_sent: told the length of every piece that was sent.
+        :raises trio.BrokenResourceError: the peer is gone.
+        :raises trio.TooSlowError: the peer is too slow, or the sending was cut off.
+        """
+        begun, sent = trio.current_time(), 0
+        for start in range(0, len(data), PIECE):
+            piece = memoryview(data)[start : start + PIECE]
+            sent += len(piece)
+            with trio.fail_at(self._deadline(begun, sent)) as self._scope:
+                if self._is_over:
+                    self._scope.cancel()
+                await self._stream.send_all(piece)
+            if note_sent is not None:
+                note_sent(len(piece))
+        self._scope = None
+
+    def cut_off(self) -> None:
+        """Send nothing more, neither of what is being sent nor of anything else."""
+        self._is_over = True
+        if self._scope is not None:
+            self._scope.cancel()
+
+    def _deadline(self, begun: float, sent: int) -> float:
+        """When the peer must have taken so many bytes that are sent since a time."""
+        seconds = self._patience.seconds
+        return min(trio.current_time(), begun + sent / self._patience.rate) + seconds

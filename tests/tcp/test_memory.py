@@ -1,0 +1,317 @@
+"""What connections make the daemon hold is bounded: for each of them, for each address, and altogether."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from gm_protocol.framing import encode_frame
+from gmd.daemon import Daemon
+from gmd.tcp.session import MAX_REPLY_BYTES
+from tests.helpers import Client, Json, MemoryDaemon, connected, memory_daemon, running_daemon
+from tests.slow_log import SlowLog
+
+#: The smallest memory there may be: connections may hold half of it.
+MAX_MEMORY = 1 << 20
+LIMIT = MAX_MEMORY // 2
+FRAME = 100_000
+#: So many frames are more than the limit.
+FRAMES = 12
+
+TOO_MANY: Json = {
+    "code": "too_many",
+    "retry_after": 5.0,
+    "error": f"max_memory_per_address: this address makes the server hold more than {LIMIT} bytes; "
+    "take the replies, complete the requests, and connect again later",
+}
+
+
+def short_frame(size: int = FRAME) -> bytes:
+    """A frame that lacks its last ten bytes."""
+    return encode_frame(b'{"kind":"ping"}'.ljust(size))[:-10]
+
+
+def long_ping(size: int, number: int = 0) -> Json:
+    """A request with a long reply."""
+    return {"kind": "ping", "id": f"{number:04}{'x' * size}"}
+
+
+@asynccontextmanager
+async def crowd(daemon: Daemon, size: int) -> AsyncIterator[list[Client]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(connected(daemon)) for _ in range(size)]
+
+
+async def until_held(daemon: Daemon, size: int) -> None:
+    """Return once connections hold so much, or one has been cut off."""
+    while daemon.memory.held < size and not daemon.memory.cut_off:
+        await wait_all_tasks_blocked()
+
+
+async def nothing_held(daemon: Daemon | MemoryDaemon) -> None:
+    """Return once connections hold nothing."""
+    memory = daemon.memory if isinstance(daemon, Daemon) else daemon.parts.memory
+    while memory.held:
+        await wait_all_tasks_blocked()
+
+
+def lockstep(daemon: MemoryDaemon) -> Client:
+    """A connection without buffers: the server sends only what the client reads at that moment."""
+    ours, theirs = trio.testing.lockstep_stream_pair()
+    daemon.serve(theirs)
+    return Client(ours)
+
+
+@pytest.fixture
+def memory() -> Iterator[None]:
+    """Count what is allocated."""
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+async def test_of_many_short_frames_the_largest_are_cut_off_and_others_notice_nothing() -> None:
+    async with running_daemon(max_memory=MAX_MEMORY) as daemon, connected(daemon) as honest:
+        await honest.new_game()
+        request = encode_frame(b'{"kind":"state","game_id":1,"brief":true}'.ljust(5_000))
+        await honest.send_bytes(request[:4_500])  # a frame on its way is no offence
+        async with crowd(daemon, FRAMES) as clients:
+            for number, client in enumerate(clients, 1):
+                await client.send_bytes(short_frame())
+                await until_held(daemon, 4_500 + number * (FRAME - 10))
+                assert daemon.memory.held <= LIMIT
+            assert daemon.memory.cut_off
+            for client in clients[: daemon.memory.cut_off]:
+                assert await client.receive() == TOO_MANY
+                assert await client.closed()
+            await honest.send_bytes(request[4_500:])
+            assert (await honest.receive())["error"] is None
+            rest = clients[daemon.memory.cut_off :]
+            for client in rest:
+                await client.send_bytes(b" " * 10)
+                assert await client.receive() == {"error": None}
+            assert rest
+        assert daemon.memory.held == 0
+        assert daemon.metrics.sessions[2, "too_many"] == daemon.memory.cut_off
+
+
+async def test_a_length_reserves_nothing_before_its_bytes_come(memory: None) -> None:
+    async with memory_daemon() as daemon:
+        clients = [await daemon.connect() for _ in range(20)]
+        before, _ = tracemalloc.get_traced_memory()
+        for client in clients:
+            await client.send_bytes(short_frame(1 << 20)[:100])
+        await wait_all_tasks_blocked()
+        after, _ = tracemalloc.get_traced_memory()
+        assert (after - before) / len(clients) < 5_000
+
+
+async def test_what_a_client_may_leave_unread_is_bounded_however_much_it_asks(memory: None) -> None:
+    count, plies = 64, 5_000
+    async with memory_daemon() as daemon, trio.open_nursery() as nursery:
+        client = lockstep(daemon)
+        nursery.start_soon(client.send, {"kind": "hello"})
+        assert (await client.receive())["error"] is None
+        pgn = "Nf3 Nf6 Ng1 Ng8 " * (plies // 4)
+        nursery.start_soon(client.send, {"kind": "new_game", "player_white": 1, "player_black": 2, "pgn": pgn})
+        assert (await client.receive())["state"]["ply_index"] == plies
+        before, _ = tracemalloc.get_traced_memory()
+        nursery.start_soon(client.send, *({"kind": "state", "game_id": 1, "id": number} for number in range(count)))
+        await wait_all_tasks_blocked()
+        after, _ = tracemalloc.get_traced_memory()
+        assert MAX_REPLY_BYTES < daemon.parts.memory.held < 3 * MAX_REPLY_BYTES
+        assert after - before < 6 * MAX_REPLY_BYTES, "one batch, and a copy of what is being sent"
+        assert [(await client.receive())["id"] for _ in range(count)] == list(range(count))
+        await nothing_held(daemon)
+
+
+async def test_of_clients_that_leave_replies_unread_the_largest_are_cut_off() -> None:
+    """Over sockets: whatever the kernel takes, there is more."""
+    async with running_daemon(max_memory=MAX_MEMORY) as daemon, connected(daemon) as honest:
+        async with crowd(daemon, 8) as clients, trio.open_nursery() as nursery:
+            for client in clients:
+                nursery.start_soon(ask_for_ever, client, 90_000)
+            while not daemon.memory.cut_off:
+                assert daemon.memory.held <= LIMIT
+                assert await honest.ask("ping") == {"error": None}
+            nursery.cancel_scope.cancel()
+        assert await honest.ask("ping") == {"error": None}
+        await nothing_held(daemon)
+
+
+async def ask_for_ever(client: Client, size: int) -> None:
+    """Ask, and read nothing."""
+    try:
+        while True:
+            await client.send(long_ping(size))
+    except trio.BrokenResourceError:
+        pass
+
+
+async def test_replies_held_for_their_commits_count_too() -> None:
+    log = SlowLog()
+    async with memory_daemon(log, max_memory=MAX_MEMORY) as daemon:
+        client = await daemon.connect()
+        await client.new_game()
+        log.slow = True
+        move = {"kind": "move", "game_id": 1, "player": 1, "move": "e4", "brief": True}
+        await client.send({**move, "id": "x" * 100_000})
+        await wait_all_tasks_blocked()
+        assert 100_000 < daemon.parts.memory.held < 110_000
+        log.commits[0].settle(None)
+        assert (await client.receive())["error"] is None
+        assert daemon.parts.memory.held == 0
+
+
+async def test_a_client_whose_held_replies_are_too_many_is_told_so_and_the_move_stands() -> None:
+    log = SlowLog()
+    async with memory_daemon(log, max_memory=MAX_MEMORY) as daemon:
+        client, other = await daemon.connect(), await daemon.connect()
+        await client.new_game()
+        log.slow = True
+        move = {"kind": "move", "game_id": 1, "player": 1, "move": "e4", "brief": True}
+        await client.send({**move, "id": "x" * 300_000})
+        await wait_all_tasks_blocked()
+        assert daemon.parts.memory.held > 300_000
+        await other.send_bytes(short_frame(250_000))
+        reply = await client.receive()
+        assert reply["code"] == "too_many"
+        assert reply["error"].startswith(f"max_memory: clients make the server hold more than {LIMIT} bytes, and")
+        assert await client.closed()
+        await other.send_bytes(b" " * 10)
+        assert await other.receive() == {"error": None}
+        assert daemon.parts.memory.held == 0
+        log.commits[0].settle(None)
+        log.slow = False
+        assert (await other.ask("state", game_id=1))["state"]["ply_index"] == 1
+
+
+async def test_a_wait_behind_which_too_much_comes_is_cut_off() -> None:
+    async with memory_daemon(max_memory=MAX_MEMORY) as daemon:
+        client = await daemon.connect()
+        await client.new_game()
+        await client.send({"kind": "wait", "player": 2, "game_id": 1})
+        await client.send_bytes(short_frame(LIMIT + 100))
+        assert (await client.receive())["error"] is None  # the wait, as at its timeout
+        assert (await client.receive())["code"] == "too_many"
+        assert await client.closed()
+
+
+async def test_a_large_request_counts_while_it_is_answered_and_others_may_end_it() -> None:
+    pgn = "{} " * 100_000 + "1. e4"
+    async with memory_daemon(max_memory=MAX_MEMORY) as daemon, trio.open_nursery() as nursery:
+        client, other = await daemon.connect(), await daemon.connect()
+        await client.send({"kind": "new_game", "player_white": 1, "player_black": 2, "pgn": pgn})
+        while daemon.parts.memory.held < len(pgn):
+            await trio.lowlevel.checkpoint()
+        nursery.start_soon(other.send_bytes, short_frame(250_000))
+        assert (await client.receive())["code"] == "too_many"
+        assert await client.closed()
+        await other.send_bytes(b" " * 10)
+        assert await other.receive() == {"error": None}
+        assert (await other.ask("state", game_id=1))["code"] == "no_such_game"
+        assert daemon.parts.memory.held == 0
+
+
+async def reads(client: Client, size: int, seconds: float) -> int:
+    """Read so many bytes, then pause, until the end; how much that was."""
+    received = 0
+    try:
+        while data := await client.stream.receive_some(size):
+            received += len(data)
+            await trio.sleep(seconds * len(data) / size)
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        pass
+    return received
+
+
+@pytest.mark.parametrize(("rate", "is_taken"), [(7_500, False), (20_000, True)])
+async def test_a_long_reply_must_be_read_at_a_least_rate(rate: int, is_taken: bool, autojump_clock: MockClock) -> None:
+    """7,500 bytes a second is 150 kB every 20 seconds, by which a reply was held as long as its reader wished."""
+    size = 2_000_000
+    async with memory_daemon(max_message=2 * size, min_read_rate=16_000) as daemon, trio.open_nursery() as nursery:
+        client = lockstep(daemon)
+        nursery.start_soon(client.send, {"kind": "hello", "protocol": 2}, long_ping(size), {"kind": "ping"})
+        begun = trio.current_time()
+        async with trio.open_nursery() as closing:
+
+            async def end() -> None:
+                await trio.sleep(size / 16_000 + 200)
+                await client.aclose()
+
+            closing.start_soon(end)
+            received = await reads(client, rate, 1)
+        nursery.cancel_scope.cancel()
+    assert (received > size) is is_taken
+    if not is_taken:
+        # n bytes are sent by n / 16,000 and 30 seconds more
+        assert received == pytest.approx(rate * 30 / (1 - rate / 16_000), rel=0.2)
+        assert trio.current_time() > begun
+
+
+async def test_a_reader_too_slow_is_closed_as_stalled(autojump_clock: MockClock) -> None:
+    async with memory_daemon(min_read_rate=16_000) as daemon, trio.open_nursery() as nursery:
+        client = lockstep(daemon)
+        nursery.start_soon(client.send, {"kind": "hello"}, long_ping(1_000_000))
+        assert await reads(client, 7_500, 1) < 1_000_000
+        assert daemon.parts.metrics.sessions[2, "stalled"] == 1
+        assert daemon.parts.memory.held == 0
+
+
+async def ends_by_itself(client: Client, daemon: MemoryDaemon) -> None:
+    await client.end()
+
+
+async def ends_badly(client: Client, daemon: MemoryDaemon) -> None:
+    await client.send_bytes(b" " * 10 + b"\xff\xff\xff\xff")
+
+
+async def is_lost(client: Client, daemon: MemoryDaemon) -> None:
+    await client.aclose()
+
+
+async def is_stopped(client: Client, daemon: MemoryDaemon) -> None:
+    await daemon.doorkeeper.stop(0)
+    await client.aclose()
+
+
+async def times_out(client: Client, daemon: MemoryDaemon) -> None:
+    await trio.sleep(31)
+
+
+@pytest.mark.parametrize("how", [ends_by_itself, ends_badly, is_lost, is_stopped, times_out])
+@pytest.mark.parametrize("what", ["request", "held reply"])
+async def test_all_is_given_back_however_a_connection_ends(how: Any, what: str, autojump_clock: MockClock) -> None:
+    log = SlowLog()
+    async with memory_daemon(log) as daemon:
+        client = await daemon.connect()
+        await client.new_game()
+        log.slow = True
+        if what == "request":
+            await client.send_bytes(short_frame())
+        else:
+            move = {"kind": "move", "game_id": 1, "player": 1, "move": "e4", "brief": True}
+            await client.send({**move, "id": "x" * FRAME})
+        await wait_all_tasks_blocked()
+        assert daemon.parts.memory.held >= FRAME - 10
+        await how(client, daemon)
+        await wait_all_tasks_blocked()
+        for commit in log.commits:
+            commit.settle(None)
+        await nothing_held(daemon)
+        assert daemon.parts.memory.by_address() == {}
+
+
+async def test_a_session_that_is_cancelled_gives_all_back() -> None:
+    async with running_daemon(stop_timeout=0) as daemon, connected(daemon) as client:
+        await client.send_bytes(short_frame())
+        await until_held(daemon, FRAME - 10)
+        memory = daemon.memory
+    assert memory.held == 0
