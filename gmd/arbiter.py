@@ -93,8 +93,9 @@ class Arbiter:
         self.alarms.set(game_id, trio.current_time() + seconds)
 
     async def run(self) -> None:
-        """Watch the clocks, and let idle games go, until cancelled."""
+        """Watch the clocks, wake those who wait, and let idle games go, until cancelled."""
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.watchers.run)
             nursery.start_soon(self.alarms.run)
             nursery.start_soon(self._retries.run)
             nursery.start_soon(self._load_wanted)
@@ -169,6 +170,8 @@ class Arbiter:
         game = table.game
         secret = type(events[-1]) is Sensed
         table.since = inf
+        if table.shared:
+            table.forget_shared_views(secret=secret)
         try:
             commit = self.log.append(game.id, table.seq, events, game.standing, token)
         except Exception as error:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from math import inf
+from types import MappingProxyType
 
 import chess
 import trio
@@ -12,6 +13,7 @@ import trio
 from gm_protocol.errors import NoSuchGame
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
+from gmd.games.shared_views import SharedView, shared_view
 from gmd.games.variants import make_game
 from gmd.games.views import Viewer
 from gmd.keyed import KeyedLocks
@@ -28,6 +30,8 @@ GAMES_A_STEP = 500
 CROWD = 100_000
 
 
+#: What most games have of views that are shared: nobody watches them.
+NONE_SHARED: Mapping[tuple[Viewer, bool], SharedView] = MappingProxyType({})
 #: At which ply a game is, whether it is over, and who has its seats.
 Turned = tuple[int, bool, tuple[int | None, int | None]]
 
@@ -35,7 +39,7 @@ Turned = tuple[int, bool, tuple[int | None, int | None]]
 class Table:
     """A game being played, and what this process knows of it beside its events."""
 
-    __slots__ = ("commit", "counted", "game", "opened", "sensed", "seq", "since", "told", "turned")
+    __slots__ = ("commit", "counted", "game", "opened", "sensed", "seq", "shared", "since", "told", "turned")
 
     def __init__(self, game: Game, seq: int, opened: float) -> None:
         self.game = game
@@ -55,6 +59,27 @@ class Table:
         self.turned: Turned | None = None
         #: The seats whose players have been shown the end.
         self.told: tuple[chess.Color, ...] = ()
+        #: What its spectators are shown, by who they are and whether in brief; none until many are to be shown it.
+        self.shared: Mapping[tuple[Viewer, bool], SharedView] = NONE_SHARED
+
+    def shared_view(self, viewer: Viewer, *, brief: bool) -> SharedView:
+        """What a viewer without a seat is shown of the game, encoded once for all of them until the game changes."""
+        view = self.shared.get((viewer, brief))
+        if view is None:
+            self.shared = {**self.shared, (viewer, brief): shared_view(self.game, viewer, brief=brief)}
+            view = self.shared[viewer, brief]
+        return view
+
+    def forget_shared_views(self, *, secret: bool) -> None:
+        """The game has changed.
+
+        :param secret: only for those who see everything. The others' views stay: one made anew takes longer, by which
+            it would tell that something has happened.
+        """
+        if secret:
+            self.shared = {shown: view for shown, view in self.shared.items() if shown[0] is not Viewer.OVERSEER}
+        else:
+            self.shared = NONE_SHARED
 
     def commit_for(self, viewer: Viewer) -> Commit | None:
         """What a reply that shows the game to a viewer must wait for.

@@ -83,10 +83,13 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
         raise BadRequest(f"ply: {request.ply} is of one game, and goes with game_id")
 
 
-def _show(request: Wait, table: Table, player: int | None, call: Call) -> Answer:
+def _show(request: Wait, table: Table, player: int | None, call: Call, *, shared: bool = False) -> Answer:
     if request.actions or not table.game.open:
         call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.NOBODY)
-    return state_answer(request, table, player, call, with_actions=request.actions, name_game=request.game_id is None)
+    with_actions, name_game = request.actions, request.game_id is None
+    return state_answer(
+        request, table, player, call, with_actions=with_actions, name_game=name_game, shared=shared
+    )
 
 
 async def _as_player(
@@ -124,6 +127,7 @@ async def _as_spectator(
     request: Wait, game_ids: Sequence[int], call: Call
 ) -> tuple[Look, AbstractContextManager[Bell]]:
     """Due is the first game that has moved on past a ply, or is over."""
+    watchers = call.parts.arbiter.watchers
     for game_id in game_ids:
         await find(game_id, None, call)
 
@@ -131,10 +135,10 @@ async def _as_spectator(
         for game_id in game_ids:
             table = await call.parts.arbiter.table(game_id)
             if table.game.over or (request.ply is not None and table.game.now.ply > request.ply):
-                return _show(request, table, None, call)
+                return _show(request, table, None, call, shared=watchers.has_crowd(game_id))
         return None
 
-    return look, call.parts.arbiter.watchers.watching_games(game_ids)
+    return look, watchers.spectating(game_ids)
 
 
 def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
