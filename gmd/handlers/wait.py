@@ -87,9 +87,7 @@ def _show(request: Wait, table: Table, player: int | None, call: Call, *, shared
     if request.actions or not table.game.open:
         call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.NOBODY)
     with_actions, name_game = request.actions, request.game_id is None
-    return state_answer(
-        request, table, player, call, with_actions=with_actions, name_game=name_game, shared=shared
-    )
+    return state_answer(request, table, player, call, with_actions=with_actions, name_game=name_game, shared=shared)
 
 
 async def _as_player(
