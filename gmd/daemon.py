@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from gm_protocol.messages import Limits
+from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.game_lines import GameLines
@@ -160,6 +161,7 @@ async def open_daemon(
     http_certificate = http_certificate_of(config, certificate)
     metrics, carried = Metrics(), _Carried()
     with (
+        loop_time.watched(),
         open_log(config.data, metrics) as log,
         operator_listener(data_directory(config.data)) as operator,
         closing(gate_of(config, log)) as gate,

@@ -11,6 +11,7 @@ import chess
 import trio
 
 from gm_protocol.errors import NoSuchGame
+from gmd import loop_time
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.shared_views import SharedView, shared_view
@@ -49,9 +50,9 @@ class Table:
         self.commit: Commit | None = None
         #: The append of the side to move's sense behind it, until it is durable: for whoever may know of that.
         self.sensed: Commit | None = None
-        #: When the side to move's clock began to run, in trio's time; never, while the move before is not durable.
+        #: When the side to move's clock began to run, in the loop's time; never, while the move before is not durable.
         self.since = inf
-        #: When the game was made, or its seats were first waited for, in trio's time.
+        #: When the game was made, or its seats were first waited for, in the loop's time.
         self.opened = opened
         #: Whether the log has it as a live game, which is counted.
         self.counted = False
@@ -143,7 +144,7 @@ class Shelf:
                 if not events:
                     raise NoSuchGame(f"game_id: there is no game {game_id}")
                 game = await _replayed(game_id, events)
-                table = Table(game, len(events), trio.current_time())
+                table = Table(game, len(events), loop_time.now())
                 table.counted = not game.over
                 table.turned = game.now.ply, game.over, game.players
                 self._resume(table)

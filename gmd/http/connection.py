@@ -16,6 +16,8 @@ from hypercorn.typing import ASGIFramework, ConnectionState
 from hypercorn.utils import parse_socket_addr
 
 from gm_protocol.messages import Limits
+from gmd import loop_time
+from gmd.loop_time import PatientScope
 
 from .errors import encoded
 from .intake import Intake
@@ -93,7 +95,7 @@ class Connection:
         self._idle = True
         #: What has been read, and not been looked at yet.
         self._ahead = b""
-        self._reading = trio.CancelScope(deadline=trio.current_time() + self._seconds)
+        self._reading = PatientScope(loop_time.now() + self._seconds)
         self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone)
 
     def stop(self) -> None:
@@ -148,13 +150,13 @@ class Connection:
     async def _answer_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
         self._ahead = data[request.end :]
         await self._send(await shortcut.answer(request, data[request.start : request.end], self._peer))
-        self._idle, self._reading.deadline = True, trio.current_time() + self._seconds
+        self._idle, self._reading.deadline = True, loop_time.now() + self._seconds
         if self._context.terminated.is_set():
             self._reading.cancel()
 
     async def _rest(self, data: bytes, end: int) -> tuple[bytes, bool]:
         """As much of some bytes as comes in time; and whether time ran out."""
-        with trio.move_on_after(self._seconds) as waiting:
+        with loop_time.move_on_after(self._seconds) as waiting:
             while len(data) < end and (more := await self._receive()):
                 data += more
         return data, waiting.cancelled_caught
@@ -181,14 +183,14 @@ class Connection:
         elif isinstance(event, Updated):
             self._idle = event.idle
             if event.idle:  # else the intake has the time
-                self._reading.deadline = trio.current_time() + self._seconds
+                self._reading.deadline = loop_time.now() + self._seconds
         elif isinstance(event, Closed):
             self._reading.cancel()
 
     async def _send(self, data: bytes) -> None:
         try:
             for start in range(0, len(data), PIECE):
-                with trio.fail_after(self._seconds):
+                with loop_time.fail_after(self._seconds):
                     await self._stream.send_all(data[start : start + PIECE])
         except (trio.BrokenResourceError, trio.TooSlowError):
             self._whole.cancel()  # nobody reads what would still be said

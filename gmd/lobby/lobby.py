@@ -13,6 +13,7 @@ from msgspec import Struct
 from gm_protocol.errors import BadRequest, GmError, Internal, NotAvailable, TooMany, quote
 from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
+from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.games.commands import CallOff, Join
 from gmd.games.game import Game
@@ -125,7 +126,7 @@ class Lobby:
             self._work.send_nowait(partial(self._call_off, invitation.game_id, player))
 
     async def _call_off(self, game_id: int, player: int) -> None:
-        await self.decline(game_id, player, trio.current_time())
+        await self.decline(game_id, player, loop_time.now())
 
     # --- Inviting -----------------------------------------------------------------------------------------------
 

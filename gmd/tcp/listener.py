@@ -11,6 +11,7 @@ import trio
 from gm_protocol.codec import encode, error_reply
 from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
+from gmd import loop_time
 from gmd.handlers.call import Authority
 from gmd.logger import get_logger
 from gmd.parts import Parts
@@ -230,7 +231,7 @@ class Doorkeeper:
             refusals=session.refusals,
             bytes_in=session.bytes_in,
             bytes_out=session.bytes_out,
-            seconds=round(trio.current_time() - session.opened, 3),
+            seconds=round(loop_time.now() - session.opened, 3),
         )
 
     async def _part(self, stream: trio.abc.Stream, received: Callable[[], None] | None = None) -> None:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from gm_protocol.errors import GmError
 from gm_protocol.framing import HEADER
 from gm_protocol.messages import AnyRequest
+from gmd import loop_time
 from gmd.handlers import dispatch
 from gmd.handlers.call import Call
 from gmd.log.interface import Commit
@@ -37,7 +38,7 @@ class _Lot(Struct, eq=False):
 
     replies: list[bytes]
     held: Sequence[Held]
-    #: When the last byte of their requests was read, in trio's time; None where they answer none.
+    #: When the last byte of their requests was read, in the loop's time; None where they answer none.
     arrived: float | None
     #: How many commits are still to be settled.
     awaited: int = 0
@@ -46,7 +47,7 @@ class _Lot(Struct, eq=False):
 class Outbox:
     """Sends replies as soon as they may leave. Where the peer has room for them, that wakes no task.
 
-    :ivar sent_at: when replies last left, in trio's time.
+    :ivar sent_at: when replies last left, in the loop's time.
     :ivar replies: how many were let go.
     :ivar bytes_out: how many bytes were sent.
     :ivar lots: how many lots were put in.
@@ -71,7 +72,7 @@ class Outbox:
         self._unsent: list[bytes] = []
         self._sending = False
         self._settled = trio.Event()
-        self.sent_at = trio.current_time()
+        self.sent_at = loop_time.now()
 
     def __len__(self) -> int:
         """How many lots are held."""
@@ -112,11 +113,11 @@ class Outbox:
         while self._unsent:
             data, self._unsent = memoryview(b"".join(self._unsent)), []
             for start in range(0, len(data), SEND_SIZE):
-                with trio.fail_after(self._seconds):
+                with loop_time.fail_after(self._seconds):
                     await self._stream.send_all(data[start : start + SEND_SIZE])
                 self._note_sent(len(data[start : start + SEND_SIZE]))
         self._sending = False
-        self.sent_at = trio.current_time()
+        self.sent_at = loop_time.now()
         self.sent = self.lots - len(self._lots)
 
     async def drain(self) -> None:
@@ -150,7 +151,7 @@ class Outbox:
     def _send_free(self) -> None:
         """Send all that may leave."""
         free: list[bytes] = []
-        now = trio.current_time()
+        now = loop_time.now()
         while self._lots and not self._lots[0].awaited:
             lot = self._lots.popleft()
             for reply in lot.replies:
@@ -170,7 +171,7 @@ class Outbox:
             with suppress(OSError):
                 sent = os.write(self._socket.fileno(), data)
                 self._note_sent(sent)
-        self.sent_at = trio.current_time()
+        self.sent_at = loop_time.now()
         self._unsent = [] if sent == len(data) else [data[sent:]]
         if self._unsent:
             self._wake()
