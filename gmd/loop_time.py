@@ -38,6 +38,9 @@ ROUNDING = 1e-6
 #: Longest time, in seconds, to read what came in an absence, if that was longer: a server that is always busy must not
 #: stand still for ever.
 LONGEST_CATCH_UP = 5.0
+#: Deadlines that come later than so many seconds after an absence are not put off by it: there may be very many, and by
+#: then what came meanwhile has long been read.
+SOON_SECONDS = 1.0
 #: Absences of so many seconds are said in the log.
 SAID_SECONDS = 1.0
 
@@ -55,6 +58,7 @@ class _Watch(trio.abc.Instrument):
     def __init__(self) -> None:
         self.users = 0
         self.scopes: set[PatientScope] = set()
+        self._put_off: set[PatientScope] = set()  # of them, by the absence that is on
         self.offset = 0.0
         self.still: float | None = None
         self.caught_up = trio.Event()
@@ -113,19 +117,21 @@ class _Watch(trio.abc.Instrument):
         if self.still is None:
             self.still = max(self._latest, self._alive - self.offset)
         self._until = max(self._until, time + min(away, LONGEST_CATCH_UP))
-        self._put_off(self._until - self.still)
+        self.offset = self._until - self.still
+        soon = self._until + SOON_SECONDS
+        self._put_off |= {scope for scope in self.scopes if scope.due < soon}
+        for scope in self._put_off:
+            scope.set_off()
 
     def _go_on(self, time: float) -> None:
         assert self.still is not None
-        self._put_off(time - self.still)
+        self.offset = time - self.still
+        for scope in self._put_off:
+            scope.set_off()
+        self._put_off = set()
         self._latest, self.still = self.still, None
         self.caught_up.set()
         self.caught_up = trio.Event()
-
-    def _put_off(self, offset: float) -> None:
-        self.offset = offset
-        for scope in self.scopes:
-            scope.set_off()
 
 
 def _say(seconds: float) -> None:
@@ -203,9 +209,12 @@ def nap_until(due: float) -> float:
 
 
 class PatientScope:
-    """A :class:`trio.CancelScope` whose deadline is in the loop's time: absences put it off."""
+    """A :class:`trio.CancelScope` whose deadline is in the loop's time: an absence in which it would come puts it off.
 
-    __slots__ = ("__weakref__", "_deadline", "_scope", "_watch")
+    :ivar due: the deadline in trio's time.
+    """
+
+    __slots__ = ("_deadline", "_scope", "_watch", "due")
 
     def __init__(self, deadline: float = inf) -> None:
         self._watch = _watch.get()
@@ -224,7 +233,8 @@ class PatientScope:
 
     def set_off(self) -> None:
         """Take up the watch's offset."""
-        self._scope.deadline = self._deadline + (0.0 if self._watch is None else self._watch.offset + ROUNDING)
+        self.due = self._deadline + (0.0 if self._watch is None else self._watch.offset + ROUNDING)
+        self._scope.deadline = self.due
 
     @property
     def cancel_called(self) -> bool:
