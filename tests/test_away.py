@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -43,7 +44,7 @@ def at_home(test: Callable[[SetClock, MemoryDaemon], Awaitable[None]], log: Memo
     run(main)
 
 
-async def begun(daemon: MemoryDaemon, count: int = GAMES, **options: object) -> tuple[list[Client], list[Client]]:
+async def begun(daemon: MemoryDaemon, count: int = GAMES, **options: Any) -> tuple[list[Client], list[Client]]:
     """White's and Black's session in each game, whose clocks have just started."""
     whites = [await daemon.connect(player=1) for _ in range(count)]
     blacks = [await daemon.connect(player=2) for _ in range(count)]
