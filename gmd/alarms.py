@@ -8,12 +8,14 @@ from math import inf
 
 import trio
 
+from gmd import loop_time
+
 #: The heap may hold this many outdated entries before it is built anew.
 MAX_OUTDATED = 1_000
 
 
 class Alarms:
-    """At most one deadline a game, in trio's time.
+    """At most one deadline a game, in the loop's time (:mod:`gmd.loop_time`).
 
     A deadline put off stays where it is in the heap and is looked up when its turn comes, so that a game which moves
     on costs a dictionary write.
@@ -25,7 +27,7 @@ class Alarms:
         self._deadlines: dict[int, float] = {}
         self._queued: dict[int, float] = {}  # each game's earliest entry in the heap
         self._heap: list[tuple[float, int]] = []
-        self._sleep = trio.CancelScope()
+        self._sleep = loop_time.PatientScope()
 
     def __len__(self) -> int:
         """How many entries it holds, outdated ones among them."""
@@ -49,11 +51,11 @@ class Alarms:
     async def run(self) -> None:
         """Ring for every deadline as it comes, until cancelled."""
         while True:
-            now = trio.current_time()
-            while self._heap and self._heap[0][0] <= now:
-                self._take(now)
-            self._sleep = trio.CancelScope(deadline=self._heap[0][0] if self._heap else inf)
-            with self._sleep:
+            now = loop_time.now()
+            if not loop_time.is_catching_up():  # what is still unread may put them off
+                while self._heap and self._heap[0][0] <= now:
+                    self._take(now)
+            with loop_time.PatientScope(loop_time.nap_until(self._heap[0][0] if self._heap else inf)) as self._sleep:
                 await trio.sleep_forever()
 
     def _take(self, now: float) -> None:

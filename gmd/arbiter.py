@@ -9,6 +9,7 @@ from math import inf
 import trio
 
 from gm_protocol.errors import GmError, Internal, NoSuchGame
+from gmd import loop_time
 from gmd.alarms import Alarms
 from gmd.budget import Workbench
 from gmd.games.commands import Absent, CallOff, Command, Flag, Hear, Join
@@ -29,7 +30,7 @@ LAST_RETRY = 60.0
 
 
 class Arbiter:
-    """Every change of every game goes through here. Times are trio's (:func:`trio.current_time`), in seconds."""
+    """Every change of every game goes through here. Times are the loop's (:mod:`gmd.loop_time`), in seconds."""
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class Arbiter:
 
         :raises GmError: the log cannot be read.
         """
-        now = trio.current_time()
+        now = loop_time.now()
         for game_id, seconds_left in await self.log.deadlines():
             self.alarms.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
         self.live_games = await self.log.live_games()
@@ -106,11 +107,12 @@ class Arbiter:
 
     def lapse(self, game_id: int, seconds: float) -> None:
         """Call a game of the log's off after some time, if it has not begun by then."""
-        self.alarms.set(game_id, trio.current_time() + seconds)
+        self.alarms.set(game_id, loop_time.now() + seconds)
 
     async def run(self) -> None:
-        """Watch the clocks, and let idle games go, until cancelled."""
+        """Watch the clocks, wake those who wait, and let idle games go, until cancelled."""
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.watchers.run)
             nursery.start_soon(self.alarms.run)
             nursery.start_soon(self._retries.run)
             nursery.start_soon(self._load_wanted)
@@ -128,7 +130,7 @@ class Arbiter:
     def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> Table:
         """Take in a new game that its first events have been applied to."""
         game.id = self.log.next_game_id()
-        table = Table(game, 0, trio.current_time())
+        table = Table(game, 0, loop_time.now())
         self._shelf.put(table)
         self._append(table, events, token)
         return table
@@ -186,6 +188,8 @@ class Arbiter:
         game = table.game
         secret = type(events[-1]) is Sensed
         table.since = inf
+        if table.shared:
+            table.forget_shared_views(secret=secret)
         try:
             commit = self.log.append(game.id, table.seq, events, game.standing, token)
         except Exception as error:
@@ -283,13 +287,13 @@ class Arbiter:
             self._wanted.send_nowait(game_id)
         else:
             delay = self._lost[game_id] = _longer(put_off)
-            self._retries.set(game_id, trio.current_time() + delay)
+            self._retries.set(game_id, loop_time.now() + delay)
 
     # --- Clocks -------------------------------------------------------------------------------------------------
 
     def _start_clock(self, table: Table) -> None:
         """The clock of the side to move runs from now."""
-        table.since = trio.current_time()
+        table.since = loop_time.now()
         self._set_alarm(table)
 
     def _resume(self, table: Table) -> None:
@@ -299,7 +303,7 @@ class Arbiter:
             return
         deadline = self.alarms.deadline(game.id)
         if game.clock is not None and game.ticking:
-            table.since = trio.current_time() if deadline is None else deadline - game.clock.patience(game.turn)
+            table.since = loop_time.now() if deadline is None else deadline - game.clock.patience(game.turn)
         elif deadline is not None:
             table.opened = deadline - self._patience(game)
         self._set_alarm(table)
@@ -331,7 +335,7 @@ class Arbiter:
 
     def _judge(self, table: Table) -> None:
         """End the game if its time has come; else see to it that it is looked at again."""
-        now = trio.current_time()
+        now = loop_time.now()
         deadline = self._deadline(table)
         try:
             if deadline is not None and deadline <= now:
@@ -354,7 +358,7 @@ class Arbiter:
                 self._lost.pop(game_id, None)
             except GmError:
                 delay = self._delays[game_id] = _longer(self._delays.get(game_id, 0.0))
-                self._retries.set(game_id, trio.current_time() + delay)
+                self._retries.set(game_id, loop_time.now() + delay)
                 continue
             self._delays.pop(game_id, None)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import trio
 
+from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.budget import Budget
 from gmd.config import EMBEDDED, Config, ConfigError
@@ -166,6 +167,7 @@ async def open_daemon(
     http_certificate = http_certificate_of(config, certificate)
     metrics, carried = Metrics(), _Carried()
     with (
+        loop_time.watched(),
         open_log(config.data, metrics) as log,
         operator_listener(data_directory(config.data)) as operator,
         closing(gate_of(config, log)) as gate,

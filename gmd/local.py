@@ -13,6 +13,7 @@ import trio
 from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
 from gm_protocol.errors import GmError, ShuttingDown
 from gm_protocol.messages import AnyRequest
+from gmd import loop_time
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.parts import Parts
@@ -53,7 +54,7 @@ class Sender:
     proof: Proof | None
     #: Where they are, as host:port.
     peer: str
-    #: When the request's last byte was read, in trio's time.
+    #: When the request's last byte was read, in the loop's time.
     arrived: float
     #: Whether it counts as the player's being there.
     hears: bool = True
@@ -113,7 +114,7 @@ class LocalDoor:
             self._empty.set()
 
     def _call(self, authority: Authority, sender: Sender | None) -> Call:
-        sender = sender or Sender(None, "", trio.current_time())
+        sender = sender or Sender(None, "", loop_time.now())
         return Call(
             parts=self._parts,
             player=None if sender.proof is None else sender.proof.player,
@@ -133,7 +134,7 @@ class LocalDoor:
         except InvalidRequest as invalid:
             raise Refused(_read(dispatch.invalid(invalid, call))) from None
         encoded, code = await self._durably(request, call)
-        self._parts.metrics.latency.observe(trio.current_time() - call.arrived, 1)
+        self._parts.metrics.latency.observe(loop_time.now() - call.arrived, 1)
         if code is not None:
             raise Refused(_read(encoded))
         return encoded

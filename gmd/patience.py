@@ -7,6 +7,9 @@ from collections.abc import Callable
 import trio
 from msgspec import Struct
 
+from gmd import loop_time
+from gmd.loop_time import PatientScope
+
 #: Bytes sent between two looks at the clock.
 PIECE = 65_536
 
@@ -28,7 +31,7 @@ class Sending:
     def __init__(self, stream: trio.abc.SendStream, patience: Patience) -> None:
         self._stream = stream
         self._patience = patience
-        self._scope: trio.CancelScope | None = None
+        self._scope: PatientScope | None = None
         self._is_over = False
 
     async def send(self, data: bytes, note_sent: Callable[[int], None] | None = None) -> None:
@@ -38,14 +41,16 @@ class Sending:
         :raises trio.BrokenResourceError: the peer is gone.
         :raises trio.TooSlowError: the peer is too slow, or the sending was cut off.
         """
-        begun, sent = trio.current_time(), 0
+        begun, sent = loop_time.now(), 0
         for start in range(0, len(data), PIECE):
             piece = memoryview(data)[start : start + PIECE]
             sent += len(piece)
-            with trio.fail_at(self._deadline(begun, sent)) as self._scope:
+            with PatientScope(self._deadline(begun, sent)) as self._scope:
                 if self._is_over:
                     self._scope.cancel()
                 await self._stream.send_all(piece)
+            if self._scope.cancelled_caught:
+                raise trio.TooSlowError
             if note_sent is not None:
                 note_sent(len(piece))
         self._scope = None
@@ -59,4 +64,4 @@ class Sending:
     def _deadline(self, begun: float, sent: int) -> float:
         """When the peer must have taken so many bytes that are sent since a time."""
         seconds = self._patience.seconds
-        return min(trio.current_time(), begun + sent / self._patience.rate) + seconds
+        return min(loop_time.now(), begun + sent / self._patience.rate) + seconds

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from itertools import islice
 from math import inf
+from types import MappingProxyType
 
 import chess
 import trio
 
 from gm_protocol.errors import NoSuchGame
+from gmd import loop_time
 from gmd.budget import Workbench
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
+from gmd.games.shared_views import SharedView, shared_view
 from gmd.games.variants import make_game
 from gmd.games.views import Viewer
 from gmd.keyed import KeyedLocks
@@ -29,6 +32,8 @@ EVENTS_A_LOOK = 32
 DEFAULT_BYTES = 256 << 20
 
 
+#: What most games have of views that are shared: nobody watches them.
+NONE_SHARED: Mapping[tuple[Viewer, bool], SharedView] = MappingProxyType({})
 #: At which ply a game is, whether it is over, and who has its seats.
 Turned = tuple[int, bool, tuple[int | None, int | None]]
 
@@ -37,7 +42,7 @@ class Table:
     """A game being played, and what this process knows of it beside its events."""
 
     __slots__ = (
-        *("__weakref__", "commit", "counted", "game", "look_at", "opened", "sensed", "seq", "since", "size"),
+        *("__weakref__", "commit", "counted", "game", "look_at", "opened", "sensed", "seq", "shared", "since", "size"),
         *("told", "turned"),
     )
 
@@ -49,9 +54,9 @@ class Table:
         self.commit: Commit | None = None
         #: The append of the side to move's sense behind it, until it is durable: for whoever may know of that.
         self.sensed: Commit | None = None
-        #: When the side to move's clock began to run, in trio's time; never, while the move before is not durable.
+        #: When the side to move's clock began to run, in the loop's time; never, while the move before is not durable.
         self.since = inf
-        #: When the game was made, or its seats were first waited for, in trio's time.
+        #: When the game was made, or its seats were first waited for, in the loop's time.
         self.opened = opened
         #: Whether the log has it as a live game, which is counted.
         self.counted = False
@@ -62,6 +67,27 @@ class Table:
         #: The bytes that it was last found to take, more or less; and at which number of events to look again.
         self.size = 0
         self.look_at = 0
+        #: What its spectators are shown, by who they are and whether in brief; none until many are to be shown it.
+        self.shared: Mapping[tuple[Viewer, bool], SharedView] = NONE_SHARED
+
+    def shared_view(self, viewer: Viewer, *, brief: bool) -> SharedView:
+        """What a viewer without a seat is shown of the game, encoded once for all of them until the game changes."""
+        view = self.shared.get((viewer, brief))
+        if view is None:
+            self.shared = {**self.shared, (viewer, brief): shared_view(self.game, viewer, brief=brief)}
+            view = self.shared[viewer, brief]
+        return view
+
+    def forget_shared_views(self, *, secret: bool) -> None:
+        """The game has changed.
+
+        :param secret: only for those who see everything. The others' views stay: one made anew takes longer, by which
+            it would tell that something has happened.
+        """
+        if secret:
+            self.shared = {shown: view for shown, view in self.shared.items() if shown[0] is not Viewer.OVERSEER}
+        else:
+            self.shared = NONE_SHARED
 
     def commit_for(self, viewer: Viewer) -> Commit | None:
         """What a reply that shows the game to a viewer must wait for.
@@ -159,7 +185,7 @@ class Shelf:
                 if not events:
                     raise NoSuchGame(f"game_id: there is no game {game_id}")
                 game = await self._replayed(game_id, events, peer)
-                table = Table(game, len(events), trio.current_time())
+                table = Table(game, len(events), loop_time.now())
                 table.counted = not game.over
                 table.turned = game.now.ply, game.over, game.players
                 self._resume(table)

@@ -87,8 +87,10 @@ def phase_first(game: RbcGame, command: Any, thought: float, phase: Phase) -> Ou
 
 def interrupt_all(arbiter: Arbiter, table: Table) -> None:
     """A sense is durable, and everybody who waits hears of it."""
-    for bell in arbiter.watchers._by_game.get(table.game.id, ()):
-        bell.interrupt()
+    for crowds in (arbiter.watchers._by_game, arbiter.watchers._spectators):
+        if table.game.id in crowds:
+            for bell in crowds[table.game.id].bells:
+                bell.interrupt()
 
 
 def possible_first(game: RbcGame, viewer: views.Viewer) -> views.Actions:

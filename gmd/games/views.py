@@ -243,6 +243,14 @@ def _own_clock(game: RbcGame, thought: float, seat: chess.Color | None) -> Clock
     return ClockState(clock.white if seat == chess.WHITE else None, clock.black if seat == chess.BLACK else None)
 
 
+def clock_shown(game: Game, thought: float, viewer: Viewer) -> ClockState | None:
+    """The clocks that the present state of a game has for a viewer; ``thought`` as for :func:`game_state`."""
+    reveals = isinstance(game, ChessGame) or viewer is Viewer.OVERSEER or game.over
+    if not reveals:
+        return _own_clock(cast(RbcGame, game), thought, viewer.seat)
+    return None if game.clock is None else game.clock.show(game.turn, thought)
+
+
 class Actions(NamedTuple):
     """What a seat may do now: the squares it may sense, by name, and the moves it may make, or ask for, in UCI."""
 

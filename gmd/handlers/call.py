@@ -44,7 +44,7 @@ class Call:
     player: int | None
     #: Whether the session is of version 2, where a misspelt game option is refused.
     strict: bool
-    #: When the request's last byte was read, in trio's time.
+    #: When the request's last byte was read, in the loop's time (:mod:`gmd.loop_time`).
     arrived: float
     #: While it is entered, interrupts the bell when the client sends something more.
     attending: Callable[[Bell], AbstractAsyncContextManager[None]]

@@ -58,6 +58,11 @@ def state_of(table: Table, player: int | None, call: Call, *, brief: bool, shown
     return views.game_state(game, shown, thought, call.viewer, brief=brief)
 
 
+def _shared_state(table: Table, call: Call, *, brief: bool) -> GameState:
+    thought = call.parts.arbiter.thought(table, call.arrived)
+    return table.shared_view(call.viewer, brief=brief).at(table.game, thought, call.viewer)
+
+
 def names_in(state: GameState, call: Call) -> PlayerNames | UnsetType:
     """What the players of a game are called; unset where neither is registered."""
     white, black = (_name_of(player, call) for player in (state.player_white, state.player_black))
@@ -79,15 +84,20 @@ def state_answer(
     with_actions: bool = False,
     name_game: bool = False,
     name_players: bool = False,
+    shared: bool = False,
 ) -> Answer:
     """The reply that shows a game's state.
 
     :param with_actions: add what the call's viewer may do now.
     :param name_game: say beside the state which game it is.
     :param name_players: say beside the state what its players are called.
+    :param shared: show a spectator the present as it is encoded once for all of them.
     """
     senses, moves = views.actions(table.game, call.viewer) if with_actions else (UNSET, UNSET)
-    state = state_of(table, player, call, brief=request.brief, shown=shown)
+    if shared:
+        state = _shared_state(table, call, brief=request.brief)
+    else:
+        state = state_of(table, player, call, brief=request.brief, shown=shown)
     reply = StateReply(
         id=echo_id(request),
         game_id=table.game.id if name_game else UNSET,

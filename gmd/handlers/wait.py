@@ -11,6 +11,7 @@ import trio
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NoSuchGame
 from gm_protocol.messages import StateReply, Wait
+from gmd import loop_time
 from gmd.games.game import Game
 from gmd.games.views import Viewer
 from gmd.shelf import Table
@@ -52,14 +53,18 @@ async def _patiently(look: Look, watching: AbstractContextManager[Bell], request
     seconds = longest if request.timeout is None else min(request.timeout, longest)
     answer = None
     if seconds > 0:
-        with watching as bell, trio.move_on_after(seconds):
-            answer = await look()  # again, for a game may have been loaded since something was looked at
-            async with call.attending(bell):
-                while answer is None and not bell.interrupted:
-                    await bell.wait()
-                    call.arrived = trio.current_time()
-                    answer = await look()
-    call.arrived = trio.current_time()
+        with watching as bell:
+            with trio.move_on_after(seconds):
+                answer = await look()  # again, for a game may have been loaded since something was looked at
+                async with call.attending(bell):
+                    while answer is None and not bell.interrupted:
+                        await bell.wait()
+                        call.arrived = loop_time.now()
+                        answer = await look()
+            if answer is None and loop_time.is_catching_up():  # what it waits for may lie in a socket
+                await loop_time.caught_up()
+                answer = await look()
+    call.arrived = loop_time.now()
     return answer
 
 
@@ -83,10 +88,11 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
         raise BadRequest(f"ply: {request.ply} is of one game, and goes with game_id")
 
 
-def _show(request: Wait, table: Table, player: int | None, call: Call) -> Answer:
+def _show(request: Wait, table: Table, player: int | None, call: Call, *, shared: bool = False) -> Answer:
     if request.actions or not table.game.open:
         call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.NOBODY)
-    return state_answer(request, table, player, call, with_actions=request.actions, name_game=request.game_id is None)
+    with_actions, name_game = request.actions, request.game_id is None
+    return state_answer(request, table, player, call, with_actions=with_actions, name_game=name_game, shared=shared)
 
 
 async def _as_player(
@@ -124,6 +130,7 @@ async def _as_spectator(
     request: Wait, game_ids: Sequence[int], call: Call
 ) -> tuple[Look, AbstractContextManager[Bell]]:
     """Due is the first game that has moved on past a ply, or is over."""
+    watchers = call.parts.arbiter.watchers
     for game_id in game_ids:
         await find(game_id, None, call)
 
@@ -131,10 +138,10 @@ async def _as_spectator(
         for game_id in game_ids:
             table = await call.parts.arbiter.table(game_id, call.peer)
             if table.game.over or (request.ply is not None and table.game.now.ply > request.ply):
-                return _show(request, table, None, call)
+                return _show(request, table, None, call, shared=watchers.has_crowd(game_id))
         return None
 
-    return look, call.parts.arbiter.watchers.watching_games(game_ids)
+    return look, watchers.spectating(game_ids)
 
 
 def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:

@@ -14,9 +14,8 @@ from contextlib import contextmanager
 from math import inf
 from typing import NamedTuple
 
-import trio
-
 from gm_protocol.errors import NotAvailable
+from gmd import loop_time
 
 #: Seconds that a program has from accepting to its first request in the game: rc-connect makes its bot in between,
 #: which may load a network. Never more than half of the time that the player has to be ready.
@@ -49,7 +48,7 @@ class _Claim(NamedTuple):
 
     @property
     def stands(self) -> bool:
-        return trio.current_time() < self.until
+        return loop_time.now() < self.until
 
 
 #: What stands against nobody.
@@ -81,7 +80,7 @@ class Claims:
                     f"game_id: you made game {game_id} and have your seat in it; accept it once it is listed to you"
                 )
             )
-        until = inf if before.until == inf else trio.current_time() + self._accepted_seconds
+        until = inf if before.until == inf else loop_time.now() + self._accepted_seconds
         self._put(player, game_id, _Claim(connection, until, before.made))
         try:
             yield
@@ -110,7 +109,7 @@ class Claims:
 
     def made(self, player: int, game_id: int) -> None:
         """Note that a player has made a game; its own programs are offered it where nobody asks for it soon."""
-        self._put(player, game_id, _Claim("", trio.current_time() + self._made_seconds, made=True))
+        self._put(player, game_id, _Claim("", loop_time.now() + self._made_seconds, made=True))
 
     def is_made(self, player: int, game_id: int) -> bool:
         """Whether a player has made a game that a program of its own has taken up, or may be about to."""

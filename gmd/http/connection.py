@@ -17,6 +17,8 @@ from hypercorn.utils import parse_socket_addr
 
 from gm_protocol.errors import TooMany
 from gm_protocol.messages import Limits
+from gmd import loop_time
+from gmd.loop_time import PatientScope
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience, Sending
 from gmd.places import IN_USE, Place, Value
@@ -118,7 +120,7 @@ class Connection:
         self._last_words = b""
         #: What has been read, and not been looked at yet.
         self._ahead = b""
-        self._reading = trio.CancelScope(deadline=trio.current_time() + self._seconds)
+        self._reading = PatientScope(loop_time.now() + self._seconds)
         self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone, self._begin)
         self._memory = memory
         self._proxies = proxies
@@ -198,11 +200,11 @@ class Connection:
 
     def _begin(self) -> None:
         """A request is whole, and is being answered."""
-        self._place.begin(trio.current_time())
+        self._place.begin(loop_time.now())
 
     def _rest(self) -> None:
         """A request has been answered."""
-        self._idle, self._in_head, now = True, False, trio.current_time()
+        self._idle, self._in_head, now = True, False, loop_time.now()
         self._reading.deadline = now + self._seconds
         self._is_answered, self._arrived = False, len(self._ahead)  # what came behind it is all there is
         self._account.hold_requests(self._arrived)
@@ -212,7 +214,7 @@ class Connection:
         """Give a head that has begun its time; until a request is whole, the connection is worth no more than none."""
         if self._is_between_requests:
             return
-        now = trio.current_time()
+        now = loop_time.now()
         if self._place.value is not Value.SILENT:
             self._place.rest(Value.SILENT, now)
         if self._idle and not self._in_head:
@@ -229,7 +231,7 @@ class Connection:
         self._idle, self._reading.deadline = False, inf
         is_late = False
         if len(data) < request.end:
-            self._place.rest(Value.SILENT, trio.current_time())
+            self._place.rest(Value.SILENT, loop_time.now())
             data, is_late = await self._remaining(data, request.end)
         if len(data) >= request.end:
             await self._answer_plain(shortcut, request, data)
@@ -249,7 +251,7 @@ class Connection:
     async def _remaining(self, data: bytes, end: int) -> tuple[bytes, bool]:
         """As much of some bytes as comes in time; and whether time ran out."""
         whole = bytearray(data)
-        with trio.move_on_after(self._seconds) as waiting:
+        with loop_time.move_on_after(self._seconds) as waiting:
             while len(whole) < end and (more := await self._receive()):
                 whole += more
         return bytes(whole), waiting.cancelled_caught

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-import trio
 from hypercorn.config import Config
 from hypercorn.typing import AppWrapper, ASGIFramework, ASGIReceiveEvent, ASGISendEvent, HTTPScope, WebsocketScope
 
+from gmd import loop_time
 from gmd.logger import get_logger
+from gmd.loop_time import PatientScope
 
 from .errors import encoded
 
 logger = get_logger(__name__)
 
-#: The ASGI extension that says when a request's last byte was read, in trio's time: clocks are charged to then.
+#: The ASGI extension that says when a request's last byte was read, in the loop's time: clocks are charged to then.
 ARRIVED = "gmd.arrived"
 
 #: Takes an application's events; None says that it has come to its end.
@@ -45,7 +46,7 @@ class Intake:
         app: ASGIFramework,
         max_body: int,
         seconds: float,
-        reading: trio.CancelScope,
+        reading: PatientScope,
         gone: Callable[[], Awaitable[None]],
         begin: Callable[[], None],
     ) -> None:
@@ -68,7 +69,7 @@ class Intake:
     ) -> Callable[[ASGIReceiveEvent], Awaitable[None]]:
         """Begin a request; what is returned takes its events."""
         self._arriving = _Arriving(scope, send)
-        self._reading.deadline = trio.current_time() + self._seconds
+        self._reading.deadline = loop_time.now() + self._seconds
         return self._take
 
     def spawn(self, function: Callable[..., Any], *arguments: Any) -> None:
@@ -105,7 +106,7 @@ class Intake:
         self._end_arrival()
         self._begin()
         scope = request.scope
-        scope["extensions"][ARRIVED] = {"time": trio.current_time()}
+        scope["extensions"][ARRIVED] = {"time": loop_time.arrival()}
         if scope["type"] == "http" and scope["method"] == "HEAD":  # hypercorn, which knows better, leaves the body out
             scope = {**scope, "method": "GET"}
         receive = self._receiver(bytes(request.body))

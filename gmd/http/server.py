@@ -13,6 +13,7 @@ from hypercorn.typing import ASGIFramework
 from msgspec import structs
 
 from gm_protocol.messages import Limits
+from gmd import loop_time
 from gmd.addresses import source_of
 from gmd.logger import get_logger
 from gmd.memory_ledger import MemoryLedger
@@ -197,7 +198,7 @@ class HttpServer:
 
         host, port = guest.transport.socket.getpeername()[:2]
         source = "" if self._proxies.trusts(host) else source_of(f"{host}:{port}")
-        return places.enter(source, evict, trio.current_time())
+        return places.enter(source, evict, loop_time.now())
 
     def _sentence(self, full: Full) -> str:
         if full.by_source:

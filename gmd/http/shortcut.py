@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import trio
 from litestar import Litestar, Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import QueryParameter
 from litestar.routes import HTTPRoute
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from litestar.typing import FieldDefinition
+
+from gmd import loop_time
 
 from .backend import Backend
 from .bodies import read_body
@@ -77,7 +78,7 @@ class Shortcut:
             return self._refusal(error, request, route)
 
     async def _ask(self, route: _Route, request: Plain, body: bytes, client: tuple[str, int] | None) -> Any:
-        arrived, headers = trio.current_time(), request.headers
+        arrived, headers = loop_time.arrival(), request.headers
         forwarded = headers.get(b"x-forwarded-for")
         peer = self._backend.proxies.peer(client, [] if forwarded is None else [forwarded.decode()])
         authorization = headers.get(b"authorization")

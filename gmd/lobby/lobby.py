@@ -12,6 +12,7 @@ import trio
 from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
+from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.games.commands import CallOff, Join
 from gmd.games.events import AnyEvent
@@ -123,7 +124,7 @@ class Lobby:
         await do_all([partial(self._call_off, game_id, player) for game_id in self.book.pending(player)])
 
     async def _call_off(self, game_id: int, player: int) -> None:
-        await self.decline(game_id, player, trio.current_time())
+        await self.decline(game_id, player, loop_time.now())
 
     # --- Inviting -----------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from math import inf
 
-import trio
+from gmd import loop_time
 
 from .account import Account
 from .proof import Proof
@@ -38,7 +38,7 @@ class Presence:
         if account is not None and account.key is not None:
             proof = Proof(player, account.key)
             was_here = self._is_here(proof)
-            self._seen[proof] = trio.current_time()
+            self._seen[proof] = loop_time.now()
             self._seen.move_to_end(proof)
             self._forget_old()
             if not was_here:
@@ -52,7 +52,7 @@ class Presence:
         return self._is_here(Proof(player, account.key))
 
     def _is_here(self, proof: Proof) -> bool:
-        return proof in self._sessions or self._seen.get(proof, -inf) > trio.current_time() - self._seconds
+        return proof in self._sessions or self._seen.get(proof, -inf) > loop_time.now() - self._seconds
 
     def here(self) -> list[Account]:
         """Everybody who is, in the order of their ids."""
@@ -80,7 +80,7 @@ class Presence:
             del self._sessions[proof]
 
     def _forget_old(self) -> None:
-        before = trio.current_time() - self._seconds
+        before = loop_time.now() - self._seconds
         while self._seen and next(iter(self._seen.values())) <= before:
             self._seen.popitem(last=False)
 

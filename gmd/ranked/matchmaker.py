@@ -15,6 +15,7 @@ from random import Random, SystemRandom
 import trio
 
 from gm_protocol.errors import GmError
+from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.games.game import Game
 from gmd.lobby.lobby import Lobby
@@ -155,7 +156,7 @@ class Matchmaker:
     async def _let_go(self, player: int) -> None:
         for game_id in self._untaken(player):
             try:
-                await self._lobby.decline(game_id, player, trio.current_time())
+                await self._lobby.decline(game_id, player, loop_time.now())
             except GmError as error:  # it has begun, or ended; or cannot be written, and lapses
                 logger.info("a ranked game was not called off", game_id=game_id, reason=str(error))
 

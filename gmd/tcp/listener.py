@@ -11,6 +11,7 @@ import trio
 from gm_protocol.codec import encode, error_reply
 from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
+from gmd import loop_time
 from gmd.addresses import source_of
 from gmd.handlers.call import Authority
 from gmd.logger import get_logger
@@ -177,7 +178,7 @@ class Doorkeeper:
             leaving = len(self._sessions) - len(self._places)
             guest.evict(self._eviction(full), REFUSAL_SECONDS if leaving < MAX_LEAVING else 0.0)
 
-        return self._places.enter(source_of(guest.peer), evict, trio.current_time())
+        return self._places.enter(source_of(guest.peer), evict, loop_time.now())
 
     async def _admit(self, guest: _Guest, place: Place) -> None:
         secured = await self._secured(guest.stream, self._handshakes, self._limits.frame_seconds)
@@ -299,7 +300,7 @@ class Doorkeeper:
             refusals=session.refusals,
             bytes_in=session.bytes_in,
             bytes_out=session.bytes_out,
-            seconds=round(trio.current_time() - session.opened, 3),
+            seconds=round(loop_time.now() - session.opened, 3),
         )
 
     async def _part(self, stream: trio.abc.Stream, received: Callable[[], None] | None = None) -> None:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from gm_protocol.errors import GmError
 from gm_protocol.framing import HEADER
 from gm_protocol.messages import AnyRequest
+from gmd import loop_time
 from gmd.handlers import dispatch
 from gmd.handlers.call import Call
 from gmd.log.interface import Commit
@@ -36,7 +37,7 @@ class _Lot(Struct, eq=False):
 
     replies: list[bytes]
     held: Sequence[Held]
-    #: When the last byte of their requests was read, in trio's time; None where they answer none.
+    #: When the last byte of their requests was read, in the loop's time; None where they answer none.
     arrived: float | None
     #: Their bytes.
     size: int
@@ -47,7 +48,7 @@ class _Lot(Struct, eq=False):
 class Outbox:
     """Sends replies as soon as they may leave. Where the peer has room for them, that wakes no task.
 
-    :ivar sent_at: when replies last left, in trio's time.
+    :ivar sent_at: when replies last left, in the loop's time.
     :ivar replies: how many were let go.
     :ivar bytes_out: how many bytes were sent.
     :ivar lots: how many lots were put in.
@@ -78,7 +79,7 @@ class Outbox:
         self._unsent: list[bytes] = []
         self._sending = False
         self._settled = trio.Event()
-        self.sent_at = trio.current_time()
+        self.sent_at = loop_time.now()
 
     def __len__(self) -> int:
         """How many lots are held."""
@@ -133,7 +134,7 @@ class Outbox:
             self._unsent_size -= len(data)
             self._account.hold_replies(self.size)
         self._sending = False
-        self.sent_at = trio.current_time()
+        self.sent_at = loop_time.now()
         self.sent = self.lots - len(self._lots)
 
     async def drain(self) -> None:
@@ -180,7 +181,7 @@ class Outbox:
     def _send_free(self) -> None:
         """Send all that may leave."""
         free: list[bytes] = []
-        now = trio.current_time()
+        now = loop_time.now()
         while self._lots and not self._lots[0].awaited:
             lot = self._lots.popleft()
             self._held_size -= lot.size
@@ -203,7 +204,7 @@ class Outbox:
             with suppress(OSError):
                 sent = os.write(self._socket.fileno(), data)
                 self._note_sent(sent)
-        self.sent_at = trio.current_time()
+        self.sent_at = loop_time.now()
         self._unsent = [] if sent == len(data) else [data[sent:]]
         self._unsent_size = len(data) - sent
         if self._unsent:

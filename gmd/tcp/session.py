@@ -14,9 +14,11 @@ from gm_protocol.codec import InvalidRequest, decode_request
 from gm_protocol.errors import BadFrame, GmError, ShuttingDown, TooMany
 from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
+from gmd import loop_time
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call, player_of
 from gmd.log.interface import Commit
+from gmd.loop_time import PatientScope
 from gmd.parts import Parts
 from gmd.places import Place, Value
 from gmd.players.presence import Visit
@@ -53,7 +55,7 @@ SINGLES = 4
 class Session:
     """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it.
 
-    :ivar opened: when it began, in trio's time.
+    :ivar opened: when it began, in the loop's time.
     :ivar version: of the protocol, 1 or 2, once the first message has told; 0 before.
     :ivar ended_by: what ended it, in a word; a code of the protocol where that was an error.
     """
@@ -92,14 +94,14 @@ class Session:
         self._ended = False  # the peer has sent all it will
         self._stopping = ""  # why it is to end, once it is
         self._evicted: TooMany | None = None  # its last words, where its place is another's
-        self._receiving: trio.CancelScope | None = None
+        self._receiving: PatientScope | None = None
         self._bell: Bell | None = None  # of the wait under way
         self._singles = 0  # requests in a row that came alone, and whose replies were held
         self._account = parts.memory.open(peer, self._cut_off)
         self._cut: TooMany | None = None  # why it was cut off, once it was
         self._answering: trio.CancelScope | None = None  # a large request
         self._outbox = Outbox(stream, parts.patience, self._interrupt, self._call, self._account)
-        self.opened = self._read_at = trio.current_time()  # when bytes last came
+        self.opened = self._read_at = loop_time.now()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 
     @property
@@ -295,7 +297,7 @@ class Session:
         if self._place is None or self.version == 1:
             return
         value = Value.IDLE if self._call.player is None else Value.PLAYER
-        self._place.rest(value, trio.current_time(), self._seat)
+        self._place.rest(value, loop_time.now(), self._seat)
 
     def _asks_singly(self, requests: int) -> bool:
         """Whether the client, with replies of a batch held, is to be listened to only when it has them.
@@ -329,7 +331,7 @@ class Session:
         """
         in_frame = self._begun is not None
         deadline = self._frame_deadline() if in_frame else self._idle_deadline()
-        with trio.CancelScope(deadline=deadline) as self._receiving:
+        with PatientScope(deadline) as self._receiving:
             await self._take_bytes()
         timed_out, self._receiving = self._receiving.cancelled_caught, None
         if not timed_out or self._stopping or self._outbox.blocked or self._cut is not None:
@@ -337,7 +339,7 @@ class Session:
         if in_frame:
             seconds = self._limits.frame_seconds
             raise BadFrame(f"a whole frame did not arrive within {seconds:g} seconds of its begin")
-        return self._idle_deadline() > trio.current_time()  # replies have left, or are to leave, since it was set
+        return self._idle_deadline() > loop_time.now()  # replies have left, or are to leave, since it was set
 
     def _take_at_hand(self) -> None:
         """Take what has come by now, if anything has. (Through trio it would take another turn of the task's.)
@@ -358,7 +360,7 @@ class Session:
         self._took(await self._stream.receive_some(READ_SIZE))
 
     def _took(self, data: bytes | bytearray) -> None:
-        self._call.arrived = self._read_at = trio.current_time()
+        self._call.arrived = self._read_at = loop_time.arrival()
         if data:
             if self._call.ends and self._begun is None:  # what begins here was sent behind the replies that have left
                 self._call.ends.received(self._outbox.sent)
@@ -380,7 +382,7 @@ class Session:
 
     def _idle_deadline(self) -> float:
         """When the session ends if nothing happens; while replies are held, not until they have left."""
-        since = trio.current_time() if self._outbox else max(self._read_at, self._outbox.sent_at)
+        since = loop_time.now() if self._outbox else max(self._read_at, self._outbox.sent_at)
         return since + self._limits.idle_seconds
 
     @asynccontextmanager
@@ -406,7 +408,7 @@ class Session:
             while not self._decoder.ready:
                 if self._ended or self.version == 1:
                     return  # the peer only listens now, or is not to say anything more
-                with trio.CancelScope(deadline=self._frame_deadline()) as waiting:
+                with PatientScope(self._frame_deadline()) as waiting:
                     await self._take_bytes()
                 if waiting.cancelled_caught:
                     break  # a frame was begun and not sent: the session ends with it

@@ -206,7 +206,7 @@ async def test_a_wait_behind_which_too_much_comes_is_cut_off() -> None:
 
 async def test_a_large_request_counts_while_it_is_answered_and_others_may_end_it() -> None:
     pgn = "{} " * 100_000 + "1. e4"
-    async with memory_daemon(max_memory=MAX_MEMORY) as daemon, trio.open_nursery() as nursery:
+    async with memory_daemon(max_memory=MAX_MEMORY, max_pgn=1 << 20) as daemon, trio.open_nursery() as nursery:
         client, other = await daemon.connect(), await daemon.connect()
         await client.send({"kind": "new_game", "player_white": 1, "player_black": 2, "pgn": pgn})
         while daemon.parts.memory.held < len(pgn):

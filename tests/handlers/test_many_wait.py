@@ -1,0 +1,177 @@
+"""Many who wait for one game: woken in portions, players first, each shown what it would be shown alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from gmd.games.views import Viewer
+from gmd.watchers import PORTION
+from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
+
+#: How many wait: many portions of them.
+MANY = 20 * PORTION
+#: Turns of the event loop that a waiter's waking takes from the bell to the reply, and more; and tasks that have
+#: something else to do in a turn: who wakes them, the clocks, the sessions that act.
+STAGES, OTHERS = 4, 8
+
+
+class Turns(trio.abc.Instrument):
+    """Counts what runs in a turn of the event loop.
+
+    :ivar longest: the most steps of tasks that a turn had.
+    """
+
+    def __init__(self) -> None:
+        self.longest = 0
+        self._steps = 0
+
+    def before_io_wait(self, timeout: float) -> None:
+        self.longest, self._steps = max(self.longest, self._steps), 0
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        self._steps += 1
+
+
+async def waiting(daemon: MemoryDaemon, count: int = MANY, **wait: Any) -> list[Client]:
+    """Sessions that all wait for the same."""
+    clients = [await daemon.connect() for _ in range(count)]
+    for client in clients:
+        await client.send({"kind": "wait", **wait})
+    await wait_all_tasks_blocked()
+    return clients
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        {"game_id": 1, "ply": 0},
+        {"game_ids": [1, 2]},
+        {"game_id": 1, "player": 2},
+        {"any": True, "player": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "act", [{"kind": "move", "move": "e4"}, {"kind": "end_game", "termination": "resignation_white"}], ids=str
+)
+async def test_a_change_wakes_few_in_each_turn_of_the_event_loop(wait: Json, act: Json) -> None:
+    async with memory_daemon() as daemon:
+        white = await daemon.connect(player=1)
+        for _ in range(2):
+            await white.new_game()
+        waiters = await waiting(daemon, **wait)
+        if "game_ids" in wait and act["kind"] == "move":
+            act = {"kind": "end_game", "termination": "resignation_white"}  # only an end is for them
+        turns = Turns()
+        trio.lowlevel.add_instrument(turns)
+        assert (await white.ask(**act, game_id=1))["error"] is None
+        await wait_all_tasks_blocked()
+        trio.lowlevel.remove_instrument(turns)
+        assert {(await waiter.receive())["error"] for waiter in waiters} == {None}
+        assert turns.longest <= STAGES * 2 * PORTION + OTHERS  # each waiter has a task that listens, too
+        assert turns.longest < MANY
+
+
+async def test_players_are_woken_before_spectators_and_a_small_crowd_beside_a_large_one() -> None:
+    async with memory_daemon() as daemon:
+        white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+        for _ in range(2):
+            await white.new_game()
+        crowd = await waiting(daemon, game_id=1, ply=0)
+        (lonely,) = await waiting(daemon, 1, game_id=2, ply=0)
+        await black.send({"kind": "wait", "game_id": 1})
+        await wait_all_tasks_blocked()
+        order: list[str] = []
+
+        async def note(client: Client, name: str) -> None:
+            assert (await client.receive())["state"]["ply_index"] == 1
+            order.append(name)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(note, black, "player")
+            nursery.start_soon(note, lonely, "lonely")
+            for client in crowd:
+                nursery.start_soon(note, client, "crowd")
+            await wait_all_tasks_blocked()
+            moves = [{"kind": "move", "game_id": game_id, "move": "e4"} for game_id in (1, 2)]
+            await white.send(*moves)
+        assert order[0] == "player"
+        assert order.index("lonely") <= 4 * PORTION
+
+
+async def test_who_waits_for_more_keeps_nobody_else_waiting(autojump_clock: MockClock) -> None:
+    """Waiters who are woken in vain, at every move, are woken behind those who were not yet."""
+    async with memory_daemon() as daemon:
+        white = await daemon.connect(player=1)
+        await white.new_game()
+        patient = await waiting(daemon, game_id=1, ply=100)
+        eager = await waiting(daemon, PORTION, game_id=1, ply=1)
+        await white.play(1, "e4", "e5")
+        for client in eager:
+            assert (await client.receive())["state"]["ply_index"] == 2
+        await white.ask("end_game", game_id=1, termination="resignation_white")
+        for client in patient:
+            assert (await client.receive())["state"]["termination"] == "resignation_white"
+
+
+@pytest.mark.parametrize("spectate", ["live", "after"])
+@pytest.mark.parametrize("clock", [None, {"initial": 600, "increment": 1.5}], ids=str)
+@pytest.mark.parametrize("variant", ["standard", "crazyhouse", "rbc"])
+@pytest.mark.parametrize("fields", [{}, {"brief": True}, {"actions": True}, {"id": "mine"}], ids=str)
+async def test_each_of_a_crowd_is_shown_byte_for_byte_what_one_alone_is_shown(
+    fields: Json, variant: str, clock: Json | None, spectate: str, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon(spectate=spectate, spectator_key=None) as daemon:
+        white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+        await white.new_game(variant=variant, clock=clock)
+        for ply, (client, move) in enumerate([(white, "e2e4"), (black, "e7e5"), (white, "d2d4"), (black, "e5d4")]):
+            crowd = await waiting(daemon, 3, game_id=1, ply=ply, **fields)
+            if variant == "rbc":
+                await client.ask("sense", game_id=1, square="e7")
+            await trio.sleep(1.25)
+            assert (await client.ask("move", game_id=1, move=move))["error"] is None
+            bodies = {await waiter.receive_body() for waiter in crowd}
+            (alone,) = await waiting(daemon, 1, game_id=1, ply=ply, **fields)
+            assert bodies == {await alone.receive_body()}
+        crowd = await waiting(daemon, 3, game_id=1, ply=4, **fields)
+        await white.ask("end_game", game_id=1, termination="resignation_white")
+        bodies = {await waiter.receive_body() for waiter in crowd}
+        (alone,) = await waiting(daemon, 1, game_id=1, ply=4, **fields)
+        assert bodies == {await alone.receive_body()}
+
+
+async def test_clocks_run_on_from_one_spectator_to_the_next(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        white, black = await daemon.connect(player=1), await daemon.connect(player=2)
+        await white.new_game(clock={"initial": 60})
+        for client in (white, black):
+            await client.ask("state", game_id=1)
+        first = await waiting(daemon, 2, game_id=1, ply=0)
+        await white.play(1, "e4")
+        assert {(await client.receive())["state"]["clock"]["black"] for client in first} == {60.0}
+        await trio.sleep(7.5)
+        await waiting(daemon, 2, game_id=1, ply=1)
+        later = await waiting(daemon, 2, game_id=1, ply=0)
+        assert {(await client.receive())["state"]["clock"]["black"] for client in later} == {52.5}
+
+
+async def test_a_sense_changes_nothing_of_what_is_kept_for_those_who_may_not_know_of_it() -> None:
+    """Made anew, it would be shown later, by which it would tell that something has happened."""
+    async with memory_daemon() as daemon:
+        white = await daemon.connect(player=1)
+        await white.new_game(variant="rbc", clock=None)
+        table = await daemon.arbiter.table(1)
+        kept = table.shared_view(Viewer.NOBODY, brief=False)
+        seen = table.shared_view(Viewer.OVERSEER, brief=False)
+        await white.ask("sense", game_id=1, square="e7")
+        assert table.shared_view(Viewer.NOBODY, brief=False) is kept
+        assert table.shared_view(Viewer.OVERSEER, brief=False) is not seen
+        await white.ask("move", game_id=1, move="e2e4")
+        assert table.shared_view(Viewer.NOBODY, brief=False) is not kept
+        for viewer in (Viewer.WHITE, Viewer.BLACK):
+            with pytest.raises(AssertionError):
+                table.shared_view(viewer, brief=False)
