@@ -18,7 +18,7 @@ from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.game_lines import GameLines
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
-from gmd.listening import is_local, listening
+from gmd.listening import CannotListen, is_local, listening
 from gmd.lobby.lobby import Lobby, LobbyLimits
 from gmd.local import LocalDoor
 from gmd.log.directory import DataError
@@ -154,7 +154,7 @@ async def open_daemon(
     :raises ConfigError: the certificate or its key, a trusted proxy, or an anchor, cannot be used.
     :raises gmd.log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: HTTP's address cannot be listened on.
-    :raises OSError: the address cannot be listened on.
+    :raises CannotListen: the address cannot be listened on; it is an OSError.
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
     http_certificate = http_certificate_of(config, certificate)
@@ -242,10 +242,9 @@ async def _http(
     async with AsyncExitStack() as stack:
         try:
             listeners = await stack.enter_async_context(listening(config.http_host, config.http_port, sockets))
-        except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
-            reason = error.strerror if isinstance(error, OSError) else error
+        except CannotListen as error:
             raise HttpAddressError(
-                f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {reason}. "
+                f"cannot listen on {config.http_host}:{config.http_port} for HTTP: {error.strerror}. "
                 "Name another port with --http-port (0 takes a free one), or do without: --no-http"
             ) from error
         yield HttpService(config, listeners, parts, doorkeeper, operators, local, certificate)

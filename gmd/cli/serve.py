@@ -7,7 +7,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -17,6 +17,7 @@ import trio
 from gm_protocol.framing import DEFAULT_PORT
 from gmd.config import SERVED, Config, ConfigError, unknown_variables
 from gmd.daemon import Daemon, HttpAddressError, open_daemon, prepare_process
+from gmd.listening import CannotListen
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
 from gmd.logger import get_logger
@@ -25,6 +26,7 @@ from gmd.version import VERSION
 
 from .logs import configure_logs
 from .settings import config_option, read_settings
+from .standard_streams import discard_output
 from .systemd import Inherited, InheritedSocketError, inherited_sockets, notify
 
 logger = get_logger(__name__)
@@ -76,10 +78,9 @@ def serve(file: Path | None, **settings: Any) -> None:
         raise click.UsageError(str(error)) from None
     except (DataError, HttpAddressError, InheritedSocketError) as error:
         raise click.ClickException(str(error)) from None
-    except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
-        reason = error.strerror if isinstance(error, OSError) else error
+    except CannotListen as error:
         raise click.ClickException(
-            f"cannot listen on {config.host}:{config.port}: {reason}. "
+            f"cannot listen on {config.host}:{config.port}: {error.strerror}. "
             "Name another port with --port (0 takes a free one), or an address of this machine with --host"
         ) from None
 
@@ -141,18 +142,29 @@ def _reload(daemon: Daemon) -> None:
 
 
 def _announce(daemon: Daemon, config: Config) -> None:
+    """Print where the daemon listens. Nobody may be reading: it serves all the same."""
+    try:
+        for line in _announcement(daemon, config):
+            click.echo(line)
+    except OSError as error:
+        reason = error.strerror
+        logger.warning("standard output cannot be written: the daemon serves, and prints nothing", reason=reason)
+        discard_output()
+
+
+def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
     for host, port in daemon.addresses:
-        click.echo(f"gmd {VERSION} listening on {_text(host, port)}")
+        yield f"gmd {VERSION} listening on {_text(host, port)}"
     for host, port in daemon.http_addresses:
         scheme = "http" if _http_certificate(daemon) is None else "https"
-        click.echo(f"HTTP on {scheme}://{_text(host, port)}: reconchess's API, /metrics, /healthz")
+        yield f"HTTP on {scheme}://{_text(host, port)}: reconchess's API, /metrics, /healthz"
     if config.data == IN_MEMORY:
-        click.echo("Games are kept in memory: they end with the daemon.")
+        yield "Games are kept in memory: they end with the daemon."
     else:
-        click.echo(f"Games are kept in {config.data}")
+        yield f"Games are kept in {config.data}"
     if config.spectate == "live":
-        click.echo(f"Live games are shown in full to {daemon.spectators}")
-    click.echo(f"Try: {_first_command(daemon, config)}")
+        yield f"Live games are shown in full to {daemon.spectators}"
+    yield f"Try: {_first_command(daemon, config)}"
 
 
 def _http_certificate(daemon: Daemon) -> Certificate | None:
