@@ -55,6 +55,8 @@ _T = TypeVar("_T")
 READERS = 2
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
 RECENT_TOKENS = 10_000
+#: What an operator does about what cannot be read.
+ADVICE = "gmd check says what is damaged, and gmd check --repair keeps what is whole"
 #: Seconds between two attempts to write while nothing can be written and nobody asks.
 PROBE_SECONDS = 2.0
 
@@ -384,10 +386,10 @@ class BatchingLog:
         try:
             return await self._readers.run(read)
         except GameDamaged as damaged:
-            logger.error("a game is damaged", game_id=game_id, reason=damaged.what)
+            logger.error("a game is damaged", game_id=game_id, reason=damaged.what, advice=ADVICE)
             raise
         except Exception as error:
-            logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id)
+            logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id, advice=ADVICE)
             raise _failed("read", game_id) from error
 
 

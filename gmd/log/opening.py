@@ -150,6 +150,7 @@ def _explained(file: Path) -> Iterator[None]:
     """Turn what a database raises into a :class:`DataError` for whoever named it."""
     from sqlalchemy.exc import DatabaseError
 
+    from .damage import is_damage, repair_command
     from .migrations import NewerSchema
 
     try:
@@ -159,4 +160,5 @@ def _explained(file: Path) -> Iterator[None]:
             f"data: {file} was written by a newer gmd: {error}. Start that, or name another --data"
         ) from error
     except DatabaseError as error:
-        raise DataError(f"data: {file} cannot be read as a log of games: {error.orig}") from error
+        advice = f". `{repair_command(file.parent)}` keeps what is whole" if is_damage(error) else ""
+        raise DataError(f"data: {file} cannot be read as a log of games: {error.orig}{advice}") from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from math import isfinite
 from typing import Any, TypeVar
 
 import msgspec
@@ -30,8 +31,9 @@ from sqlalchemy.exc import IntegrityError
 from gm_protocol.messages import GameRow
 from gmd.games.events import AnyEvent
 
+from .damage import note_damage
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
-from .listing import row_of, rows_query
+from .listing import rows_query, whole_rows
 from .ranking import result_of
 from .rows import Missed, new_row, seat_row, token_key, token_row
 from .seats import COLUMNS, has_joined
@@ -45,6 +47,8 @@ PRUNED_GAMES = 100
 PRUNED_EVENTS = 1_000
 
 _RETIRED = retired.c.game_id
+#: The highest id that a game may have: some clients read numbers as doubles. What is above is damaged.
+LAST_GAME_ID = (1 << 53) - 1
 
 #: A key that no token has: theirs are digests of 32 bytes.
 _PROBE = b"probe"
@@ -216,7 +220,8 @@ class SqlStore:
 
     def newest_game_id(self) -> int:
         with self._engine.connect() as connection:
-            highest = [connection.execute(select(func.max(ids))).scalar() for ids in (games.c.game_id, _RETIRED)]
+            queries = (select(func.max(ids)).where(ids <= LAST_GAME_ID) for ids in (games.c.game_id, _RETIRED))
+            highest = [connection.execute(query).scalar() for query in queries]
         return max(game_id or 0 for game_id in highest)
 
     def load(self, game_id: int) -> list[AnyEvent]:
@@ -235,12 +240,13 @@ class SqlStore:
 
     def rows(self, query: GameQuery) -> list[GameRow]:
         with self._engine.connect() as connection:
-            return [row_of(found) for found in connection.execute(rows_query(query))]
+            return whole_rows(connection, connection.execute(rows_query(query)))
 
     def deadlines(self) -> list[Deadline]:
         query = select(games.c.game_id, games.c.seconds_left).where(games.c.status == "live", games.c.clocked)
         with self._engine.connect() as connection:
-            return [Deadline(game_id, left) for game_id, left in connection.execute(query)]
+            found = connection.execute(query).all()
+            return [Deadline(game_id, _whole_seconds(connection, game_id, left)) for game_id, left in found]
 
     def live_games(self) -> int:
         with self._engine.connect() as connection:
@@ -250,6 +256,14 @@ class SqlStore:
         with self._engine.connect() as connection:
             found = connection.execute(_due_query(player, time.time() - UNTOLD_SECONDS)).scalars().all()
         return list(dict.fromkeys(reversed(found)))
+
+
+def _whole_seconds(connection: Connection, game_id: int, seconds: object) -> float | None:
+    """The seconds that a row says are left; None where it is damaged, for the game itself knows."""
+    if seconds is None or (isinstance(seconds, (int, float)) and isfinite(seconds)):
+        return seconds
+    note_damage(connection, games.name, game_id, f"seconds_left is {seconds!r:.80}")
+    return None
 
 
 def _long_over(connection: Connection, before: float) -> list[Pruned]:
