@@ -74,7 +74,7 @@ def repair(directory: Path) -> Repaired:
         with _new_file(file) as new:
             with closing(sqlite3.connect(new, isolation_level=None)) as connection:
                 found = salvaged(_checked(file, records_of(Pages(file))), Shapes(connection))
-                if not (found.games or found.players or found.aside):
+                if not (found.games or found.players or found.retired or found.aside):
                     raise DataError(f"data: nothing in {file} is of a log of games; nothing was changed")
                 _write(connection, found)
             _verify(new)

@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-import structlog
 import trio
 
 from gmd.config import Config
@@ -27,11 +26,12 @@ Rows = dict[str, list[tuple[Any, ...]]]
 
 
 class Stored(NamedTuple):
-    """A log: its directory, its rows, and the keys of its players."""
+    """A log: its directory, its rows, the keys of its players, and how a daemon shows each game."""
 
     directory: Path
     rows: Rows
     keys: dict[int, str]
+    shown: dict[int, Any]
 
 
 def made_in(directory: Path) -> Stored:
@@ -39,7 +39,19 @@ def made_in(directory: Path) -> Stored:
     keys = trio.run(_play, directory)
     with open_store(str(directory)) as store:
         store.prune(0)
-    return Stored(directory, rows_of(directory), keys)
+    rows = rows_of(directory)
+    return Stored(directory, rows, keys, trio.run(_shown, directory, list(games_of(rows))))
+
+
+async def _shown(directory: Path, game_ids: list[int]) -> dict[int, Any]:
+    async with open_daemon(Config(data=str(directory), port=0)) as daemon:
+        return {game_id: await shown(daemon, game_id) for game_id in game_ids}
+
+
+async def shown(daemon: Daemon, game_id: int) -> Any:
+    """A game as a daemon shows it to White, without the clocks, which run."""
+    state = (await daemon.ask("state", game_id=game_id, player=1))["state"]
+    return {name: value for name, value in state.items() if name != "clock"}
 
 
 async def _play(directory: Path) -> dict[int, str]:
@@ -159,8 +171,3 @@ def spoil_row(directory: Path, seed: int) -> tuple[str, Any]:
         connection.commit()
         connection.close()
         return table, key
-
-
-def quiet() -> Any:
-    """What the log says, captured."""
-    return structlog.testing.capture_logs()

@@ -6,41 +6,30 @@ import signal
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 import structlog
 import trio
 
 from gmd.config import Config
-from gmd.daemon import Daemon, open_daemon
+from gmd.daemon import open_daemon
 from gmd.local import Refused
 from gmd.log.directory import DataError
 from tests.helpers import Client, troubles
-from tests.repair.logs import FILE, Stored, damage, games_by_page, games_of, rows_of, spoil_row
+from tests.repair.logs import FILE, Stored, damage, games_by_page, games_of, rows_of, shown, spoil_row
 from tests.serving import STOP_SECONDS, served
 
 REPAIR = "gmd check --repair"
 
 
-async def events_of(daemon: Daemon, game_id: int) -> Any:
-    return (await daemon.ask_as_operator("history", game_id=game_id))["history"]
-
-
-async def histories(data: Path, games: list[int]) -> dict[int, Any]:
-    async with open_daemon(Config(data=str(data), port=0)) as daemon:
-        return {game_id: await events_of(daemon, game_id) for game_id in games}
-
-
 async def assert_served(data: Path, stored: Stored, games: set[int]) -> None:
     """See to it that a daemon serves these games as they were, or says at the start, or of a game, what to do."""
-    expected = await histories(stored.directory, sorted(games))
     with structlog.testing.capture_logs() as logged:
         try:
             async with open_daemon(Config(data=str(data), port=0)) as daemon:
                 for game_id in games:
                     try:
-                        assert await events_of(daemon, game_id) == expected[game_id]
+                        assert await shown(daemon, game_id) == stored.shown[game_id]
                     except Refused as refused:
                         assert refused.code == "internal"
                         assert any(REPAIR in str(entry.get("advice")) for entry in troubles(logged))
@@ -62,10 +51,9 @@ async def test_a_spoilt_column_is_said_and_the_other_games_and_players_are_serve
 ) -> None:
     table, key = spoil_row(data, seed)
     games = games_of(stored.rows).keys() - ({key} if table in ("games", "events") else set())
-    expected = await histories(stored.directory, sorted(games))
     async with open_daemon(Config(data=str(data), port=0)) as daemon:
         for game_id in games:
-            assert await events_of(daemon, game_id) == expected[game_id]
+            assert await shown(daemon, game_id) == stored.shown[game_id]
         for player, player_key in stored.keys.items():
             if table != "players" or player != key:
                 reply = await daemon.ask("new_game", player_white=player, player_black=2, player=player, key=player_key)
