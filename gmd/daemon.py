@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import resource
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -15,6 +14,7 @@ import trio
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.config import EMBEDDED, Config, ConfigError
+from gmd.descriptors import raise_limit
 from gmd.game_lines import GameLines
 from gmd.games.chess import MAX_PLIES
 from gmd.handlers.call import Authority
@@ -29,6 +29,7 @@ from gmd.metrics import Metrics
 from gmd.parts import Parts
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
+from gmd.players.passwords import load_argon2
 from gmd.players.registry import Registry
 from gmd.ranked.anchors import BadAnchors, read_anchors
 from gmd.ranked.play import RankedPlay
@@ -394,9 +395,12 @@ def limits_of(config: Config) -> Limits:
 
 
 def prepare_process() -> None:
-    """Make this process a server's: as many descriptors as it may have, and a garbage collector that seldom looks."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    """Make this process a server's: as many descriptors as it may have, and a garbage collector that seldom looks.
+
+    What is imported only when it is needed is imported now: then there may be no descriptor left for it.
+    """
+    raise_limit()
+    load_argon2()
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 100)

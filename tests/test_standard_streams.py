@@ -17,10 +17,9 @@ import trio
 from tests.helpers import Client
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, children_of, environment, reserved_port
 
+
 @contextmanager
-def mute(
-    redirection: str, *arguments: str, output: int | None = None
-) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def mute(redirection: str, *arguments: str, output: int | None = None) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A daemon that has started and cannot say where it listens, and its port.
 
     :param redirection: what the shell does with its descriptors.

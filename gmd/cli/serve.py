@@ -17,6 +17,7 @@ import trio
 from gm_protocol.framing import DEFAULT_PORT
 from gmd.config import SERVED, Config, ConfigError, unknown_variables
 from gmd.daemon import Daemon, HttpAddressError, open_daemon, prepare_process
+from gmd.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
 from gmd.listening import CannotListen
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
@@ -86,7 +87,16 @@ def serve(file: Path | None, **settings: Any) -> None:
 
 
 def _check(config: Config) -> None:
-    """:raises click.UsageError: nobody could ever play."""
+    """:raises click.UsageError: nobody could ever play.
+    :raises click.ClickException: this process may have too few descriptors.
+    """
+    raise_limit()
+    limit = most_descriptors()
+    if limit is not None and limit < LEAST:
+        raise click.ClickException(
+            f"too few descriptors to start with: this process may have {limit}, and {LEAST} are the least. "
+            "Raise ulimit -n (LimitNOFILE of a service)"
+        )
     if config.require_registration and config.max_registrations_per_hour == 0 and config.data == IN_MEMORY:
         raise click.UsageError(
             "max_registrations_per_hour: with 0 the operator registers the players, by a socket in the data directory; "
@@ -101,6 +111,19 @@ def _warn_of_variables(environment: Mapping[str, str]) -> None:
         logger.warning("a variable is no setting, and does nothing", variable=name, advice=known)
 
 
+def _warn_of_descriptors(config: Config) -> None:
+    """Say where fewer connections can be open than the settings let in."""
+    wanted = config.max_connections + (config.http_max_connections if config.http else 0)
+    possible = room()
+    if possible is not None and possible < wanted:
+        logger.warning(
+            "there are fewer descriptors than connections that the settings let in",
+            descriptors=possible + RESERVED,
+            connections=wanted,
+            advice="raise ulimit -n (LimitNOFILE of a service), or set max_connections and http_max_connections lower",
+        )
+
+
 async def _serve(config: Config, inherited: Inherited) -> None:
     has_terminal = sys.stdin is not None and sys.stdin.isatty()
     for number in SIGNALS:
@@ -108,6 +131,7 @@ async def _serve(config: Config, inherited: Inherited) -> None:
     with trio.open_signal_receiver(*SIGNALS) as signals:
         async with open_daemon(config, inherited.game, inherited.http) as daemon:
             prepare_process()
+            _warn_of_descriptors(config)
             _announce(daemon, config)
             logger.info(
                 "started",

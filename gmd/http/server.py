@@ -12,6 +12,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework
 
 from gm_protocol.messages import Limits
+from gmd.descriptors import is_last, say_at_once, shortage
 from gmd.logger import get_logger
 from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
@@ -94,8 +95,8 @@ class HttpServer:
 
     async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         try:
-            if self._places_taken >= self._max_connections:
-                await self._turn_away(stream)
+            if (full := self._full(stream)) is not None:
+                await self._turn_away(stream, full)
             elif (secured := await self._secured(stream, self._handshakes, self._limits.frame_seconds)) is not None:
                 await self._serve(secured, stream, app, shortcut)
         except (OSError, trio.BrokenResourceError):
@@ -144,12 +145,24 @@ class HttpServer:
                 under_way.discard(handshake)
         return None
 
-    async def _turn_away(self, transport: trio.SocketStream) -> None:
+    def _full(self, stream: trio.SocketStream) -> str | None:
+        """Why there is no room for a connection; None where there is."""
+        if self._places_taken >= self._max_connections:
+            limit = self._max_connections
+            return f"http_max_connections: {limit} of {limit} are open; try again later"
+        why = shortage(stream.socket.fileno())
+        return None if why is None else f"http_max_connections: {why}"
+
+    async def _turn_away(self, transport: trio.SocketStream, why: str) -> None:
         self.turned_away += 1
-        if len(self._refusals) < MAX_TLS_REFUSALS:
+        if is_last(transport.socket.fileno()):
+            if self._certificate is None:
+                say_at_once(transport.socket.fileno(), _turned_away(why))
+            await trio.aclose_forcefully(transport)
+        elif len(self._refusals) < MAX_TLS_REFUSALS:
             secured = await self._secured(transport, self._refusals, REFUSAL_SECONDS)
             if secured is not None:
-                await self._tell(secured, transport, _turned_away(self._max_connections))
+                await self._tell(secured, transport, _turned_away(why))
 
     async def _tell(self, stream: trio.abc.Stream, transport: trio.SocketStream, response: bytes) -> None:
         """Send a response that belongs to no request, and part."""
@@ -182,9 +195,8 @@ class HttpServer:
             self._empty.set()
 
 
-def _turned_away(limit: int) -> bytes:
+def _turned_away(sentence: str) -> bytes:
     """The response to a connection that finds no room."""
-    sentence = f"http_max_connections: {limit} of {limit} are open; try again later"
     body = encoded(503, sentence, RETRY_AFTER)
     return _response("503 Service Unavailable", body, f"retry-after: {RETRY_AFTER}\r\n")
 

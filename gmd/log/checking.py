@@ -12,6 +12,7 @@ from gmd.utc import is_time
 from .reading import StoredGame, Unreadable
 from .seats import COLUMNS, status_of, versions_of
 
+
 def problem_of(stored: StoredGame | int) -> str | None:
     """The first thing that is wrong with a game; None if nothing is.
 

@@ -126,7 +126,7 @@ def _make_private(file: Path) -> None:
 @contextmanager
 def _sqlite_log(file: Path, metrics: Metrics | None, lock: int) -> Iterator[EventLog]:
     # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
-    from .batching import BatchingLog
+    from .batching import READERS, BatchingLog
     from .migrations import migrate
     from .sqlite import SqliteStore, open_engine
     from .sqlite_committer import committer_of
@@ -136,6 +136,7 @@ def _sqlite_log(file: Path, metrics: Metrics | None, lock: int) -> Iterator[Even
         with _explained(file):
             migrate(engine)
             store = SqliteStore(engine)
+            store.connect(READERS)
         with closing(store), committer_of(file, lock) as committer:
             with _explained(file):
                 log = BatchingLog(store, metrics, committer, GATHER_SECONDS)

@@ -31,7 +31,8 @@ def ranked(connection: Connection) -> Ranked:
         if result is None or not all(isinstance(number, int) for number in who):
             note_damage(connection, games.name, f"of players {who[0]!r:.20} and {who[2]!r:.20}", _WRONG)
         elif result != "*":
-            found.append(RankedResult(*who, result, count))
+            white, of_white, black, of_black = who
+            found.append(RankedResult(white, of_white, black, of_black, result, count))
     return Ranked(found, [Playing(*row) for row in connection.execute(_ON)])
 
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from sqlite3 import Connection as RawConnection
 from sqlite3 import IntegrityError
@@ -125,6 +125,13 @@ class SqliteStore(SqlStore):
         super().__init__(engine, engine.execution_options(writes=True))
         self._connection: Connection | None = None
         self._patience = patience
+
+    def connect(self, readers: int) -> None:
+        """Open the connection that writes and those that read, while there are descriptors for them."""
+        self._connected()
+        with ExitStack() as stack:
+            for _ in range(readers):
+                stack.enter_context(self._engine.connect())
 
     def hurry(self) -> None:
         self._patience = 0

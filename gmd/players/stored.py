@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from gm_protocol.players import PlayerName
+from gm_protocol.base import PlayerName
 
 from .account import Account, folded, is_registered
 

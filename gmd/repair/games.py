@@ -102,11 +102,11 @@ class GameRows:
             wrong = [name for name, value in known.items() if row.columns[name] != value]
             if _count(row) > len(events) and wrong != ["events"]:
                 return None  # its last events are lost
-        row = _complete(self.game_id, known, rows[0].columns if rows else {}, over=game.over)
-        if problem_of(_stored(row, events)) is not None:
+        made = _complete(self.game_id, known, rows[0].columns if rows else {}, over=game.over)
+        if problem_of(_stored(made, events)) is not None:
             return None
         what = "its row was damaged" if rows else "its row is lost"
-        return WholeGame(row, events, f"{what}, and made anew of its events")
+        return WholeGame(made, events, f"{what}, and made anew of its events")
 
 
 def games_of(rows: Iterable[Row]) -> dict[int, GameRows]:
@@ -158,4 +158,3 @@ def _complete(game_id: int, known: Mapping[str, Any], damaged: Mapping[str, Any]
         "changed": changed,
         "ended": (times["ended"] if times["ended"] in since else changed) if over else None,
     }
-

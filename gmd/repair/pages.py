@@ -1,7 +1,7 @@
 """The pages of an SQLite file as its last commit left them, read without SQLite, which refuses a damaged file.
 
-The format is https://www.sqlite.org/fileformat2.html: a file is a row of pages, and a write-ahead log beside it has newer
-versions of some. Nothing is written.
+The format is https://www.sqlite.org/fileformat2.html: a file is a row of pages, and a write-ahead log beside it has
+newer versions of some. Nothing is written.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ class Pages:
 
 def _page_size(data: memoryview, wal: memoryview) -> int:
     if data[: len(MAGIC)] == MAGIC:
-        (size,) = _FILE_PAGE_SIZE.unpack_from(data)
-        if (size := 1 << 16 if size == 1 else size) in _SIZES:
+        (stored,) = _FILE_PAGE_SIZE.unpack_from(data)
+        size: int = 1 << 16 if stored == 1 else stored
+        if size in _SIZES:
             return size
     if len(wal) >= _WAL_HEADER.size and (size := _WAL_HEADER.unpack_from(wal)[2]) in _SIZES:
         return size

@@ -35,7 +35,7 @@ class Source(IntEnum):
 
 
 class Record(NamedTuple):
-    """A row: the page it is on, its number in its table, and its columns, fewer than the table has where they are newer."""
+    """A row: its page, its number in its table, and its columns, fewer than the table has where those are newer."""
 
     page: int
     rowid: int

@@ -16,6 +16,7 @@ from .games import GameRows, WholeGame, games_of
 from .records import Lost, Record, Source
 from .shapes import Row, Shapes
 
+
 class Aside(NamedTuple):
     """Something that is not kept, and why; ``row`` is None where nothing of it can be read."""
 
@@ -53,8 +54,8 @@ def salvaged(found: Iterable[Record | Lost], shapes: Shapes) -> Salvaged:
     games = _games([*rows["games"], *rows["events"]], aside, changes)
     players = _players(rows["players"], games, aside, changes)
     tokens = _tokens(rows["tokens"], games, aside)
-    gone = [row.columns["game_id"] for table in ("retired", "games") for row in rows[table]]
-    gone = [each for each in gone if isinstance(each, int) and 0 < each <= LAST_GAME_ID and each not in games]
+    ids = [row.columns["game_id"] for table in ("retired", "games") for row in rows[table]]
+    gone = [each for each in ids if isinstance(each, int) and 0 < each <= LAST_GAME_ID and each not in games]
     return Salvaged(games, players, tokens, max(gone, default=0), aside, changes)
 
 
@@ -159,7 +160,7 @@ def _tokens(rows: list[Row], games: Mapping[int, WholeGame], aside: list[Aside])
         if isinstance(token, bytes) and row.columns["game_id"] in games and token not in kept:
             kept[token] = row
         elif row.record.source is Source.TABLE:
-            aside.append(Aside(f"a token of game {row.columns['game_id']}, which is not kept", row.record.page, row))
+            aside.append(Aside(f"a token of game {row.columns['game_id']!r}, which is not kept", row.record.page, row))
     return kept
 
 

@@ -11,6 +11,7 @@ import trio
 from gm_protocol.codec import encode, error_reply
 from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
+from gmd.descriptors import is_last, say_at_once, shortage
 from gmd.handlers.call import Authority
 from gmd.logger import get_logger
 from gmd.parts import Parts
@@ -110,7 +111,7 @@ class Doorkeeper:
     async def handle(self, stream: trio.abc.Stream) -> None:
         """Serve one connection until it is closed. Nothing that goes wrong in it escapes."""
         try:
-            full = self._full()
+            full = self._full() or self._short(stream)
             if full is not None:
                 await self._refuse(stream, full)
             elif (secured := await self._secured(stream, self._handshakes, self._limits.frame_seconds)) is not None:
@@ -194,10 +195,20 @@ class Doorkeeper:
             return None
         return TooMany(f"{name}: {limit} of {limit} are open; try again later", RETRY_AFTER)
 
+    def _short(self, stream: trio.abc.Stream) -> TooMany | None:
+        """The refusal of a connection for want of descriptors, which the operator's connections are not refused."""
+        if self._authority is Authority.OPERATOR or not isinstance(stream, trio.SocketStream):
+            return None
+        why = shortage(stream.socket.fileno())
+        return None if why is None else TooMany(f"max_connections: {why}", RETRY_AFTER)
+
     async def _refuse(self, stream: trio.abc.Stream, error: TooMany) -> None:
         """Tell a client why, unless that would take a handshake too many."""
         self.turned_away += 1
-        if len(self._refusals) < MAX_TLS_REFUSALS:
+        if isinstance(stream, trio.SocketStream) and is_last(stream.socket.fileno()):
+            if self._certificate is None:
+                say_at_once(stream.socket.fileno(), encode_frame(encode(error_reply(error, None, None))))
+        elif len(self._refusals) < MAX_TLS_REFUSALS:
             secured = await self._secured(stream, self._refusals, REFUSAL_SECONDS)
             if secured is not None:
                 await self._tell(secured, error)

@@ -40,7 +40,9 @@ def test_rows_of_a_whole_log_are_read_as_sqlite_reads_them(stored: Stored, data:
     done = repair(data)
     assert rows_of(data) == stored.rows
     assert (done.changes, done.set_aside) == ([], None)
-    assert (done.games, done.events, done.players) == tuple(len(stored.rows[table]) for table in TABLES[:2] + TABLES[3:4])
+    assert (done.games, done.events, done.players) == tuple(
+        len(stored.rows[table]) for table in TABLES[:2] + TABLES[3:4]
+    )
     assert done.original.read_bytes() == (stored.directory / FILE).read_bytes()
 
 
