@@ -161,7 +161,7 @@ async def open_daemon(
     http_certificate = http_certificate_of(config, certificate)
     metrics, carried = Metrics(), _Carried()
     with (
-        open_log(config.data, metrics) as log,
+        open_log(config.data, metrics, trust_clock=config.trust_clock) as log,
         operator_listener(data_directory(config.data)) as operator,
         closing(gate_of(config, log)) as gate,
     ):

@@ -134,7 +134,7 @@ def test_a_wrong_value_is_named_with_its_source(name: str, value: object, what: 
         ("port", "foo", "a whole number"),
         ("port", "1.5", "a whole number"),
         ("max_wait", "soon", "a number"),
-        ("keep_finished", "", "a number"),
+        ("keep_finished", "trust_clock", "", "a number"),
         ("http", "maybe", "true or false"),
     ],
 )

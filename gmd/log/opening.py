@@ -13,6 +13,8 @@ from gmd.metrics import Metrics
 from .directory import DataError, locked_directory
 from .interface import EventLog
 from .memory import MemoryLog
+from .pruning_clock import FILE_NAME as LAST_SEEN
+from .pruning_clock import PruningClock
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -34,11 +36,12 @@ def data_directory(data: str) -> Path | None:
 
 
 @contextmanager
-def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
+def open_log(data: str, metrics: Metrics | None = None, *, trust_clock: bool = False) -> Iterator[EventLog]:
     """The log in a data directory, which is this process's alone for as long; blocks while it is brought up to date.
 
     :param data: the directory, or ``:memory:``.
     :param metrics: where commits are counted.
+    :param trust_clock: whether the machine's clock is right, however far it is ahead of the log.
     :raises DataError: it cannot be used.
     """
     path = data_directory(data)
@@ -47,7 +50,7 @@ def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
         return
     with locked_directory(path) as lock:
         _make_private(path / FILE_NAME)
-        with _sqlite_log(path / FILE_NAME, metrics, lock) as log:
+        with _sqlite_log(path / FILE_NAME, metrics, lock, trust_clock=trust_clock) as log:
             yield log
 
 
@@ -124,7 +127,7 @@ def _make_private(file: Path) -> None:
 
 
 @contextmanager
-def _sqlite_log(file: Path, metrics: Metrics | None, lock: int) -> Iterator[EventLog]:
+def _sqlite_log(file: Path, metrics: Metrics | None, lock: int, *, trust_clock: bool) -> Iterator[EventLog]:
     # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
     from .batching import READERS, BatchingLog
     from .migrations import migrate
@@ -137,6 +140,8 @@ def _sqlite_log(file: Path, metrics: Metrics | None, lock: int) -> Iterator[Even
             migrate(engine)
             store = SqliteStore(engine)
             store.connect(READERS)
+        seen = file.with_name(LAST_SEEN)
+        store.pruning_clock = PruningClock(seen, store.newest_change, trusted=trust_clock)
         with closing(store), committer_of(file, lock) as committer:
             with _explained(file):
                 log = BatchingLog(store, metrics, committer, GATHER_SECONDS)

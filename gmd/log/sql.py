@@ -89,6 +89,8 @@ class SqlStore:
         """:param writer: the same database, for transactions that write."""
         self._engine = engine
         self._writer = writer or engine
+        #: The time that finished games are pruned by, in seconds since 1970.
+        self.pruning_clock: Callable[[], float] = time.time
 
     def hurry(self) -> None:
         """Nothing waits here, unless a database's own module makes it."""
@@ -202,8 +204,9 @@ class SqlStore:
                     connection.execute(insert(tokens).values(token=key, game_id=game.append.game_id, content=content))
 
     def prune(self, seconds: float) -> list[Pruned]:
+        now = self.pruning_clock()
         with self._transaction() as connection:
-            found = _long_over(connection, time.time() - seconds)
+            found = _long_over(connection, now - seconds)
             if found:
                 _remove(connection, [game.game_id for game in found])
         return found
@@ -223,6 +226,11 @@ class SqlStore:
             queries = (select(func.max(ids)).where(ids <= LAST_GAME_ID) for ids in (games.c.game_id, _RETIRED))
             highest = [connection.execute(query).scalar() for query in queries]
         return max(game_id or 0 for game_id in highest)
+
+    def newest_change(self, up_to: float) -> float | None:
+        """When a game last went on or ended, of those that did so by a time; None where none did."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.max(games.c.changed)).where(games.c.changed <= up_to)).scalar()
 
     def load(self, game_id: int) -> list[AnyEvent]:
         query = select(events.c.seq, events.c.event).where(events.c.game_id == game_id).order_by(events.c.seq)
