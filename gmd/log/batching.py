@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -57,7 +56,7 @@ READERS = 2
 RECENT_TOKENS = 10_000
 #: What an operator does about what cannot be read.
 ADVICE = "gmd check says what is damaged, and gmd check --repair keeps what is whole"
-#: Seconds between two attempts to write while nothing can be written and nobody asks.
+#: Seconds between two looks at whether its files are there, and two attempts to write while nothing can be written.
 PROBE_SECONDS = 2.0
 
 
@@ -84,15 +83,17 @@ class BatchingLog:
         metrics: Metrics | None = None,
         committer: Committer | None = None,
         gather_seconds: float = 0.0,
+        newest_id: int = 0,
     ) -> None:
         """Blocks for a moment.
 
         :param committer: has batches written elsewhere, where that can be; else the writer's thread does it.
         :param gather_seconds: how long appends may gather while the event loop has other things to do.
+        :param newest_id: an id that a game has had, be it lost since: no game gets it, or a lower one.
         :raises Exception: what the database raises where it cannot be read.
         """
         self._store = store
-        self._last_id = store.newest_game_id()
+        self._last_id = max(store.newest_game_id(), newest_id)
         self._gathering: dict[int, Pending] = {}
         self._writing: dict[int, Pending] = {}
         self._told: dict[Told, None] = {}
@@ -176,15 +177,15 @@ class BatchingLog:
         self._readers.close()
 
     async def _keep_writable(self) -> None:
-        """Until stopped, find out now and then, while nothing can be written, whether it can again."""
+        """Until stopped, find out now and then whether it can be written: that its files are there, and take a row."""
         while not self._stopping:
-            with trio.move_on_after(inf if self.failure is None else PROBE_SECONDS) as waiting:
+            with trio.move_on_after(PROBE_SECONDS) as waiting:
                 await self._changed.wait()
             self._changed = trio.Event()
             if self._bug is not None:
                 raise self._bug
             if waiting.cancelled_caught:
-                await self._probe()
+                await self._try(self._store.look if self.failure is None else self._store.probe)
 
     def _break(self, bug: Exception) -> None:
         """Something failed that does not fail: end, rather than acknowledge nothing any more."""
@@ -195,10 +196,10 @@ class BatchingLog:
         with scope:
             await committer.run(self._committed)
 
-    async def _probe(self) -> None:
-        """Find out whether it can be written again, so that somebody may be sent here to write."""
+    async def _try(self, look: Callable[[], None]) -> None:
+        """Find out whether it can be written, so that somebody may be sent here to write, or nobody."""
         try:
-            await self._thread.call(self._store.probe)
+            await self._thread.call(look)
         except Exception as error:
             self._outage.failed(reason_of(error), games=0)
         else:

@@ -8,10 +8,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
 from .directory import DataError, locked_directory
 from .interface import EventLog
+from .last_commit import opened, read_last_commit, what_is_missing
 from .memory import MemoryLog
 from .pruning_clock import FILE_NAME as LAST_SEEN
 from .pruning_clock import PruningClock
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from .sqlite import SqliteStore
+
+logger = get_logger(__name__)
 
 #: The value of ``data`` that keeps nothing.
 IN_MEMORY = ":memory:"
@@ -142,13 +146,43 @@ def _sqlite_log(file: Path, metrics: Metrics | None, lock: int, *, trust_clock: 
             store.connect(READERS)
         seen = file.with_name(LAST_SEEN)
         store.pruning_clock = PruningClock(seen, store.newest_change, trusted=trust_clock)
-        with closing(store), committer_of(file, lock) as committer:
+        with closing(store), _record_of(store, file) as record, committer_of(file, lock, record=record) as committer:
             with _explained(file):
-                log = BatchingLog(store, metrics, committer, GATHER_SECONDS)
+                last = _look_for_last_commit(store, file)
+                log = BatchingLog(store, metrics, committer, GATHER_SECONDS, newest_id=last)
             with closing(log):
                 yield log
     finally:
         engine.dispose()
+
+
+@contextmanager
+def _record_of(store: SqliteStore, file: Path) -> Iterator[int | None]:
+    """The descriptor of the file that has the last commit; None where there can be none."""
+    try:
+        store.record = opened(file.parent)
+    except OSError as error:
+        logger.warning("the last commit cannot be noted", directory=str(file.parent), reason=error.strerror)
+        yield None
+        return
+    try:
+        yield store.record
+    finally:
+        os.close(store.record)
+
+
+def _look_for_last_commit(store: SqliteStore, file: Path) -> int:
+    """Say what is missing of the last commit, if anything is; the highest id that a game had by then."""
+    last = read_last_commit(file.parent)
+    missing = what_is_missing(last, store.events_of)
+    if missing is not None:
+        logger.error(
+            "commits are missing: the write-ahead log was deleted, or the file is an older one",
+            file=str(file),
+            missing=missing,
+            advice=f"stop the daemon, and put back {file.name} with the {file.name}-wal that belongs to it",
+        )
+    return 0 if last is None else last.newest
 
 
 @contextmanager

@@ -25,7 +25,7 @@ MOST_AHEAD = 86_400.0
 REPEAT_SECONDS = 86_400.0
 NOTE_SECONDS = 600.0
 #: A clock that runs on while the machine sleeps, where there is one.
-_BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_steady_time = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 ADVICE = "set the clock right; if it is right, start the daemon once with --trust-clock"
 
 
@@ -42,7 +42,7 @@ class PruningClock:
         *,
         trusted: bool = False,
         wall: Callable[[], float] = time.time,
-        steady: Callable[[], float] = partial(time.clock_gettime, _BOOT_CLOCK),
+        steady: Callable[[], float] = _steady_time,
     ) -> None:
         """:param newest: when anything of the log last changed, up to a time; asked where the file is not there.
         :param trusted: whether the machine's clock is right, however far ahead it is now.

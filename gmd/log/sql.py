@@ -92,6 +92,9 @@ class SqlStore:
         #: The time that finished games are pruned by, in seconds since 1970.
         self.pruning_clock: Callable[[], float] = time.time
 
+    def look(self) -> None:
+        """A database's own module knows what can be the matter."""
+
     def hurry(self) -> None:
         """Nothing waits here, unless a database's own module makes it."""
 

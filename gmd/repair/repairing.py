@@ -18,6 +18,7 @@ import msgspec
 
 from gmd.log.checking import problem_of
 from gmd.log.directory import DataError, locked_directory
+from gmd.log.last_commit import FILE_NAME as LAST_COMMIT
 from gmd.log.migrations import HEAD, migrate
 from gmd.log.opening import FILE_NAME
 from gmd.log.reading import LogReader
@@ -84,6 +85,7 @@ def repair(directory: Path) -> Repaired:
             if _state(file) != before:
                 raise DataError(f"data: {file} has been written meanwhile; nothing was changed. Repair it again")
             original = _swap(file, new, f"{FILE_NAME}.damaged-{stamp}")
+            (directory / LAST_COMMIT).unlink(missing_ok=True)  # what it names may have been set aside
     events = sum(len(game.events) for game in found.games.values())
     return Repaired(len(found.games), events, len(found.players), original, set_aside, found.changes)
 
