@@ -200,20 +200,9 @@ async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, ranked: Ran
         what = "ranked games"
         await ranked.start()
     except LogFailed as error:
-        raise DataError(_unreadable(f"the {what} in {data}", data, error)) from error
+        from gmd.log.damage import unreadable  # SQLAlchemy's, as what was raised
 
-
-def _unreadable(what: str, data: str, error: LogFailed) -> str:
-    """What is said of data that cannot be read."""
-    from gmd.log.damage import is_damage, repair_command
-
-    cause = error.__cause__
-    if cause is None or not is_damage(cause):
-        return f"data: {what} cannot be read, as the log says"
-    return (
-        f"data: {what} cannot be read ({getattr(cause, 'orig', cause)}). "
-        f"`{repair_command(data)}` puts what is whole into a new file, and keeps the damaged one"
-    )
+        raise DataError(unreadable(f"the {what} in {data}", data, error)) from error
 
 
 @asynccontextmanager

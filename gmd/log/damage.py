@@ -35,6 +35,17 @@ def is_damage(error: BaseException) -> bool:
     return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
+def unreadable(what: str, directory: Path | str, error: Exception) -> str:
+    """Return what is said of data that cannot be read, where an error wraps the database's own."""
+    cause = error.__cause__
+    if cause is None or not is_damage(cause):
+        return f"data: {what} cannot be read, as the log says"
+    return (
+        f"data: {what} cannot be read ({getattr(cause, 'orig', cause)}). "
+        f"`{repair_command(directory)}` puts what is whole into a new file, and keeps the damaged one"
+    )
+
+
 def note_damage(connection: Connection, table: str, row: object, reason: str) -> None:
     """Say, once, that a row is damaged and left out, and what to do."""
     file = connection.engine.url.database or ""
