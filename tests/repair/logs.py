@@ -39,8 +39,8 @@ def made_in(directory: Path) -> Stored:
     keys = trio.run(_play, directory)
     with open_store(str(directory)) as store:
         store.prune(0)
-    rows = rows_of(directory)
-    return Stored(directory, rows, keys, trio.run(_shown, directory, list(games_of(rows))))
+    shown_games = trio.run(_shown, directory, list(games_of(rows_of(directory))))  # White is heard from by that
+    return Stored(directory, rows_of(directory), keys, shown_games)
 
 
 async def _shown(directory: Path, game_ids: list[int]) -> dict[int, Any]:
