@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -199,6 +200,8 @@ def _explained(file: Path) -> Iterator[None]:
         raise DataError(
             f"data: {file} was written by a newer gmd: {error}. Start that, or name another --data"
         ) from error
-    except DatabaseError as error:
+    except (DatabaseError, sqlite3.DatabaseError) as error:
         advice = f". `{repair_command(file.parent)}` keeps what is whole" if is_damage(error) else ""
-        raise DataError(f"data: {file} cannot be read as a log of games: {error.orig}{advice}") from error
+        raise DataError(
+            f"data: {file} cannot be read as a log of games: {getattr(error, 'orig', error)}{advice}"
+        ) from error
