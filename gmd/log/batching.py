@@ -34,7 +34,7 @@ from .interface import (
     TokenUse,
     Unanswered,
 )
-from .outage import Outage, reason_of
+from .outage import READ_ADVICE, Outage, reason_of
 from .pending import Pending
 from .ranking import ranked
 from .store import Committer, Conflicts, GameAppend, Store, Told
@@ -54,8 +54,6 @@ _T = TypeVar("_T")
 READERS = 2
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
 RECENT_TOKENS = 10_000
-#: What an operator does about what cannot be read.
-ADVICE = "gmd check says what is damaged, and gmd check --repair keeps what is whole"
 #: Seconds between two looks at whether its files are there, and two attempts to write while nothing can be written.
 PROBE_SECONDS = 2.0
 
@@ -185,7 +183,7 @@ class BatchingLog:
             if self._bug is not None:
                 raise self._bug
             if waiting.cancelled_caught:
-                await self._try(self._store.look if self.failure is None else self._store.probe)
+                await self._try_to_write()
 
     def _break(self, bug: Exception) -> None:
         """Something failed that does not fail: end, rather than acknowledge nothing any more."""
@@ -196,14 +194,16 @@ class BatchingLog:
         with scope:
             await committer.run(self._committed)
 
-    async def _try(self, look: Callable[[], None]) -> None:
+    async def _try_to_write(self) -> None:
         """Find out whether it can be written, so that somebody may be sent here to write, or nobody."""
+        failing = self.failure is not None
         try:
-            await self._thread.call(look)
+            await self._thread.call(self._store.probe if failing else self._store.look)
         except Exception as error:
             self._outage.failed(reason_of(error), games=0)
         else:
-            self._outage.over()
+            if failing:
+                self._outage.over()
 
     async def _finish(self) -> None:
         """Settle all that was appended, and take nothing more."""
@@ -387,10 +387,10 @@ class BatchingLog:
         try:
             return await self._readers.run(read)
         except GameDamaged as damaged:
-            logger.error("a game is damaged", game_id=game_id, reason=damaged.what, advice=ADVICE)
+            logger.error("a game is damaged", game_id=game_id, reason=damaged.what, advice=READ_ADVICE)
             raise
         except Exception as error:
-            logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id, advice=ADVICE)
+            logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id, advice=READ_ADVICE)
             raise _failed("read", game_id) from error
 
 

@@ -41,7 +41,7 @@ def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
     with open_log(str(data)) as log:
         assert isinstance(log, BatchingLog)
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
-    assert sorted(path.name for path in data.iterdir()) == ["games.sqlite", "lock"]
+    assert sorted(path.name for path in data.iterdir()) == ["games.sqlite", "last-commit", "lock"]
 
 
 def test_a_new_log_in_a_directory_that_others_may_read_is_its_owners_alone(tmp_path: Path) -> None:
