@@ -267,6 +267,14 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; without this, for ever.")]
         | None
     ) = None
+    # A wrong clock would remove in a moment what was to be kept for years, and nothing brings it back.
+    trust_clock: Annotated[
+        bool,
+        Meta(
+            description="Prune by this machine's clock though it is more than a day ahead of the log: for one start, "
+            "after a long stop."
+        ),
+    ] = False
     http: Annotated[bool, Meta(description="Whether to serve HTTP too: reconchess's API, metrics, health.")] = False
     http_host: Annotated[str, Meta(min_length=1, description="Address to serve HTTP on.")] = "127.0.0.1"
     http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180

@@ -161,14 +161,14 @@ async def open_daemon(
     :raises ConfigError: the certificate or its key, a trusted proxy, or an anchor, cannot be used.
     :raises gmd.log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: HTTP's address, or the health port's, cannot be listened on.
-    :raises OSError: the address cannot be listened on.
+    :raises CannotListen: the address cannot be listened on; it is an OSError.
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
     http_certificate = http_certificate_of(config, certificate)
     metrics, carried = Metrics(), _Carried()
     with (
         loop_time.watched(),
-        open_log(config.data, metrics) as log,
+        open_log(config.data, metrics, trust_clock=config.trust_clock) as log,
         operator_listener(data_directory(config.data)) as operator,
         closing(gate_of(config, log)) as gate,
     ):
@@ -210,8 +210,9 @@ async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, ranked: Ran
         what = "ranked games"
         await ranked.start()
     except LogFailed as error:
-        message = f"data: the {what} in {data} cannot be read, as the log says; gmd check may say what is damaged"
-        raise DataError(message) from error
+        from gmd.log.damage import unreadable  # SQLAlchemy's, as what was raised
+
+        raise DataError(unreadable(f"the {what} in {data}", data, error)) from error
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,21 +15,34 @@ import trio
 BACKLOG = 1024
 
 
+class CannotListen(OSError):
+    """An address that cannot be listened on; ``strerror`` says why, for an unusable host name too."""
+
+
 @asynccontextmanager
 async def listening(
     host: str, port: int, sockets: Sequence[socket.socket]
 ) -> AsyncIterator[Sequence[trio.SocketListener]]:
     """Listeners on sockets that listen already, or where there are none, on an address; closed at the end.
 
-    :raises OSError: the address cannot be listened on.
+    :raises CannotListen: the address cannot be listened on.
     """
     listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
-    listeners = listeners or await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+    listeners = listeners or await _listeners(host, port)
     try:
         yield listeners
     finally:
         for listener in listeners:
             listener.socket.close()
+
+
+async def _listeners(host: str, port: int) -> list[trio.SocketListener]:
+    try:
+        return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+    except OSError as error:
+        raise CannotListen(error.errno, error.strerror or str(error)) from error
+    except UnicodeError as error:  # no host could have such a name
+        raise CannotListen(errno.EINVAL, str(error)) from error
 
 
 def is_local(listener: trio.SocketListener) -> bool:

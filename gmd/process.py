@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
-import resource
 
 from gmd.allocator import give_memory_back
+from gmd.descriptors import raise_limit
+from gmd.players.passwords import load_argon2
 
 #: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
 GC_THRESHOLD = 50_000
@@ -14,11 +15,12 @@ GC_THRESHOLD = 50_000
 def prepare_process() -> None:
     """Make this process a server's.
 
-    It gets as many descriptors as it may have, a garbage collector that seldom looks, and gives memory back.
+    It gets as many descriptors as it may have, a garbage collector that seldom looks, and gives memory back. What is
+    imported only when it is needed is imported now: then there may be no descriptor left for it.
     """
     give_memory_back()
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    raise_limit()
+    load_argon2()
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 100)

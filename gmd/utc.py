@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from math import isfinite
 
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 #: The last second that has four digits for its year. A clock that was set beyond it must not make a game unreadable.
@@ -26,3 +27,8 @@ def read_time(text: str) -> float:
     :raises ValueError: it is not written as :func:`write_time` does.
     """
     return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC).timestamp()
+
+
+def is_time(value: object) -> bool:
+    """Return whether a value out of a database is a time, in seconds since 1970."""
+    return isinstance(value, float) and isfinite(value) and value >= 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from gmd.config import Config
-from gmd.listening import listening
+from gmd.listening import CannotListen, listening
 from gmd.local import LocalDoor
 from gmd.parts import Parts
 from gmd.tcp.listener import Doorkeeper
@@ -97,6 +97,5 @@ async def _listening(
 ) -> Sequence[trio.SocketListener]:
     try:
         return await stack.enter_async_context(listening(host, port, sockets))
-    except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise HttpAddressError(f"cannot listen on {host}:{port} for {what}: {reason}. {way_out}") from error
+    except CannotListen as error:
+        raise HttpAddressError(f"cannot listen on {host}:{port} for {what}: {error.strerror}. {way_out}") from error

@@ -47,6 +47,7 @@ OTHER: dict[str, object] = {
     "max_rekeys_per_hour": 19,
     "presence_timeout": 20.0,
     "keep_finished": 30.5,
+    "trust_clock": True,
     "http": False,
     "http_host": "0.0.0.0",
     "http_port": 7280,

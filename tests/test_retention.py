@@ -14,6 +14,7 @@ from gmd.config import ConfigError, load_config
 from gmd.log.interface import UNTOLD_SECONDS, Pruned
 from gmd.log.memory import MemoryLog
 from gmd.retention import PERIOD_SECONDS, SECONDS_A_DAY, prune_finished
+from gmd.utc import read_time, write_time
 from tests.helpers import Client, MemoryDaemon, memory_daemon
 from tests.serving import served
 
@@ -181,6 +182,33 @@ async def test_a_daemon_on_disk_prunes_what_is_old_and_goes_on_counting(tmp_path
         await client.ask("hello")
         assert (await client.new_game())["game_id"] == 4
         await client.aclose()
+
+
+async def test_a_clock_a_year_ahead_at_the_start_prunes_nothing_and_is_said(tmp_path: Path) -> None:
+    """The log is set back by a year, which to the daemon is the same."""
+    with served("--data", str(tmp_path), "--keep-finished", "30") as daemon:
+        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await client.ask("hello")
+        await client.new_game()
+        await resign(client, 1)
+        await client.aclose()
+        assert daemon.stop(15) == 0
+    connection = sqlite3.connect(tmp_path / "games.sqlite")
+    connection.execute("UPDATE games SET ended = ended - ?, changed = changed - ?", [365 * DAY] * 2)
+    connection.commit()
+    connection.close()
+    seen = tmp_path / "last-seen"
+    seen.write_text(write_time(read_time(seen.read_text().strip()) - 365 * DAY))
+    with served("--data", str(tmp_path), "--keep-finished", "30") as daemon:
+        assert daemon.process.stderr is not None
+        said = next(line for line in daemon.process.stderr if "the clock has jumped ahead" in line)
+        assert "days_ahead=365.0" in said
+        assert "start the daemon once with --trust-clock" in said
+        assert await first_listing(daemon.port) == [1]
+    with served("--data", str(tmp_path), "--keep-finished", "30", "--trust-clock") as daemon:
+        assert daemon.process.stderr is not None
+        assert next(line for line in daemon.process.stderr if "finished games pruned" in line)
+        assert await first_listing(daemon.port) == []
 
 
 async def first_listing(port: int) -> list[int]:

@@ -8,17 +8,22 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import click
 
 from gmd.version import VERSION
 
 from .groups import group_of, position
+from .standard_streams import open_standard_descriptors
 
 
 class Commands(click.Group):
     """Subcommands out of the entry points, whoever installed them."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        open_standard_descriptors()
+        return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(entry_points(group="gmd.commands").names)

@@ -24,30 +24,77 @@ if TYPE_CHECKING:
 @click.command()
 @data_options
 @click.option("--all", "every", is_flag=True, help="Go on behind the first damage, and count the damaged games.")
-def check(data: str | None, file: Path | None, every: bool) -> None:
+@click.option(
+    "--repair",
+    "repairing",
+    is_flag=True,
+    help="Put what is whole into a new file that takes the damaged one's place, which is kept. No daemon may run.",
+)
+def check(data: str | None, file: Path | None, every: bool, repairing: bool) -> None:
     """\b
     Example: gmd check --data games
 
     Check the log of games by replaying every game.
 
-    Says what is damaged first: in SQLite's file, an event that does not apply to its game or is missing, a row of the
-    table of games that says something else than the events, events of no game. A daemon may run meanwhile. Nothing is
-    changed, and nothing repaired.
+    Says what is damaged first: in SQLite's file, a player's row, an event that does not apply to its game or is
+    missing, a row of the table of games that says something else than the events, events of no game. A daemon may run
+    meanwhile. Nothing is changed.
 
-    The exit status is 0 if all is well, 1 if something is damaged, 2 if the log cannot be read.
+    With --repair, what is damaged is put right: every whole game and player goes into a new file, the others are
+    written to set-aside-TIME.jsonl beside it, and the damaged file stays as games.sqlite.damaged-TIME. A game whose
+    events are whole gets its row anew; a player keeps id and name, and needs a new key if that is damaged. It changes
+    nothing while a daemon or another program has the file open, nor where nothing is damaged.
+
+    The exit status is 0 if all is well, or is again, 1 if something is damaged, 2 if the log cannot be read.
     """
+    directory = data_directory(data, file)
     try:
-        with open_reader(data_directory(data, file)) as engine:
-            status = _Check(every).run(engine)
+        sys.exit(_repaired(directory) if repairing else _checked(directory, every))
     except DataError as error:
         raise Unusable(str(error)) from None
-    sys.exit(status)
+
+
+def _checked(directory: str, every: bool) -> int:
+    """The exit status.
+
+    :raises DataError: the log cannot be read at all.
+    """
+    with open_reader(directory) as engine:
+        return _Check(every).run(engine)
+
+
+def _repaired(directory: str) -> int:
+    """Repair what is damaged, and say what was done; the exit status.
+
+    :raises DataError: the log cannot be repaired, or is in use.
+    """
+    from gmd.repair.repairing import RepairFailed, repair
+
+    try:
+        if _checked(directory, every=True) == 0:
+            return 0
+    except DataError as error:
+        click.echo(error)
+    try:
+        done = repair(Path(directory).expanduser())
+    except RepairFailed as error:
+        raise DataError(f"data: {error}") from None
+    except OSError as error:
+        raise DataError(f"data: {directory} cannot be repaired: {error.strerror}; nothing was changed") from error
+    for line in done.changes:
+        click.echo(line)
+    players = f" and {counted(done.players, 'player')}" if done.players else ""
+    click.echo(f"Repaired: {counted(done.games, 'game')} with {counted(done.events, 'event')}{players} are whole.")
+    if done.set_aside is not None:
+        click.echo(f"What is not kept is in {done.set_aside}")
+    click.echo(f"The damaged file is {done.original}")
+    return 0
 
 
 class _Check:
     def __init__(self, every: bool) -> None:
         self._every = every
-        self._games = self._events = self._damaged = 0
+        self._games = self._events = self._damaged = self._damaged_players = 0
         #: Whether the damage is not in a game: in the file, or where nothing can be read any more.
         self._broken = False
 
@@ -55,6 +102,8 @@ class _Check:
         """The exit status."""
         self._check_file(engine)
         if self._every or not self._broken:
+            self._check_players(engine)
+        if self._every or not (self._broken or self._damaged_players):
             self._check_games(engine)
         return self._report()
 
@@ -72,6 +121,24 @@ class _Check:
             click.echo(f"file: {damage}")
         self._broken = bool(found)
 
+    def _check_players(self, engine: Engine) -> None:
+        from sqlalchemy.exc import DBAPIError
+
+        from gmd.players.sql import stored_players
+        from gmd.players.stored import DamagedPlayer
+
+        try:
+            with engine.connect() as connection:
+                for row, player in stored_players(connection):
+                    if isinstance(player, DamagedPlayer):
+                        self._damaged_players += 1
+                        click.echo(f"players, row {row}: {player}")
+                        if not self._every:
+                            return
+        except DBAPIError as error:
+            click.echo(f"file: the players cannot be read: {error.orig}")
+            self._broken = True
+
     def _check_games(self, engine: Engine) -> None:
         from sqlalchemy.exc import DBAPIError
 
@@ -86,8 +153,9 @@ class _Check:
                         click.echo(problem)
                         if not self._every:
                             return
-        except DBAPIError as error:
-            click.echo(f"file: nothing can be read behind the first {self._games} games: {error.orig}")
+        except (DBAPIError, TypeError, ValueError, MemoryError) as error:  # columns may have values of any kind
+            reason = error.orig if isinstance(error, DBAPIError) else f"{type(error).__name__}: {error}"
+            click.echo(f"file: nothing can be read behind the first {self._games} games: {reason}")
             self._broken = True
 
     def _problems(self, reader: LogReader) -> Iterator[str | None]:
@@ -102,11 +170,14 @@ class _Check:
             yield problem
 
     def _report(self) -> int:
-        if not self._damaged and not self._broken:
+        if not (self._damaged or self._damaged_players or self._broken):
             click.echo(f"{counted(self._games, 'game')} with {counted(self._events, 'event')}: nothing is damaged.")
             return 0
         if not self._every:
             click.echo("This is the first damage; --all looks for more.")
-        elif self._damaged:
+            return 1
+        if self._damaged_players:
+            click.echo(f"{counted(self._damaged_players, 'damaged player')}.")
+        if self._damaged:
             click.echo(f"{counted(self._damaged, 'damaged game')}, of {counted(self._games, 'game')}.")
         return 1

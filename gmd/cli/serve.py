@@ -7,7 +7,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -17,6 +17,8 @@ import trio
 from gm_protocol.framing import DEFAULT_PORT
 from gmd.config import SERVED, Config, ConfigError, unknown_variables
 from gmd.daemon import Daemon, HttpAddressError, open_daemon
+from gmd.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
+from gmd.listening import CannotListen
 from gmd.log.directory import DataError
 from gmd.log.opening import IN_MEMORY
 from gmd.logger import get_logger
@@ -26,6 +28,7 @@ from gmd.version import VERSION
 
 from .logs import configure_logs
 from .settings import config_option, read_settings
+from .standard_streams import discard_output
 from .systemd import Inherited, InheritedSocketError, inherited_sockets, notify
 
 logger = get_logger(__name__)
@@ -77,16 +80,24 @@ def serve(file: Path | None, **settings: Any) -> None:
         raise click.UsageError(str(error)) from None
     except (DataError, HttpAddressError, InheritedSocketError) as error:
         raise click.ClickException(str(error)) from None
-    except (OSError, UnicodeError) as error:  # UnicodeError: no host could have such a name
-        reason = error.strerror if isinstance(error, OSError) else error
+    except CannotListen as error:
         raise click.ClickException(
-            f"cannot listen on {config.host}:{config.port}: {reason}. "
+            f"cannot listen on {config.host}:{config.port}: {error.strerror}. "
             "Name another port with --port (0 takes a free one), or an address of this machine with --host"
         ) from None
 
 
 def _check(config: Config) -> None:
-    """:raises click.UsageError: nobody could ever play."""
+    """:raises click.UsageError: nobody could ever play.
+    :raises click.ClickException: this process may have too few descriptors.
+    """
+    raise_limit()
+    limit = most_descriptors()
+    if limit is not None and limit < LEAST:
+        raise click.ClickException(
+            f"too few descriptors to start with: this process may have {limit}, and {LEAST} are the least. "
+            "Raise ulimit -n (LimitNOFILE of a service)"
+        )
     if config.require_registration and config.max_registrations_per_hour == 0 and config.data == IN_MEMORY:
         raise click.UsageError(
             "max_registrations_per_hour: with 0 the operator registers the players, by a socket in the data directory; "
@@ -101,6 +112,19 @@ def _warn_of_variables(environment: Mapping[str, str]) -> None:
         logger.warning("a variable is no setting, and does nothing", variable=name, advice=known)
 
 
+def _warn_of_descriptors(config: Config) -> None:
+    """Say where fewer connections can be open than the settings let in."""
+    wanted = config.max_connections + (config.http_max_connections if config.http else 0)
+    possible = room()
+    if possible is not None and possible < wanted:
+        logger.warning(
+            "there are fewer descriptors than connections that the settings let in",
+            descriptors=possible + RESERVED,
+            connections=wanted,
+            advice="raise ulimit -n (LimitNOFILE of a service), or set max_connections and http_max_connections lower",
+        )
+
+
 async def _serve(config: Config, inherited: Inherited) -> None:
     has_terminal = sys.stdin is not None and sys.stdin.isatty()
     for number in SIGNALS:
@@ -108,6 +132,7 @@ async def _serve(config: Config, inherited: Inherited) -> None:
     with trio.open_signal_receiver(*SIGNALS) as signals:
         async with open_daemon(config, inherited.game, inherited.http) as daemon:
             prepare_process()
+            _warn_of_descriptors(config)
             _announce(daemon, config)
             logger.info(
                 "started",
@@ -142,20 +167,31 @@ def _reload(daemon: Daemon) -> None:
 
 
 def _announce(daemon: Daemon, config: Config) -> None:
+    """Print where the daemon listens. Nobody may be reading: it serves all the same."""
+    try:
+        for line in _announcement(daemon, config):
+            click.echo(line)
+    except OSError as error:
+        reason = error.strerror
+        logger.warning("standard output cannot be written: the daemon serves, and prints nothing", reason=reason)
+        discard_output()
+
+
+def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
     for host, port in daemon.addresses:
-        click.echo(f"gmd {VERSION} listening on {_text(host, port)}")
+        yield f"gmd {VERSION} listening on {_text(host, port)}"
     for host, port in daemon.http_addresses:
         scheme = "http" if _http_certificate(daemon) is None else "https"
-        click.echo(f"HTTP on {scheme}://{_text(host, port)}: reconchess's API, /metrics, /healthz")
+        yield f"HTTP on {scheme}://{_text(host, port)}: reconchess's API, /metrics, /healthz"
     for host, port in daemon.health_addresses:
-        click.echo(f"Health on http://{_text(host, port)}: /healthz, /metrics")
+        yield f"Health on http://{_text(host, port)}: /healthz, /metrics"
     if config.data == IN_MEMORY:
-        click.echo("Games are kept in memory: they end with the daemon.")
+        yield "Games are kept in memory: they end with the daemon."
     else:
-        click.echo(f"Games are kept in {config.data}")
+        yield f"Games are kept in {config.data}"
     if config.spectate == "live":
-        click.echo(f"Live games are shown in full to {daemon.spectators}")
-    click.echo(f"Try: {_first_command(daemon, config)}")
+        yield f"Live games are shown in full to {daemon.spectators}"
+    yield f"Try: {_first_command(daemon, config)}"
 
 
 def _http_certificate(daemon: Daemon) -> Certificate | None:

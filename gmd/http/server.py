@@ -15,6 +15,7 @@ from msgspec import structs
 from gm_protocol.messages import Limits
 from gmd import loop_time
 from gmd.addresses import source_of
+from gmd.descriptors import is_last, say_at_once, shortage
 from gmd.logger import get_logger
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience
@@ -150,7 +151,11 @@ class HttpServer:
     async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         try:
             with trio.CancelScope() as scope:
-                await self._admit(_Guest(stream, scope), app, shortcut)
+                if (why := shortage(stream.socket.fileno())) is not None:
+                    self._note_turned_away()
+                    await self._turn_away(stream, f"http_max_connections: {why}")
+                else:
+                    await self._admit(_Guest(stream, scope), app, shortcut)
         except (OSError, trio.BrokenResourceError):
             return  # the client was gone before it was looked at, or is now
         except Exception:
@@ -261,7 +266,11 @@ class HttpServer:
         return None
 
     async def _turn_away(self, transport: trio.SocketStream, sentence: str) -> None:
-        if len(self._refusals) < MAX_TLS_REFUSALS:
+        if is_last(transport.socket.fileno()):
+            if self._certificate is None:
+                say_at_once(transport.socket.fileno(), _turned_away(sentence))
+            await trio.aclose_forcefully(transport)
+        elif len(self._refusals) < MAX_TLS_REFUSALS:
             secured = await self._secured(transport, self._refusals, REFUSAL_SECONDS)
             if secured is not None:
                 await self._tell(secured, transport, _turned_away(sentence))

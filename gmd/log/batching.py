@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -35,7 +34,7 @@ from .interface import (
     TokenUse,
     Unanswered,
 )
-from .outage import Outage, reason_of
+from .outage import READ_ADVICE, Outage, reason_of
 from .pending import Pending
 from .ranking import ranked
 from .store import Committer, Conflicts, GameAppend, Store, Told
@@ -55,7 +54,7 @@ _T = TypeVar("_T")
 READERS = 2
 #: Tokens remembered with their games: more than can be used while one read of the database takes place.
 RECENT_TOKENS = 10_000
-#: Seconds between two attempts to write while nothing can be written and nobody asks.
+#: Seconds between two looks at whether its files are there, and two attempts to write while nothing can be written.
 PROBE_SECONDS = 2.0
 
 
@@ -82,15 +81,17 @@ class BatchingLog:
         metrics: Metrics | None = None,
         committer: Committer | None = None,
         gather_seconds: float = 0.0,
+        newest_id: int = 0,
     ) -> None:
         """Blocks for a moment.
 
         :param committer: has batches written elsewhere, where that can be; else the writer's thread does it.
         :param gather_seconds: how long appends may gather while the event loop has other things to do.
+        :param newest_id: an id that a game has had, be it lost since: no game gets it, or a lower one.
         :raises Exception: what the database raises where it cannot be read.
         """
         self._store = store
-        self._last_id = store.newest_game_id()
+        self._last_id = max(store.newest_game_id(), newest_id)
         self._gathering: dict[int, Pending] = {}
         self._writing: dict[int, Pending] = {}
         self._told: dict[Told, None] = {}
@@ -174,15 +175,15 @@ class BatchingLog:
         self._readers.close()
 
     async def _keep_writable(self) -> None:
-        """Until stopped, find out now and then, while nothing can be written, whether it can again."""
+        """Until stopped, find out now and then whether it can be written: that its files are there, and take a row."""
         while not self._stopping:
-            with trio.move_on_after(inf if self.failure is None else PROBE_SECONDS) as waiting:
+            with trio.move_on_after(PROBE_SECONDS) as waiting:
                 await self._changed.wait()
             self._changed = trio.Event()
             if self._bug is not None:
                 raise self._bug
             if waiting.cancelled_caught:
-                await self._probe()
+                await self._try_to_write()
 
     def _break(self, bug: Exception) -> None:
         """Something failed that does not fail: end, rather than acknowledge nothing any more."""
@@ -193,14 +194,16 @@ class BatchingLog:
         with scope:
             await committer.run(self._committed)
 
-    async def _probe(self) -> None:
-        """Find out whether it can be written again, so that somebody may be sent here to write."""
+    async def _try_to_write(self) -> None:
+        """Find out whether it can be written, so that somebody may be sent here to write, or nobody."""
+        failing = self.failure is not None
         try:
-            await self._thread.call(self._store.probe)
+            await self._thread.call(self._store.probe if failing else self._store.look)
         except Exception as error:
             self._outage.failed(reason_of(error), games=0)
         else:
-            self._outage.over()
+            if failing:
+                self._outage.over()
 
     async def _finish(self) -> None:
         """Settle all that was appended, and take nothing more."""
@@ -384,10 +387,10 @@ class BatchingLog:
         try:
             return await self._readers.run(read)
         except GameDamaged as damaged:
-            logger.error("a game is damaged", game_id=game_id, reason=damaged.what)
+            logger.error("a game is damaged", game_id=game_id, reason=damaged.what, advice=READ_ADVICE)
             raise
         except Exception as error:
-            logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id)
+            logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id, advice=READ_ADVICE)
             raise _failed("read", game_id) from error
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
+from gmd.utc import is_time
 
 from .reading import StoredGame, Unreadable
 from .seats import COLUMNS, status_of, versions_of
@@ -27,13 +28,13 @@ def problem_of(stored: StoredGame | int) -> str | None:
         return f"game {stored.game_id}, event {error.seq}: it does not apply: {error}"
     except Exception as error:  # damaged options can be such as no check was thought of for
         return f"game {stored.game_id}: its events cannot be replayed: {type(error).__name__}: {error}"
-    for name, value in _row_of(game, len(stored.events)).items():
+    for name, value in row_of(game, len(stored.events)).items():
         if not _same(actual := getattr(stored.row, name), value):
             return f"game {stored.game_id}: its row says that {name} is {actual!r}; its events say {value!r}"
     return _problem_of_end(stored, game)
 
 
-def _row_of(game: Game, count: int) -> dict[str, Any]:
+def row_of(game: Game, count: int) -> dict[str, Any]:
     """What the row of a game says that its events say too."""
     created, standing = game.created, game.standing()
     return {
@@ -61,6 +62,12 @@ def _same(actual: object, expected: object) -> bool:
 def _problem_of_end(stored: StoredGame, game: Game) -> str | None:
     """What is wrong with what the row says of a game's end beside what the events say."""
     row, of_game = stored.row, f"game {stored.game_id}: its row says that"
+    for name in ("changed", "ended"):
+        if (value := getattr(row, name)) is not None and not is_time(value):
+            return f"{of_game} {name} is {value!r:.80}, which is no time"
+    for name in ("white_open", "black_open"):
+        if getattr(row, name) not in (False, True):
+            return f"{of_game} {name} is {getattr(row, name)!r:.80}"
     if (row.ended is not None) != game.over:
         return f"{of_game} it ended at {row.ended!r}; its events say that it is {'over' if game.over else 'live'}"
     if not game.over and not (row.white_open and row.black_open):

@@ -14,9 +14,11 @@ import signal
 import sqlite3
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from gmd.log.transaction import execute
+from gmd.log.open_files import OpenFiles
+from gmd.log.transaction import Transaction, execute
 
 #: What comes before each message: its length.
 HEADER = struct.Struct("<I")
@@ -35,19 +37,31 @@ def main() -> None:
     first = receive()
     if first is None:
         return
-    file, preparation = first
+    file, preparation, record = first
     connection = sqlite3.connect(file, isolation_level=None)
     for statement in preparation:
         connection.execute(statement).close()
+    files = OpenFiles(file)
     _answer(READY)
-    while (transaction := receive()) is not None:
-        try:
-            execute(connection, transaction)
-        except sqlite3.Error:
-            _answer(FAILED)  # the daemon does it again, and finds out why
-        else:
-            _answer(DONE)
+    while (message := receive()) is not None:
+        _answer(DONE if _committed(connection, files, record, *message) else FAILED)
     connection.close()
+
+
+def _committed(
+    connection: sqlite3.Connection, files: OpenFiles, record: int | None, transaction: Transaction, note: bytes
+) -> bool:
+    """Commit a transaction, and write down the note; where it cannot be, the daemon does it and finds out why."""
+    if files.wal_lost or files.file_lost:
+        return False
+    try:
+        execute(connection, transaction)
+    except sqlite3.Error:
+        return False
+    if record is not None and note:
+        with suppress(OSError):  # the disk is full: the commit is durable all the same
+            os.pwrite(record, note, 0)
+    return True
 
 
 def _answer(answer: bytes) -> None:

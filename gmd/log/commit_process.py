@@ -40,9 +40,10 @@ class CommitProcess:
     :ivar over: set once it has ended by itself.
     """
 
-    def __init__(self, file: Path, preparation: Sequence[str], *descriptors: int) -> None:
+    def __init__(self, file: Path, preparation: Sequence[str], *descriptors: int, record: int | None = None) -> None:
         """:param preparation: what to execute first on its connection.
         :param descriptors: what it keeps open as long as it lives.
+        :param record: the descriptor of the file that it writes the note of each commit to.
         :raises OSError: there can be no process.
         """
         program = _PROGRAM.format(_ROOT)
@@ -52,7 +53,7 @@ class CommitProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            pass_fds=descriptors,
+            pass_fds=descriptors if record is None else (*descriptors, record),
             process_group=0,  # else Ctrl-C would mean it too; in a session of its own Linux would wake it later
         )
         assert self._process.stdin is not None
@@ -63,18 +64,21 @@ class CommitProcess:
         self.ready = trio.Event()
         self.over = trio.Event()
         self._under_way = False
-        self._send((str(file), list(preparation)))
+        self._send((str(file), list(preparation), record))
 
     @property
     def pid(self) -> int:
         """The process's id."""
         return self._process.pid
 
-    def put(self, transaction: Transaction) -> bool:
-        """Have a transaction committed, where nothing is under way; False where that cannot be."""
+    def put(self, transaction: Transaction, note: bytes = b"") -> bool:
+        """Have a transaction committed, where nothing is under way; False where that cannot be.
+
+        :param note: what is written down once it is; nothing where it is empty.
+        """
         if self.over.is_set() or not self.ready.is_set():
             return False
-        self._under_way = self._send(transaction)
+        self._under_way = self._send((transaction, note))
         return self._under_way
 
     async def run(self, answered: Callable[[bool], None]) -> None:
@@ -121,10 +125,12 @@ class CommitProcess:
         return False
 
 
-def start_process(file: Path, preparation: Sequence[str], *descriptors: int) -> CommitProcess | None:
+def start_process(
+    file: Path, preparation: Sequence[str], *descriptors: int, record: int | None = None
+) -> CommitProcess | None:
     """The process for a file; None where there can be none, and a thread has to do."""
     try:
-        return CommitProcess(file, preparation, *descriptors) if sys.executable else None
+        return CommitProcess(file, preparation, *descriptors, record=record) if sys.executable else None
     except OSError as error:
         logger.warning("there is no process that commits: a thread does it", reason=error.strerror)
         return None

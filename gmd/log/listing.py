@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, select, true, union_all
+import msgspec
+from sqlalchemy import Connection, Row, Select, select, true, union_all
 
 from gm_protocol.messages import GameRow, GameStatus
 from gm_protocol.state import RESULTS
-from gmd.utc import write_time
+from gmd.utc import is_time, write_time
 
+from .damage import note_damage
 from .interface import GameQuery
 from .tables import games
 
 _SEATS = (games.c.player_white, games.c.player_black)
 #: What a row's status may be.
 _STATUSES: Sequence[GameStatus] = ("live", "over", "open")
+#: The fields of a listing that are columns, as they are.
+_AS_STORED = [name for name in GameRow.__struct_fields__ if name not in ("result", "changed")]
 
 
 def rows_query(query: GameQuery) -> Select[Any]:
@@ -42,18 +46,29 @@ def rows_query(query: GameQuery) -> Select[Any]:
     return select(games).where(games.c.game_id.in_(found)).order_by(newest).limit(query.limit)
 
 
-def row_of(found: Row[Any]) -> GameRow:
-    """Return a row of the database as it is listed."""
-    return GameRow(
-        game_id=found.game_id,
-        variant=found.variant,
-        player_white=found.player_white,
-        player_black=found.player_black,
-        status=found.status,
-        turn=found.turn,
-        ply_index=found.ply_index,
-        termination=found.termination,
-        result=RESULTS[found.termination],
-        created=found.created,
-        changed=write_time(found.changed),
-    )
+def whole_rows(connection: Connection, found: Iterable[Row[Any]]) -> list[GameRow]:
+    """Rows of the database as they are listed; damaged ones are said, and left out."""
+    rows: list[GameRow] = []
+    for each in found:
+        try:
+            rows.append(_row_of(each))
+        except _Damaged as damaged:
+            note_damage(connection, games.name, each.game_id, str(damaged))
+    return rows
+
+
+class _Damaged(Exception):
+    """A column has a value that none is given."""
+
+
+def _row_of(found: Row[Any]) -> GameRow:
+    if found.termination not in RESULTS:
+        raise _Damaged(f"termination is {found.termination!r:.80}")
+    if not is_time(found.changed):
+        raise _Damaged(f"changed is {found.changed!r:.80}")
+    row = {name: getattr(found, name) for name in _AS_STORED}
+    row |= {"result": RESULTS[found.termination], "changed": write_time(found.changed)}
+    try:
+        return msgspec.convert(row, GameRow, strict=True)
+    except msgspec.ValidationError as error:
+        raise _Damaged(str(error)) from None

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
 from .directory import DataError, locked_directory
 from .interface import EventLog
+from .last_commit import opened, read_last_commit, what_is_missing
 from .memory import MemoryLog
+from .pruning_clock import FILE_NAME as LAST_SEEN
+from .pruning_clock import PruningClock
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from .sqlite import SqliteStore
+
+logger = get_logger(__name__)
 
 #: The value of ``data`` that keeps nothing.
 IN_MEMORY = ":memory:"
@@ -34,11 +41,12 @@ def data_directory(data: str) -> Path | None:
 
 
 @contextmanager
-def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
+def open_log(data: str, metrics: Metrics | None = None, *, trust_clock: bool = False) -> Iterator[EventLog]:
     """The log in a data directory, which is this process's alone for as long; blocks while it is brought up to date.
 
     :param data: the directory, or ``:memory:``.
     :param metrics: where commits are counted.
+    :param trust_clock: whether the machine's clock is right, however far it is ahead of the log.
     :raises DataError: it cannot be used.
     """
     path = data_directory(data)
@@ -47,7 +55,7 @@ def open_log(data: str, metrics: Metrics | None = None) -> Iterator[EventLog]:
         return
     with locked_directory(path) as lock:
         _make_private(path / FILE_NAME)
-        with _sqlite_log(path / FILE_NAME, metrics, lock) as log:
+        with _sqlite_log(path / FILE_NAME, metrics, lock, trust_clock=trust_clock) as log:
             yield log
 
 
@@ -124,9 +132,9 @@ def _make_private(file: Path) -> None:
 
 
 @contextmanager
-def _sqlite_log(file: Path, metrics: Metrics | None, lock: int) -> Iterator[EventLog]:
+def _sqlite_log(file: Path, metrics: Metrics | None, lock: int, *, trust_clock: bool) -> Iterator[EventLog]:
     # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
-    from .batching import BatchingLog
+    from .batching import READERS, BatchingLog
     from .migrations import migrate
     from .sqlite import SqliteStore, open_engine
     from .sqlite_committer import committer_of
@@ -136,9 +144,13 @@ def _sqlite_log(file: Path, metrics: Metrics | None, lock: int) -> Iterator[Even
         with _explained(file):
             migrate(engine)
             store = SqliteStore(engine)
-        with closing(store), committer_of(file, lock) as committer:
+            store.connect(READERS)
+        seen = file.with_name(LAST_SEEN)
+        store.pruning_clock = PruningClock(seen, store.newest_change, trusted=trust_clock)
+        with closing(store), _record_of(store, file) as record, committer_of(file, lock, record=record) as committer:
             with _explained(file):
-                log = BatchingLog(store, metrics, committer, GATHER_SECONDS)
+                last = _look_for_last_commit(store, file)
+                log = BatchingLog(store, metrics, committer, GATHER_SECONDS, newest_id=last)
             with closing(log):
                 yield log
     finally:
@@ -146,10 +158,40 @@ def _sqlite_log(file: Path, metrics: Metrics | None, lock: int) -> Iterator[Even
 
 
 @contextmanager
+def _record_of(store: SqliteStore, file: Path) -> Iterator[int | None]:
+    """The descriptor of the file that has the last commit; None where there can be none."""
+    try:
+        store.record = opened(file.parent)
+    except OSError as error:
+        logger.warning("the last commit cannot be noted", directory=str(file.parent), reason=error.strerror)
+        yield None
+        return
+    try:
+        yield store.record
+    finally:
+        os.close(store.record)
+
+
+def _look_for_last_commit(store: SqliteStore, file: Path) -> int:
+    """Say what is missing of the last commit, if anything is; the highest id that a game had by then."""
+    last = read_last_commit(file.parent)
+    missing = what_is_missing(last, store.events_of)
+    if missing is not None:
+        logger.error(
+            "commits are missing: the write-ahead log was deleted, or the file is an older one",
+            file=str(file),
+            missing=missing,
+            advice=f"stop the daemon, and put back {file.name} with the {file.name}-wal that belongs to it",
+        )
+    return 0 if last is None else last.newest
+
+
+@contextmanager
 def _explained(file: Path) -> Iterator[None]:
     """Turn what a database raises into a :class:`DataError` for whoever named it."""
     from sqlalchemy.exc import DatabaseError
 
+    from .damage import is_damage, repair_command
     from .migrations import NewerSchema
 
     try:
@@ -158,5 +200,8 @@ def _explained(file: Path) -> Iterator[None]:
         raise DataError(
             f"data: {file} was written by a newer gmd: {error}. Start that, or name another --data"
         ) from error
-    except DatabaseError as error:
-        raise DataError(f"data: {file} cannot be read as a log of games: {error.orig}") from error
+    except (DatabaseError, sqlite3.DatabaseError) as error:
+        advice = f". `{repair_command(file.parent)}` keeps what is whole" if is_damage(error) else ""
+        raise DataError(
+            f"data: {file} cannot be read as a log of games: {getattr(error, 'orig', error)}{advice}"
+        ) from error

@@ -8,6 +8,8 @@ from gmd.logger import get_logger
 
 logger = get_logger(__name__)
 
+#: What an operator does about what cannot be read.
+READ_ADVICE = "gmd check says what is damaged, and gmd check --repair keeps what is whole"
 #: Seconds between two lines about the same outage: clients that try again fail a thousand times a second.
 REPEAT_SECONDS = 60.0
 

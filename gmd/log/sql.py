@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from math import isfinite
 from typing import Any, TypeVar
 
 import msgspec
@@ -30,8 +31,9 @@ from sqlalchemy.exc import IntegrityError
 from gm_protocol.messages import GameRow
 from gmd.games.events import AnyEvent
 
+from .damage import note_damage
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
-from .listing import row_of, rows_query
+from .listing import rows_query, whole_rows
 from .ranking import result_of
 from .rows import Missed, new_row, seat_row, token_key, token_row
 from .seats import COLUMNS, has_joined
@@ -45,6 +47,8 @@ PRUNED_GAMES = 100
 PRUNED_EVENTS = 1_000
 
 _RETIRED = retired.c.game_id
+#: The highest id that a game may have: some clients read numbers as doubles. What is above is damaged.
+LAST_GAME_ID = (1 << 53) - 1
 
 #: A key that no token has: theirs are digests of 32 bytes.
 _PROBE = b"probe"
@@ -85,6 +89,11 @@ class SqlStore:
         """:param writer: the same database, for transactions that write."""
         self._engine = engine
         self._writer = writer or engine
+        #: The time that finished games are pruned by, in seconds since 1970.
+        self.pruning_clock: Callable[[], float] = time.time
+
+    def look(self) -> None:
+        """A database's own module knows what can be the matter."""
 
     def hurry(self) -> None:
         """Nothing waits here, unless a database's own module makes it."""
@@ -198,8 +207,9 @@ class SqlStore:
                     connection.execute(insert(tokens).values(token=key, game_id=game.append.game_id, content=content))
 
     def prune(self, seconds: float) -> list[Pruned]:
+        now = self.pruning_clock()
         with self._transaction() as connection:
-            found = _long_over(connection, time.time() - seconds)
+            found = _long_over(connection, now - seconds)
             if found:
                 _remove(connection, [game.game_id for game in found])
         return found
@@ -216,8 +226,14 @@ class SqlStore:
 
     def newest_game_id(self) -> int:
         with self._engine.connect() as connection:
-            highest = [connection.execute(select(func.max(ids))).scalar() for ids in (games.c.game_id, _RETIRED)]
+            queries = (select(func.max(ids)).where(ids <= LAST_GAME_ID) for ids in (games.c.game_id, _RETIRED))
+            highest = [connection.execute(query).scalar() for query in queries]
         return max(game_id or 0 for game_id in highest)
+
+    def newest_change(self, up_to: float) -> float | None:
+        """When a game last went on or ended, of those that did so by a time; None where none did."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.max(games.c.changed)).where(games.c.changed <= up_to)).scalar()
 
     def load(self, game_id: int) -> list[AnyEvent]:
         query = select(events.c.seq, events.c.event).where(events.c.game_id == game_id).order_by(events.c.seq)
@@ -235,12 +251,13 @@ class SqlStore:
 
     def rows(self, query: GameQuery) -> list[GameRow]:
         with self._engine.connect() as connection:
-            return [row_of(found) for found in connection.execute(rows_query(query))]
+            return whole_rows(connection, connection.execute(rows_query(query)))
 
     def deadlines(self) -> list[Deadline]:
         query = select(games.c.game_id, games.c.seconds_left).where(games.c.status == "live", games.c.clocked)
         with self._engine.connect() as connection:
-            return [Deadline(game_id, left) for game_id, left in connection.execute(query)]
+            found = connection.execute(query).all()
+            return [Deadline(game_id, _whole_seconds(connection, game_id, left)) for game_id, left in found]
 
     def live_games(self) -> int:
         with self._engine.connect() as connection:
@@ -250,6 +267,14 @@ class SqlStore:
         with self._engine.connect() as connection:
             found = connection.execute(_due_query(player, time.time() - UNTOLD_SECONDS)).scalars().all()
         return list(dict.fromkeys(reversed(found)))
+
+
+def _whole_seconds(connection: Connection, game_id: int, seconds: object) -> float | None:
+    """The seconds that a row says are left; None where it is damaged, for the game itself knows."""
+    if seconds is None or (isinstance(seconds, (int, float)) and isfinite(seconds)):
+        return seconds
+    note_damage(connection, games.name, game_id, f"seconds_left is {seconds!r:.80}")
+    return None
 
 
 def _long_over(connection: Connection, before: float) -> list[Pruned]:

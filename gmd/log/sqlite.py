@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from sqlite3 import Connection as RawConnection
 from sqlite3 import IntegrityError
@@ -14,13 +14,18 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, select
 from sqlalchemy.exc import OperationalError
 
+from gmd.logger import get_logger
+
+from .last_commit import Committed
+from .open_files import OpenFiles
 from .rows import Missed
 from .sql import SqlStore
 from .sqlite_batch import PREPARATION, transaction_of
 from .store import GameAppend, Told
+from .tables import games, retired
 from .transaction import execute
 
 #: Seconds to wait for another process, such as an operator's shell, that holds the file.
@@ -41,6 +46,9 @@ PRAGMAS: Mapping[str, int | str] = {
     "temp_store": "MEMORY",
 }
 
+#: What has a connection open the write-ahead log, which it does with its first look into the file.
+OPEN_WAL = "SELECT count(*) FROM retired"
+
 #: What a connection begins with that only reads.
 READER_PRAGMAS: Mapping[str, int | str] = {
     "busy_timeout": BUSY_SECONDS * 1_000,
@@ -59,6 +67,8 @@ INSERT INTO events (game_id, seq, event)
 _encoder = msgspec.json.Encoder()
 
 _T = TypeVar("_T")
+
+logger = get_logger(__name__)
 
 
 def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> Engine:
@@ -113,6 +123,10 @@ def damages(engine: Engine) -> list[str]:
     return [] if found == ["ok"] else list(found)
 
 
+class FileLost(Exception):
+    """The database file is not the one that is open any more: nothing that is written would be found again."""
+
+
 class SqliteStore(SqlStore):
     """A store in an SQLite file whose schema is up to date.
 
@@ -125,6 +139,62 @@ class SqliteStore(SqlStore):
         super().__init__(engine, engine.execution_options(writes=True))
         self._connection: Connection | None = None
         self._patience = patience
+        self._files: OpenFiles | None = None
+        self._wal_said = False
+        self._committed = Committed()
+        #: The descriptor of the file that has the last commit (:mod:`gmd.log.last_commit`), if there is one.
+        self.record: int | None = None
+
+    def look(self) -> None:
+        """See to it that the files are those that are open: where the write-ahead log is not, what it has is saved.
+
+        :raises FileLost: the database file is not.
+        """
+        if self._files is None:
+            return
+        if self._files.file_lost:
+            raise FileLost(
+                f"{self._files.file} was deleted, moved or replaced while it was open: what was played is in no file "
+                f"by that name. Copy it out of /proc/{os.getpid()}/fd before the daemon ends, put it back, and restart"
+            )
+        if self._files.wal_lost:
+            self._save()
+
+    def _save(self) -> None:
+        """Move all that the deleted write-ahead log has into the database file, durably; and say so, once."""
+        try:
+            self._patiently(self._checkpoint)
+        finally:
+            if not self._wal_said:
+                self._wal_said = True
+                logger.error(
+                    "the write-ahead log was deleted while it was open: every commit goes into the database file at "
+                    "once, which is slower",
+                    file="" if self._files is None else self._files.wal,
+                    advice="restart the daemon, which makes a new one; nothing is lost",
+                )
+
+    def _checkpoint(self) -> None:
+        """:raises sqlite3.OperationalError: another connection reads at this moment."""
+        busy, frames, moved = _driver(self._connected()).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if busy or frames != moved:
+            error = sqlite3.OperationalError("the write-ahead log cannot be moved into the file: it is being read")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+
+    def connect(self, readers: int) -> None:
+        """Open the connection that writes and those that read, while there are descriptors for them."""
+        self._connected()
+        with ExitStack() as stack:
+            for _ in range(readers):
+                stack.enter_context(self._engine.connect())
+
+    def events_of(self, game_id: int) -> int | None:
+        """How many events a game has; 0 where there is none; None where there may have been one that was removed."""
+        with self._engine.connect() as connection:
+            count = connection.execute(select(games.c.events).where(games.c.game_id == game_id)).scalar()
+            gone = connection.execute(select(func.max(retired.c.game_id))).scalar() or 0
+        return count if count is not None else None if game_id <= gone else 0
 
     def hurry(self) -> None:
         self._patience = 0
@@ -136,10 +206,15 @@ class SqliteStore(SqlStore):
 
     def _write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
         transaction = transaction_of(appends, told, time.time())
+        self.look()
         try:
             self._patiently(lambda: execute(_driver(self._connected()), transaction))
         except IntegrityError as error:
             raise Missed(str(error)) from error
+        self.look()
+        if self.record is not None and (note := self._committed.by(appends)):
+            with suppress(OSError):  # the disk is full: the commit is durable all the same
+                os.pwrite(self.record, note, 0)
 
     def _patiently(self, begin: Callable[[], _T]) -> _T:
         """Do what may find that another process writes: again, until it does not or our patience ends."""
@@ -153,17 +228,20 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
+        self.look()
         connection = self._connected()
         with self._patiently(connection.begin):
             yield connection
+        self.look()
 
     def _connected(self) -> Connection:
         """The connection for writing."""
         if self._connection is None:
             self._connection = self._writer.connect()
             _driver(self._connection).execute(f"PRAGMA busy_timeout = {BUSY_STEP}").close()
-            for statement in PREPARATION:
-                _driver(self._connection).execute(statement).close()
+            for statement in (*PREPARATION, OPEN_WAL):
+                _driver(self._connection).execute(statement).fetchall()
+            self._files = OpenFiles(self._engine.url.database or "")
         return self._connection
 
     def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:

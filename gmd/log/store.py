@@ -90,6 +90,9 @@ class Store(Protocol):
     def prune(self, seconds: float) -> list[Pruned]:
         """Remove some long finished games, as :meth:`gmd.log.interface.EventLog.prune` has it, in one transaction."""
 
+    def look(self) -> None:
+        """Look whether what is written is where it will be found: raises what :meth:`write` would."""
+
     def probe(self) -> None:
         """Write something durably that leaves nothing behind: raises what :meth:`write` would."""
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, and_, or_, select
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 from gmd.games.events import AnyEvent
 
+from .damage import note_damage
 from .interface import Playing, Unanswered
 from .tables import events, games
 
@@ -37,8 +38,11 @@ def playing(connection: Connection) -> list[Playing]:
 
 def unanswered(connection: Connection) -> list[Unanswered]:
     """Every game that waits for a registered player, as :meth:`gmd.log.interface.EventLog.unanswered` has it."""
-    found = groupby(connection.execute(_UNANSWERED), key=itemgetter(0))
-    return [
-        Unanswered(game_id, _events_decoder.decode(f"[{','.join(text for _, text in rows)}]"))
-        for game_id, rows in found
-    ]
+    waiting: list[Unanswered] = []
+    for game_id, rows in groupby(connection.execute(_UNANSWERED), key=itemgetter(0)):
+        texts = [text for _, text in rows]
+        try:
+            waiting.append(Unanswered(game_id, _events_decoder.decode(f"[{','.join(texts)}]")))
+        except (msgspec.MsgspecError, TypeError) as error:  # TypeError: one is no text
+            note_damage(connection, events.name, f"of game {game_id}", str(error))
+    return waiting

@@ -15,6 +15,9 @@ class MemoryPlayers:
     async def load(self) -> list[Account]:
         return [self._accounts[player] for player in sorted(self._accounts)]
 
+    async def newest_id(self) -> int:
+        return max(self._accounts, default=0)
+
     async def add(self, account: Account) -> None:
         names = {folded(other.name) for other in self._accounts.values()}
         if account.player in self._accounts or folded(account.name) in names:

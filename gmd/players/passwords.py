@@ -24,6 +24,11 @@ MAX_WAITING = 64
 RETRY_AFTER = 5.0
 
 
+def load_argon2() -> None:
+    """Import what passwords need, while there are descriptors and patience for it: some 50 ms."""
+    import argon2  # noqa: F401 - its modules stay loaded
+
+
 class Passwords:
     """Makes hashes of passwords and compares with them.
 
@@ -70,7 +75,7 @@ class Passwords:
             self._in_hand -= 1
 
     def _hasher(self) -> PasswordHasher:
-        from argon2 import PasswordHasher, Type  # not at the start: most daemons never see a password
+        from argon2 import PasswordHasher, Type  # most embedded daemons never see a password
 
         return PasswordHasher(self._passes, self._memory_kib, LANES, HASH_SIZE, SALT_SIZE, type=Type.ID)
 

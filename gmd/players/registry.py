@@ -33,6 +33,8 @@ class Registry:
         self._digest = digest
         self._by_id: dict[int, Account] = {}
         self._by_name: dict[str, Account] = {}
+        #: The highest id that a row had at the start, also a damaged one: nobody else is given it.
+        self._newest_stored = 0
         self._writing = trio.Lock()
         self._used: list[int] = []
         self._some_used = trio.Event()
@@ -43,6 +45,7 @@ class Registry:
         """Read all players."""
         for account in await self._store.load():
             self._keep(account)
+        self._newest_stored = await self._store.newest_id()
 
     async def run(self) -> None:
         """Note by and by which keys have been used, until cancelled."""
@@ -239,7 +242,7 @@ class Registry:
 
     def _next_id(self) -> int:
         self.check_room()
-        player = max(FIRST_PLAYER, self._newest + 1)
+        player = max(FIRST_PLAYER, self._newest + 1, self._newest_stored + 1)
         assert player <= LAST_REGISTERED
         return player
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import structs
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
+from gmd.log.damage import note_damage, stored_rows
 from gmd.log.interface import LogFailed
 from gmd.log.store import Database
 from gmd.log.tables import players
 
 from .account import Account, folded
 from .store import PlayersNotWritten
+from .stored import DamagedPlayer, account_of
 
 _FIELDS = Account.__struct_fields__
 _INSERT = insert(players)
@@ -28,6 +31,9 @@ class SqlPlayers:
 
     async def load(self) -> list[Account]:
         return await self._database.read(load_players)
+
+    async def newest_id(self) -> int:
+        return await self._database.read(_newest_id)
 
     async def add(self, account: Account) -> None:
         row = {**structs.asdict(account), "folded": folded(account.name)}
@@ -50,6 +56,27 @@ class SqlPlayers:
 
 
 def load_players(connection: Connection) -> list[Account]:
-    """Every player, in the order of their ids."""
-    query = select(*(players.c[name] for name in _FIELDS)).order_by(players.c.player)
-    return [Account(**row) for row in connection.execute(query).mappings()]
+    """Every player whose row is whole, in the order of their ids; the others are said."""
+    found = []
+    for row, player in stored_players(connection):
+        if isinstance(player, Account):
+            found.append(player)
+        else:
+            note_damage(connection, players.name, row, str(player))
+    return found
+
+
+def stored_players(connection: Connection) -> Iterator[tuple[object, Account | DamagedPlayer]]:
+    """Every row's number with its player, or with what is wrong with it, in the order of their ids."""
+    for columns in stored_rows(connection, players):
+        try:
+            yield columns["player"], account_of(columns)
+        except DamagedPlayer as damaged:
+            yield columns["player"], damaged
+
+
+def _newest_id(connection: Connection) -> int:
+    """The highest id that a row has, damaged or not; 0 where there is none."""
+    possible = players.c.player.between(FIRST_REGISTERED, LAST_REGISTERED)
+    newest: int | None = connection.execute(select(func.max(players.c.player)).where(possible)).scalar()
+    return newest or 0

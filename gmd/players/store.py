@@ -17,7 +17,10 @@ class PlayerStore(Protocol):
     """All registered players. What returns is durable; one call is made at a time."""
 
     async def load(self) -> list[Account]:
-        """Every player, in the order of their ids."""
+        """Every player, in the order of their ids; those whose rows are damaged are said, and left out."""
+
+    async def newest_id(self) -> int:
+        """The highest id that any player has, also one whose row is damaged; 0 where there is none."""
 
     async def add(self, account: Account) -> None:
         """Keep a new player, whose id and name nobody has.

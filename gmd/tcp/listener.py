@@ -13,6 +13,7 @@ from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
 from gmd import loop_time
 from gmd.addresses import source_of
+from gmd.descriptors import is_last, say_at_once, shortage
 from gmd.handlers.call import Authority
 from gmd.logger import get_logger
 from gmd.parts import Parts
@@ -152,6 +153,9 @@ class Doorkeeper:
         try:
             with trio.CancelScope() as scope:
                 guest = _Guest(stream, scope)
+                if (short := self._short(stream)) is not None:
+                    await self._refuse(stream, short)
+                    return
                 try:
                     place = self._enter(guest)
                 except Full as full:
@@ -264,10 +268,20 @@ class Doorkeeper:
         begin, _, _ = str(self._refusal(full)).partition(";")
         return TooMany(f"{begin}, and another client has the place of this session; connect again", RETRY_AFTER)
 
+    def _short(self, stream: trio.abc.Stream) -> TooMany | None:
+        """The refusal of a connection for want of descriptors, which the operator's connections are not refused."""
+        if self._authority is Authority.OPERATOR or not isinstance(stream, trio.SocketStream):
+            return None
+        why = shortage(stream.socket.fileno())
+        return None if why is None else TooMany(f"max_connections: {why}", RETRY_AFTER)
+
     async def _refuse(self, stream: trio.abc.Stream, error: TooMany) -> None:
         """Tell a client why, unless that would take a handshake too many."""
         self.turned_away += 1
-        if len(self._refusals) < MAX_TLS_REFUSALS:
+        if isinstance(stream, trio.SocketStream) and is_last(stream.socket.fileno()):
+            if self._certificate is None:
+                say_at_once(stream.socket.fileno(), encode_frame(encode(error_reply(error, None, None))))
+        elif len(self._refusals) < MAX_TLS_REFUSALS:
             secured = await self._secured(stream, self._refusals, REFUSAL_SECONDS)
             if secured is not None:
                 await self._tell(secured, error)

@@ -209,7 +209,9 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, data: Path) -> None:
     assert missing == (2, "", f"Error: data: there is no log of games: {file} does not exist\n")
     file.write_bytes(b"my novel" * 1_000)
     novel = gmd("check", "--data", tmp_path)
-    assert novel == (2, "", f"Error: data: {file} cannot be read as a log of games: file is not a database\n")
+    advice = f"`gmd check --repair --data {tmp_path}` keeps what is whole"
+    said = f"Error: data: {file} cannot be read as a log of games: file is not a database. {advice}\n"
+    assert novel == (2, "", said)
     file.write_bytes(b"")
     assert gmd("check", "--data", tmp_path) == (2, "", f"Error: data: {file} has no games in it, nor tables for them\n")
     name = "x" * 300

@@ -231,7 +231,8 @@ async def test_a_daemon_that_cannot_read_its_live_games_does_not_start_and_says_
         async with running_daemon(data=str(tmp_path)):
             pass
     assert str(refused.value) == (
-        f"data: the live games in {tmp_path} cannot be read, as the log says; gmd check may say what is damaged"
+        f"data: the live games in {tmp_path} cannot be read (database disk image is malformed). "
+        f"`gmd check --repair --data {tmp_path}` puts what is whole into a new file, and keeps the damaged one"
     )
     reason = "DatabaseError: database disk image is malformed"
     assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [

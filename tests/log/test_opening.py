@@ -41,7 +41,7 @@ def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
     with open_log(str(data)) as log:
         assert isinstance(log, BatchingLog)
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
-    assert sorted(path.name for path in data.iterdir()) == ["games.sqlite", "lock"]
+    assert sorted(path.name for path in data.iterdir()) == ["games.sqlite", "last-commit", "lock"]
 
 
 def test_a_new_log_in_a_directory_that_others_may_read_is_its_owners_alone(tmp_path: Path) -> None:
@@ -97,6 +97,7 @@ def test_a_file_of_a_newer_program_is_refused_and_left_alone(tmp_path: Path) -> 
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "games.sqlite").write_bytes(b"my novel" * 1_000)
     expected = f"data: {tmp_path}/games.sqlite cannot be read as a log of games: file is not a database"
+    expected += f". `gmd check --repair --data {tmp_path}` keeps what is whole"
     assert refusal(tmp_path) == expected
     assert (tmp_path / "games.sqlite").read_bytes() == b"my novel" * 1_000
 
@@ -107,6 +108,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     data = (tmp_path / "games.sqlite").read_bytes()
     (tmp_path / "games.sqlite").write_bytes(data[:100] + b"\xff" * (len(data) - 100))
     expected = f"data: {tmp_path}/games.sqlite cannot be read as a log of games: database disk image is malformed"
+    expected += f". `gmd check --repair --data {tmp_path}` keeps what is whole"
     assert refusal(tmp_path) == expected
 
 

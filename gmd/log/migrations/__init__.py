@@ -53,5 +53,5 @@ def stored_revision(engine: Engine) -> str | None:
 def _revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
-    revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return revision
+    revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if revision is None else str(revision)

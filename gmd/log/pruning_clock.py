@@ -1,0 +1,102 @@
+"""The time that finished games are pruned by: a clock that jumps ahead must not remove all of them in a moment.
+
+The clock of a machine may be wrong, and what was removed does not come back. So time is believed only as far as it can
+have passed: from when the log was last seen, as long as the daemon runs, and a day more for having been down.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from gmd.logger import get_logger
+from gmd.utc import read_time, write_time
+
+logger = get_logger(__name__)
+
+#: The file in the data directory that has the time by which games were last pruned.
+FILE_NAME = "last-seen"
+#: Seconds that a clock may be ahead of the time that is known to have passed.
+MOST_AHEAD = 86_400.0
+#: Seconds between two lines about one jump, and between two notes of the time.
+REPEAT_SECONDS = 86_400.0
+NOTE_SECONDS = 600.0
+#: A clock that runs on while the machine sleeps, where there is one.
+_steady_time = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+ADVICE = "set the clock right; if it is right, start the daemon once with --trust-clock"
+
+
+class PruningClock:
+    """The time, in seconds since 1970, unless the machine's clock has jumped ahead: then the time that has passed.
+
+    Called by one thread at a time.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        newest: Callable[[float], float | None],
+        *,
+        trusted: bool = False,
+        wall: Callable[[], float] = time.time,
+        steady: Callable[[], float] = _steady_time,
+    ) -> None:
+        """:param newest: when anything of the log last changed, up to a time; asked where the file is not there.
+        :param trusted: whether the machine's clock is right, however far ahead it is now.
+        """
+        self._file = file
+        self._newest = newest
+        self._trusted = trusted
+        self._wall = wall
+        self._steady = steady
+        self._seen: float | None = None
+        self._looked = steady()
+        self._said = self._noted = -REPEAT_SECONDS
+
+    def __call__(self) -> float:
+        wall, steady = self._wall(), self._steady()
+        known = self._begun(wall) if self._seen is None else self._seen + steady - self._looked
+        self._looked = steady
+        if wall <= known + MOST_AHEAD:
+            self._seen = wall
+        else:
+            self._seen = known
+            self._say(wall, steady)
+        if steady >= self._noted + NOTE_SECONDS:
+            self._noted = steady
+            self._note()
+        return self._seen
+
+    def _begun(self, wall: float) -> float:
+        """When the log was last seen; the machine's time where it never was, or that is to be believed."""
+        if self._trusted:
+            return wall
+        try:
+            return read_time(self._file.read_text("utf-8").strip())
+        except (OSError, ValueError):
+            newest = self._newest(wall)
+            return wall if newest is None else newest
+
+    def _say(self, wall: float, steady: float) -> None:
+        assert self._seen is not None
+        if steady >= self._said + REPEAT_SECONDS:
+            self._said = steady
+            logger.error(
+                "the clock has jumped ahead: finished games are pruned as if it had not",
+                clock=write_time(wall),
+                pruned_as_of=write_time(self._seen),
+                days_ahead=round((wall - self._seen) / 86_400, 1),
+                advice=ADVICE,
+            )
+
+    def _note(self) -> None:
+        assert self._seen is not None
+        new = self._file.with_name(f"{self._file.name}.new")
+        try:
+            new.write_text(f"{write_time(self._seen)}\n", "utf-8")
+            os.replace(new, self._file)
+        except OSError as error:
+            logger.warning("the time of pruning cannot be noted", file=str(self._file), reason=error.strerror)

@@ -1,0 +1,123 @@
+"""A daemon on a damaged log serves what is whole, or says what to do."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import structlog
+import trio
+
+from gmd.config import Config
+from gmd.daemon import Daemon, open_daemon
+from gmd.local import Refused
+from gmd.log.directory import DataError
+from tests.helpers import Client, troubles
+from tests.repair.logs import FILE, Stored, damage, games_by_page, games_of, rows_of, shown, spoil_row
+from tests.serving import STOP_SECONDS, served
+
+REPAIR = "gmd check --repair"
+
+
+async def assert_served(data: Path, stored: Stored, games: set[int]) -> None:
+    """See to it that a daemon serves these games as they were, or says at the start, or of a game, what to do."""
+    with structlog.testing.capture_logs() as logged:
+        try:
+            async with open_daemon(Config(data=str(data), port=0)) as daemon:
+                answers = {game_id: await answer(daemon, game_id) for game_id in games}
+        except DataError as refused:
+            said = str(refused)
+            answers = dict.fromkeys(games, "internal")
+        else:
+            said = "".join(str(entry.get("advice")) for entry in troubles(logged))
+    wrong = {game_id for game_id, shown in answers.items() if shown != stored.shown[game_id]}
+    assert {str(answers[game_id]) for game_id in wrong} <= {"internal"}
+    assert not wrong or REPAIR in said
+
+
+async def answer(daemon: Daemon, game_id: int) -> object:
+    """A game as a daemon shows it, or the code that it is refused with."""
+    try:
+        return await shown(daemon, game_id)
+    except Refused as refused:
+        return refused.code
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_damaged_bytes_are_said_and_what_is_whole_is_served(seed: int, stored: Stored, data: Path) -> None:
+    pages = damage(data, seed)
+    by_page = games_by_page(stored.directory)
+    hit = {game_id for page in pages for game_id in by_page.get(page, ())}
+    await assert_served(data, stored, games_of(stored.rows).keys() - hit)
+
+
+@pytest.mark.parametrize("seed", range(100, 112))
+async def test_a_spoilt_column_is_said_and_the_other_games_and_players_are_served(
+    seed: int, stored: Stored, data: Path
+) -> None:
+    table, key = spoil_row(data, seed)
+    games = games_of(stored.rows).keys() - ({key} if table in ("games", "events") else set())
+    async with open_daemon(Config(data=str(data), port=0)) as daemon:
+        for game_id in games:
+            assert await shown(daemon, game_id) == stored.shown[game_id]
+        for player, player_key in stored.keys.items():
+            if table != "players" or player != key:
+                reply = await daemon.ask("new_game", player_white=player, player_black=2, player=player, key=player_key)
+                assert reply["error"] is None
+        listed = {row["game_id"] for row in (await daemon.ask("games", limit=100))["games"]}
+        assert games <= listed
+
+
+def zero_in_players(data: Path, size: int = 512) -> None:
+    """Zero the end of the page of the players: the rows of those who registered first."""
+    with closing(sqlite3.connect(data / FILE)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'players'").fetchone()
+    content = bytearray((data / FILE).read_bytes())
+    content[page * 4_096 - size : page * 4_096] = bytes(size)
+    (data / FILE).write_bytes(content)
+
+
+async def test_512_zeroed_bytes_in_the_players_name_the_row_and_cost_nobody_else_a_game(
+    stored: Stored, data: Path
+) -> None:
+    zero_in_players(data)
+    with served("--data", str(data)) as daemon:
+        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        newest, key = max(stored.keys.items())
+        assert (await client.ask("hello", player=newest, key=key))["error"] is None
+        assert (await client.ask("state", game_id=max(games_of(stored.rows))))["error"] is None
+        assert (await client.ask("register", name="somebody-new"))["player"] == newest + 1
+        await client.aclose()
+        daemon.process.send_signal(signal.SIGTERM)
+        said = daemon.process.communicate(timeout=STOP_SECONDS)[1]
+    assert "Traceback" not in said
+    lines = [line for line in said.splitlines() if "a row is damaged, and is left out" in line]
+    assert lines
+    for line in lines:
+        assert "table=players" in line
+        assert f"file={data / FILE}" in line
+        assert f"{REPAIR} --data {data}" in line
+
+
+async def test_a_game_that_waits_for_its_player_and_cannot_be_read_stops_nobody_from_starting(
+    tmp_path: Path,
+) -> None:
+    async with open_daemon(Config(data=str(tmp_path), port=0)) as daemon:
+        players = [await daemon.ask("register", name=name) for name in ("ann", "bob")]
+        for _ in range(2):
+            await daemon.ask(
+                "new_game", player_white=1, player_black=players[0]["player"], clock={"initial": 60, "increment": 0}
+            )
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute("UPDATE events SET event = '{' WHERE game_id = 1")
+        connection.commit()
+    with structlog.testing.capture_logs() as logged:
+        async with open_daemon(Config(data=str(tmp_path), port=0)) as daemon:
+            assert (await daemon.ask("state", game_id=2))["error"] is None
+    assert [(entry["table"], entry["row"]) for entry in troubles(logged) if "table" in entry] == [
+        ("events", "of game 1")
+    ]
+    assert len(rows_of(tmp_path)["games"]) == 2
