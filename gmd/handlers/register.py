@@ -23,8 +23,7 @@ async def register(request: Register, call: Call) -> Answer:
     registry, peer = call.parts.gate.registry, "" if call.is_operator else call.peer
     made = _find(request, peer, call)
     if made is not None:
-        await _check_same_password(made, request.password, peer, call)
-        return _answer(request, made, registry.key_of_registration(made, request.token or ""))
+        return await _answer_again(request, made, peer, call)
     if not call.is_operator and call.parts.limits.max_registrations_per_hour == 0:
         raise Unauthorized("kind: on this server the operator registers the players")
     call.parts.gate.registrations.take(peer)
@@ -35,8 +34,23 @@ async def register(request: Register, call: Call) -> Answer:
     except Exception:
         call.parts.gate.registrations.give_back(peer)
         raise
+    if account.password != password:  # another request of the same name and token was there first
+        call.parts.gate.registrations.give_back(peer)
+        return await _answer_again(request, account, peer, call)
     call.parts.gate.guesses.know(account.name, peer)
     return _answer(request, account, key)
+
+
+async def _answer_again(request: Register, made: Account, peer: str, call: Call) -> Answer:
+    """The reply to a registration that was made before, with the key as long as nobody has used it.
+
+    :raises BadRequest: the password is another.
+    :raises TooMany: this has been tried too often.
+    """
+    registry = call.parts.gate.registry
+    await _check_same_password(made, request.password, peer, call)
+    now = registry.get(made.player) or made  # its key may have been used, replaced or revoked meanwhile
+    return _answer(request, now, registry.key_of_registration(now, request.token or ""))
 
 
 def _find(request: Register, peer: str, call: Call) -> Account | None:
