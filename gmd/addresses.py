@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
 #: One subscriber of IPv6 has so many leading bits to itself, and as many addresses below them as it likes.
@@ -10,7 +11,11 @@ IPV6_BITS = 64
 
 def source_of(peer: str) -> str:
     """What stands for all addresses of one subscriber's."""
-    address = peer.rpartition(":")[0].strip("[]")
+    return _subscriber(peer.rpartition(":")[0].strip("[]"))
+
+
+@lru_cache(maxsize=1_024)  # it is asked with every request that brings a key
+def _subscriber(address: str) -> str:
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:

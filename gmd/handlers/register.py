@@ -29,7 +29,7 @@ async def register(request: Register, call: Call) -> Answer:
     call.parts.gate.registrations.take(peer)
     try:
         registry.check_room()  # before the work that a password makes
-        password = None if request.password is None else await call.parts.gate.passwords.hash(request.password)
+        password = await _hashed(request, peer, call)
         account, key = await registry.register(request.name, password, request.token)
     except Exception:
         call.parts.gate.registrations.give_back(peer)
@@ -39,6 +39,17 @@ async def register(request: Register, call: Call) -> Answer:
         return await _answer_again(request, account, peer, call)
     call.parts.gate.guesses.know(account.name, peer)
     return _answer(request, account, key)
+
+
+async def _hashed(request: Register, peer: str, call: Call) -> str | None:
+    """What is kept of the request's password.
+
+    :raises TooMany: too many wait for such work already.
+    """
+    if request.password is None:
+        return None
+    gate = call.parts.gate
+    return await gate.passwords.hash(request.password, gate.guesses.asker(request.name, peer))
 
 
 async def _answer_again(request: Register, made: Account, peer: str, call: Call) -> Answer:
@@ -89,10 +100,8 @@ async def _check_same_password(account: Account, password: str | None, peer: str
     """
     if password is None and account.password is None:
         return
-    call.parts.gate.failures.take(peer)
-    if password is None or not await call.parts.gate.passwords.verify(account.password, password):
+    if not await call.parts.gate.verify_again(account, password, peer):
         raise BadRequest("token: it was used for a registration with another password")
-    call.parts.gate.failures.give_back(peer)
 
 
 def _answer(request: Register, account: Account, key: str | None) -> Answer:
