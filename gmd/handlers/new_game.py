@@ -44,12 +44,14 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     if player is None and call.parts.registered_only and not call.is_operator:
         raise Unauthorized("player: missing; on this server a registered player makes a new game")
     token = token_use(request, player)
-    if token is not None and (table := await made_before(token, request.token, call)) is not None:
+    if token is not None and (table := await made_before(token, request.token, player, call)) is not None:
         return _answer(request, table, player, call)
     _check_named(request, call)
     game, events = await _build(request, player, call)
-    if token is not None and request.pgn and (table := await made_before(token, request.token, call)) is not None:
-        return _answer(request, table, player, call)  # made while this one was being loaded
+    if request.pgn is not None:  # others had their turns while it was being loaded
+        authorise(player, call)  # its key may have been taken away meanwhile
+        if token is not None and (table := await made_before(token, request.token, player, call)) is not None:
+            return _answer(request, table, player, call)
     return _answer(request, call.parts.arbiter.open(game, events, token), player, call)
 
 

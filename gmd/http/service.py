@@ -66,6 +66,9 @@ class HttpService:
         self.certificate = certificate
         self._lag = parts.metrics.loop_lag
         self._server = HttpServer(parts.limits, config.http_max_connections, certificate)
+        #: Which connection plays which game for its player.
+        self.claims = Claims(parts.limits.start_seconds)
+        parts.gate.registry.when_revoked(self.claims.forget_player)
         backend = Backend(
             parts=parts,
             game_port=game_port,
@@ -74,7 +77,7 @@ class HttpService:
             door=door,
             credentials=Credentials(parts.gate),
             proxies=Proxies.parse(config.trusted_proxies),
-            claims=Claims(parts.limits.start_seconds),
+            claims=self.claims,
             metrics_token=config.metrics_token,
         )
         app = make_app(backend)

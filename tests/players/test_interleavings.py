@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 from gm_protocol.errors import GmError
 from gmd.handlers.call import Authority
+from gmd.http.claims import Claims
+from gmd.http.guests import Guest
 from gmd.local import LocalDoor, Refused, Sender
 from gmd.players.credentials import Credentials
 from gmd.players.gate import Proof
@@ -30,8 +32,8 @@ from tests.players.interleaving import Choice, StoppedPasswords, StoppedStore, S
 PASSWORD, OTHER_PASSWORD = "correct horse", "another horse"
 #: The token that the player was registered under.
 TOKEN = "register"
-#: Where requests over HTTP come from.
-PEER = "192.0.2.1:4711"
+#: Where requests over HTTP come from: two places, whose passwords do not wait for each other.
+PEER, OTHER_PEER = "192.0.2.1:4711", "192.0.2.2:4711"
 
 
 class House(NamedTuple):
@@ -75,6 +77,15 @@ async def house(new_daemon: Callable[[], AbstractAsyncContextManager[MemoryDaemo
         gate.passwords.close()
         gate.passwords = StoppedPasswords(stops)
         gate.registry._store = StoppedStore(gate.registry._store, stops)
+        made_under = daemon.arbiter.log.made_under
+
+        async def stopped(player: int | None, token: bytes) -> tuple[int, bytes] | None:
+            with stops.working():
+                made = await made_under(player, token)
+            await stops.stop()
+            return made
+
+        daemon.arbiter.log.made_under = stopped  # type: ignore[method-assign]
         yield House(daemon, Doorkeeper(daemon.parts, authority=Authority.OPERATOR), nursery, stops, count())
         nursery.cancel_scope.cancel()
 
@@ -174,6 +185,12 @@ def with_password(kind: str, **fields: Any) -> Operation:
     return ask
 
 
+async def new_game(scene: Scene, client: Client) -> Json:
+    """A game, with a token: the log is asked whether there is one already."""
+    seats = {"player_white": scene.player, "player_black": 2}
+    return await client.ask("new_game", player=scene.player, key=scene.key, token=scene.name, brief=True, **seats)
+
+
 async def rekey_in_session(scene: Scene, _: Client) -> Json:
     assert scene.session is not None
     async with scene.asking:
@@ -200,6 +217,18 @@ async def by_http(scene: Scene, _: Client) -> Json:
         return {"error": str(refusal), "code": refusal.code}
 
 
+async def version_by_http(scene: Scene, _: Client) -> Json:
+    """Another version of the bot, as HTTP's route counts it."""
+    parts, gate = scene.house.daemon.parts, scene.house.daemon.gate
+    try:
+        account = await scene.credentials.admit(scene.name, PASSWORD, OTHER_PEER)
+        guest = Guest(LocalDoor(parts), OTHER_PEER, trio.current_time(), account, Claims(1), gate)
+        await gate.registry.next_version(account.player, guest.check)
+    except GmError as refusal:
+        return {"error": str(refusal), "code": refusal.code}
+    return {"error": None}
+
+
 #: What may happen to a player who is there.
 OPERATIONS: dict[str, Operation] = {
     "register again": registers(TOKEN, PASSWORD),
@@ -208,6 +237,8 @@ OPERATIONS: dict[str, Operation] = {
     "settings with key": asks("settings", max_games=7),
     "settings with password": with_password("settings", max_games=8),
     "settings over HTTP": by_http,
+    "version over HTTP": version_by_http,
+    "new game": new_game,
     "rekey a": asks("rekey", token="a"),
     "rekey b": asks("rekey", token="b"),
     "rekey": asks("rekey"),
@@ -291,7 +322,9 @@ def check_replies(scene: Scene) -> None:
         if name == "register again" and reply["error"] is None:
             assert reply["key"] in ((None,) if used else (None, scene.key))
         revoked |= name == "revoke"
-        used |= name in ("hello with key", "settings with key", *WITH_FIRST_KEY[:3]) and reply["error"] is None
+        used |= (
+            name in ("hello with key", "settings with key", "new game", *WITH_FIRST_KEY[:3]) and reply["error"] is None
+        )
     registry = scene.house.daemon.gate.registry
     account = registry.named(scene.name)
     if account is not None and (used or revoked):
@@ -379,10 +412,20 @@ async def try_every_order(there: House, names: Sequence[str], tried: Tried, *, b
 async def test_all_at_once_leave_the_account_as_one_after_the_other_would() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:
-        for names in combinations_with_replacement(OPERATIONS, proof_size(2, 3, 2)):
+        accounts = [name for name in OPERATIONS if name != "new game"]  # that is written by another thread
+        for names in combinations_with_replacement(accounts, proof_size(2, 3, 2)):
             await try_every_order(there, names, tried)
     assert tried.faults == {}
     assert tried.orders > 600
+
+
+async def test_nobody_who_has_lost_the_key_makes_a_game() -> None:
+    tried = Tried()
+    async with house(in_memory) as there:
+        for other in OPERATIONS:
+            await try_every_order(there, ("new game", other), tried)
+    assert tried.faults == {}
+    assert tried.orders > 2 * len(OPERATIONS)
 
 
 @pytest.mark.proof
