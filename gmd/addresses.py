@@ -7,15 +7,17 @@ from ipaddress import IPv6Address, ip_address, ip_network
 
 #: One subscriber of IPv6 has so many leading bits to itself, and as many addresses below them as it likes.
 IPV6_BITS = 64
-#: Peers whose sources are kept, some two megabytes: each request for a game asks for its session's several times. What
-#: is kept tells nothing to others, for nobody asks as somebody else's peer.
-MAX_PEERS = 10_000
+#: Addresses whose sources are kept: each request for a game asks for its session's several times.
+MAX_ADDRESSES = 1_024
 
 
-@lru_cache(MAX_PEERS)
 def source_of(peer: str) -> str:
     """What stands for all addresses of one subscriber's."""
-    address = peer.rpartition(":")[0].strip("[]")
+    return _subscriber(peer.rpartition(":")[0].strip("[]"))
+
+
+@lru_cache(MAX_ADDRESSES)
+def _subscriber(address: str) -> str:
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
@@ -25,11 +27,3 @@ def source_of(peer: str) -> str:
     if parsed.ipv4_mapped is not None:
         return str(parsed.ipv4_mapped)
     return str(ip_network((parsed, IPV6_BITS), strict=False))
-
-
-def is_loopback(source: str) -> bool:
-    """Whether a source (:func:`source_of`) is this machine."""
-    try:
-        return ip_network(source).network_address.is_loopback
-    except ValueError:
-        return False

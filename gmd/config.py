@@ -148,6 +148,14 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_failures_per_minute: Annotated[
         int, Meta(ge=1, description="Wrong keys and passwords that an address may send in a minute.")
     ] = 30
+    # Each costs a tenth of a second of work. These are places for a thousand addresses, none of which takes another's;
+    # and for a class that comes in at once from its one address.
+    max_waiting_passwords: Annotated[
+        int, Meta(ge=1, description="Passwords that may wait to be compared; known players' are compared first.")
+    ] = 1_024
+    max_waiting_passwords_per_address: Annotated[
+        int, Meta(ge=1, description="Passwords that may wait to be compared for one address.")
+    ] = 64
     # A class registers from one address in one lesson; a name, once taken, stays taken.
     max_registrations_per_hour: Annotated[
         int, Meta(ge=0, description="Players that an address may register in an hour; with 0 the operator alone may.")

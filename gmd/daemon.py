@@ -32,6 +32,7 @@ from gmd.patience import Patience
 from gmd.places import share_of
 from gmd.players.gate import Gate
 from gmd.players.opening import players_beside
+from gmd.players.passwords import Passwords
 from gmd.players.registry import Registry
 from gmd.quotas import Quotas, quota_limits
 from gmd.ranked.anchors import BadAnchors, read_anchors
@@ -296,6 +297,9 @@ def gate_of(config: Config, log: EventLog) -> Gate:
         registry,
         config.max_failures_per_minute,
         config.max_registrations_per_hour,
+        Passwords(
+            max_waiting=config.max_waiting_passwords, max_waiting_of_one=config.max_waiting_passwords_per_address
+        ),
         presence_seconds=config.presence_timeout,
     )
 

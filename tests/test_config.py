@@ -33,6 +33,8 @@ OTHER: dict[str, object] = {
     "idle_games": 30.0,
     "require_registration": True,
     "max_failures_per_minute": 5,
+    "max_waiting_passwords": 6,
+    "max_waiting_passwords_per_address": 3,
     "max_registrations_per_hour": 0,
     "max_players": 7,
     "invitation_timeout": 45.0,

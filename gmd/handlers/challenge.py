@@ -15,9 +15,8 @@ async def challenge(request: Challenge, call: Call) -> Answer:
     player = actor_of(request, call)
     authorise(player, call)
     token = token_use(request, player)
-    if token is not None and (table := await made_before(token, request.token, call)) is not None:
+    if token is not None and (table := await made_before(token, request.token, player, call)) is not None:
         return seat_answer(request, table, player, call)
-    authorise(player, call)  # its key may have been taken away meanwhile
     take_attempt(call)
     terms, peer = terms_of(request), source_peer(call)
     table = await call.parts.lobby.invite(player, request.opponent, request.color, terms, token=token, peer=peer)

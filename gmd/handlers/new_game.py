@@ -39,7 +39,7 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     if player is None and call.parts.registered_only and not call.is_operator:
         raise Unauthorized("player: missing; on this server a registered player makes a new game")
     token = token_use(request, player)
-    if token is not None and (table := await made_before(token, request.token, call)) is not None:
+    if token is not None and (table := await made_before(token, request.token, player, call)) is not None:
         return _answer(request, table, player, call)
     _check_named(request, call)
     lobby, peer = call.parts.lobby, source_peer(call)
@@ -50,10 +50,10 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     if game.created.invited and limited:
         lobby.quotas.take_invitation(peer)
         await lobby.make_way(game, peer)
-    waited = request.pgn is not None or game.created.invited
-    if token is not None and waited and (table := await made_before(token, request.token, call)) is not None:
-        return _answer(request, table, player, call)  # made while this one was being loaded, or found its place
-    authorise(player, call)  # its key may have been taken away meanwhile
+    if request.pgn is not None or game.created.invited:  # others had their turns meanwhile
+        authorise(player, call)  # its key may have been taken away
+        if token is not None and (table := await made_before(token, request.token, player, call)) is not None:
+            return _answer(request, table, player, call)
     return _answer(request, lobby.open(game, events, token, peer, limited=limited), player, call)
 
 

@@ -25,7 +25,7 @@ async def pair(request: Pair, call: Call) -> Answer:
     """
     operator_only(request, call)
     token = token_use(request, None)
-    if token is not None and (table := await made_before(token, request.token, call)) is not None:
+    if token is not None and (table := await made_before(token, request.token, None, call)) is not None:
         return _answer(request, table, call)
     white, black = _free("white", request.white, call), _free("black", request.black, call)
     if white == black:

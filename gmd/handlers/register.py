@@ -23,8 +23,7 @@ async def register(request: Register, call: Call) -> Answer:
     registry, peer = call.parts.gate.registry, "" if call.is_operator else call.peer
     made = _find(request, peer, call)
     if made is not None:
-        await _check_same_password(made, request.password, peer, call)
-        return _answer(request, made, registry.key_of_registration(made, request.token or ""))
+        return await _answer_again(request, made, peer, call)
     if not call.is_operator and call.parts.limits.max_registrations_per_hour == 0:
         raise Unauthorized("kind: on this server the operator registers the players")
     by_day = call.parts.lobby.quotas.registrations
@@ -33,14 +32,40 @@ async def register(request: Register, call: Call) -> Answer:
     by_day.take(peer)
     try:
         registry.check_room()  # before the work that a password makes
-        password = None if request.password is None else await call.parts.gate.passwords.hash(request.password)
+        password = await _hashed(request, peer, call)
         account, key = await registry.register(request.name, password, request.token)
     except Exception:
         call.parts.gate.registrations.give_back(peer)
         by_day.give_back(peer)
         raise
+    if account.password != password:  # another request of the same name and token was there first
+        call.parts.gate.registrations.give_back(peer)
+        return await _answer_again(request, account, peer, call)
     call.parts.gate.guesses.know(account.name, peer)
     return _answer(request, account, key)
+
+
+async def _hashed(request: Register, peer: str, call: Call) -> str | None:
+    """What is kept of the request's password.
+
+    :raises TooMany: too many wait for such work already.
+    """
+    if request.password is None:
+        return None
+    gate = call.parts.gate
+    return await gate.passwords.hash(request.password, gate.guesses.asker(request.name, peer))
+
+
+async def _answer_again(request: Register, made: Account, peer: str, call: Call) -> Answer:
+    """The reply to a registration that was made before, with the key as long as nobody has used it.
+
+    :raises BadRequest: the password is another.
+    :raises TooMany: this has been tried too often.
+    """
+    registry = call.parts.gate.registry
+    await _check_same_password(made, request.password, peer, call)
+    now = registry.get(made.player) or made  # its key may have been used, replaced or revoked meanwhile
+    return _answer(request, now, registry.key_of_registration(now, request.token or ""))
 
 
 def _find(request: Register, peer: str, call: Call) -> Account | None:
@@ -79,10 +104,8 @@ async def _check_same_password(account: Account, password: str | None, peer: str
     """
     if password is None and account.password is None:
         return
-    call.parts.gate.failures.take(peer)
-    if password is None or not await call.parts.gate.passwords.verify(account.password, password):
+    if not await call.parts.gate.verify_again(account, password, peer):
         raise BadRequest("token: it was used for a registration with another password")
-    call.parts.gate.failures.give_back(peer)
 
 
 def _answer(request: Register, account: Account, key: str | None) -> Answer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.players import KeyReply, Rekey
@@ -20,7 +22,7 @@ async def rekey(request: Rekey, call: Call) -> Answer:
     """Show the new key, once; or again, to whoever repeats the request because the reply was lost."""
     check_token(request.token)
     player = _as_operator(request, call) if call.is_operator else _as_player(request, call)
-    account, key = await call.parts.gate.registry.rekey(player, request.token)
+    account, key = await call.parts.gate.registry.rekey(player, request.token, partial(_permit, player, request, call))
     if call.proof is not None and call.proof.player == player:
         call.prove(account)
     return Answer(KeyReply(id=echo_id(request), player=player, name=account.name, key=key))
@@ -38,6 +40,15 @@ def _as_player(request: Rekey, call: Call) -> int:
     player = actor_of(request, call)
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no key; register makes a player that has one")
-    call.parts.gate.admit_again(player, call.key or None, request.token, call.proof, call.peer)
+    _permit(player, request, call)
     call.parts.lobby.quotas.rekeys.take(call.peer)
     return player
+
+
+def _permit(player: int, request: Rekey, call: Call) -> None:
+    """Let the request change the player's key: when it comes, and again when its turn has come.
+
+    :raises Unauthorized: the player has been revoked since, or has another key.
+    """
+    if not call.is_operator:
+        call.parts.gate.admit_again(player, call.key or None, request.token, call.proof, call.peer)

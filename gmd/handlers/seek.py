@@ -18,9 +18,8 @@ async def seek(request: Seek, call: Call) -> Answer:
     player = actor_of(request, call)
     authorise(player, call)
     token = token_use(request, player)
-    if token is not None and (table := await made_before(token, request.token, call)) is not None:
+    if token is not None and (table := await made_before(token, request.token, player, call)) is not None:
         return seat_answer(request, table, player, call)
-    authorise(player, call)  # its key may have been taken away meanwhile
     take_attempt(call)
     terms, peer = terms_of(request), source_peer(call)
     found = await call.parts.lobby.seeking.seek(player, request.color, terms, _is_here(player, call), token, peer)
@@ -34,4 +33,4 @@ def _is_here(player: int, call: Call) -> Callable[[], bool]:
     visit, presence = call.visit, call.parts.lobby.presence
     if visit is None or visit.player != player:
         return lambda: presence.is_here(player)
-    return lambda: visit.player == player and presence.is_here(player)
+    return lambda: visit.player == player and visit.stands

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.lobby import Settings, SettingsReply
@@ -18,15 +20,15 @@ async def settings(request: Settings, call: Call) -> Answer:
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no settings")
     authorise(player, call)
-    registry = call.parts.gate.registry
+    registry, permit = call.parts.gate.registry, partial(authorise, player, call)
     account = find_account(player, None, call)
     if request.version is not None:
-        account = await registry.set_version(player, request.version)
+        account = await registry.set_version(player, request.version, permit)
     if request.max_games is not None:
-        account = await registry.set_max_games(player, request.max_games)
+        account = await registry.set_max_games(player, request.max_games, permit)
         call.parts.lobby.seeking.look_again(player)
     if request.ranked is not None:  # the last one, for games may follow
-        account = await registry.set_ranked(player, ranked=request.ranked)
+        account = await registry.set_ranked(player, ranked=request.ranked, permit=permit)
     reply = SettingsReply(
         id=echo_id(request),
         player=player,

@@ -12,7 +12,7 @@ from gm_protocol.messages import GameRequest
 from gmd.log.interface import TokenUse
 from gmd.shelf import Table
 
-from .call import Call
+from .call import Call, authorise
 
 
 def token_use(request: GameRequest, player: int | None) -> TokenUse | None:
@@ -32,12 +32,20 @@ def _digest(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-async def made_before(token: TokenUse, name: str | None, call: Call) -> Table | None:
-    """The game that the same request made before.
+async def made_before(token: TokenUse, name: str | None, player: int | None, call: Call) -> Table | None:
+    """The game that the same request made before. The player may still be acted for behind it.
 
     :param name: the token, as the client sent it.
+    :param player: who the request acts as.
     :raises BadRequest: it was another request.
+    :raises Unauthorized: the player's key has been taken away, or replaced, while the log was read.
     """
+    table = await _made_before(token, name, call)
+    authorise(player, call)
+    return table
+
+
+async def _made_before(token: TokenUse, name: str | None, call: Call) -> Table | None:
     made = await call.parts.arbiter.log.made_under(token.player, token.token)
     if made is None:
         return None

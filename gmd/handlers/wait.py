@@ -39,12 +39,15 @@ async def wait(request: Wait, call: Call) -> Answer:
         game_ids = request.game_ids if request.game_id is None else [request.game_id]
         look, watching = await _as_player(request, game_ids or [], player, call)
     answer = await look() or await _patiently(look, watching, request, call)
+    table = None
+    if answer is None and request.game_id is not None:
+        table = await call.parts.arbiter.table(request.game_id, call.peer)
     authorise(player, call)  # its key may have been taken away meanwhile
     if answer is not None:
         return answer
-    if request.game_id is None:
+    if table is None:
         return Answer(StateReply(id=echo_id(request), state=None))
-    return _show(request, await call.parts.arbiter.table(request.game_id, call.peer), player, call)
+    return _show(request, table, player, call)
 
 
 async def _patiently(look: Look, watching: AbstractContextManager[Bell], request: Wait, call: Call) -> Answer | None:

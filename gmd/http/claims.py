@@ -127,6 +127,10 @@ class Claims:
         if (claims := self._claims.get(player)) is not None:
             claims.pop(game_id, None)
 
+    def forget_player(self, player: int) -> None:
+        """Forget all claims of a player who was revoked: whoever had its key is not to keep games from its owner."""
+        self._claims.pop(player, None)
+
     def _find(self, player: int, game_id: int) -> _Claim | None:
         claims = self._claims.get(player)
         return None if claims is None else claims.get(game_id)

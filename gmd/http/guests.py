@@ -17,7 +17,7 @@ from gm_protocol.errors import ShuttingDown, Unauthorized
 from gmd.handlers.call import Authority
 from gmd.local import Json, LocalDoor, Sender
 from gmd.players.account import Account
-from gmd.players.gate import Proof
+from gmd.players.gate import Gate, Proof
 
 from .backend import Backend, FromDaemon
 from .claims import Claims
@@ -33,12 +33,20 @@ class Guest:
     arrived: float
     account: Account | None
     claims: Claims
+    gate: Gate
 
     @property
     def player(self) -> Account:
         """The registered player that it is, on a route that admits no others."""
         assert self.account is not None
         return self.account
+
+    def check(self) -> None:
+        """See to it that the player is still who it has proved to be, before something is done without :meth:`ask`.
+
+        :raises Unauthorized: its key has been taken away, or replaced, since the request came.
+        """
+        self.gate.admit(self.player.player, None, _proof(self.player), self.peer)
 
     async def ask(self, kind: str, *, hears: bool = False, **fields: Any) -> Json:
         """Send a request of the protocol's, as a session of this player's would; the reply.
@@ -56,9 +64,7 @@ class Guest:
         return await self.door.ask_encoded(Authority.CLIENT, kind, fields, self._sender(hears=False))
 
     def _sender(self, hears: bool) -> Sender:
-        account = self.account
-        proof = None if account is None or account.key is None else Proof(account.player, account.key)
-        return Sender(proof, self.peer, self.arrived, hears)
+        return Sender(_proof(self.account), self.peer, self.arrived, hears)
 
 
 #: The type of a handler's parameter ``guest``.
@@ -67,7 +73,8 @@ FromGuest = NamedDependency[SkipValidation[Guest]]
 
 def guest_of(request: Request[Account | None, Any, Any], backend: FromDaemon) -> Guest:
     """Who sends a request; :func:`registered` has found out before."""
-    return Guest(backend.door, _peer(request, backend), _arrived(request), request.scope.get("user"), backend.claims)
+    account, gate = request.scope.get("user"), backend.parts.gate
+    return Guest(backend.door, _peer(request, backend), _arrived(request), account, backend.claims, gate)
 
 
 async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
@@ -95,6 +102,11 @@ async def admit(backend: Backend, authorization: str | None, peer: str) -> Accou
     account = await backend.credentials.admit(name, secret, peer)
     backend.parts.lobby.presence.seen(account.player)
     return account
+
+
+def _proof(account: Account | None) -> Proof | None:
+    """What a session of that player's would keep."""
+    return None if account is None or account.key is None else Proof(account.player, account.key)
 
 
 def serving(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:

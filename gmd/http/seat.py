@@ -150,6 +150,7 @@ class Seat:
         A game that is over stays as it ended.
         """
         table = await arbiter.table(self.state.game_id, self.guest.peer)
+        self.guest.check()
         refusal = arbiter.act(table, RunOut(self.color), self.guest.arrived).refusal
         if refusal is not None and refusal.code == NotAvailable.code:
             await self._resign_unless_over()

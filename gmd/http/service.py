@@ -70,12 +70,15 @@ class HttpService:
         share = share_of(config.http_max_connections_per_address, limit, local=is_private)
         self._server = HttpServer(parts.limits, limit, parts.memory, parts.patience, proxies, certificate, share=share)
         vitals.http_ports["http"] = self._server
+        #: Which connection plays which game for its player.
+        self.claims = Claims(parts.limits.start_seconds)
+        parts.gate.registry.when_revoked(self.claims.forget_player)
         backend = Backend(
             **{each.name: getattr(vitals, each.name) for each in fields(vitals)},
             door=door,
             credentials=Credentials(parts.gate),
             proxies=proxies,
-            claims=Claims(parts.limits.start_seconds),
+            claims=self.claims,
         )
         app = make_app(backend)
         self._app = cast(ASGIFramework, app)

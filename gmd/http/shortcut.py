@@ -83,7 +83,7 @@ class Shortcut:
         peer = self._backend.proxies.peer(client, [] if forwarded is None else [forwarded.decode()])
         authorization = headers.get(b"authorization")
         account = await admit(self._backend, None if authorization is None else authorization.decode(), peer)
-        guest = Guest(self._backend.door, peer, arrived, account, self._backend.claims)
+        guest = Guest(self._backend.door, peer, arrived, account, self._backend.claims, self._backend.parts.gate)
         given: dict[str, Any] = {"game_id": request.game_id, "guest": guest}
         if "backend" in route.takes:
             given["backend"] = self._backend

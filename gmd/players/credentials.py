@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import trio
 
+from gm_protocol.errors import TooMany
+from gmd.addresses import source_of
 from gmd.keyed import KeyedLocks
 
 from . import keys
@@ -64,21 +66,26 @@ class Credentials:
         :raises TooMany: there have been too many attempts, or there are now.
         """
         pair = self._digest(name, secret)
-        if self._shown.pop(peer, None) == pair:
-            account = await self._admit(pair, name, secret, "")  # where nothing is counted
-        else:
+        was_shown = self._shown.pop(peer, None) == pair
+        if not was_shown:
             self._check_attempts(name, secret, peer)
-            account = await self._admit(pair, name, secret, peer)
+        try:
+            account = await self._admit(pair, name, secret, peer, counted=not was_shown)
+        except TooMany:
+            if was_shown:
+                self._note_shown(pair, peer)  # it was not compared
+            raise
         self._note_shown(pair, peer)
         return account
 
-    async def _admit(self, pair: bytes, name: str, secret: str, peer: str) -> Account:
+    async def _admit(self, pair: bytes, name: str, secret: str, peer: str, *, counted: bool) -> Account:
         if (account := self._remembered(pair, name)) is not None:
             return account
-        async with self._verifying.hold(pair):  # a bot's processes all begin at once, and with the same pair
+        # A bot's processes all begin at once, and with the same pair. Those elsewhere have turns of their own.
+        async with self._verifying.hold((pair, source_of(peer))):
             if (account := self._remembered(pair, name)) is not None:
                 return account
-            account = await self._gate.admit_with_secret(name, secret, peer)
+            account = await self._gate.admit_with_secret(name, secret, peer, counted=counted)
             self._remember(pair, account)
         return account
 
@@ -87,7 +94,7 @@ class Credentials:
 
         :raises TooMany: there is no attempt left.
         """
-        if not self._gate.is_key(name, secret):
+        if not self._gate.is_key(name, secret, peer):
             self._gate.guesses.check(name, peer)
 
     def _note_shown(self, pair: bytes, peer: str) -> None:

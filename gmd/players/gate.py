@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections.abc import Callable
+from functools import partial
 
 from gm_protocol.errors import GmError, Unauthorized, quote
 from gmd.rate_limiter import RateLimiter
@@ -55,6 +57,7 @@ class Gate:
         self.passwords = passwords or Passwords()
         self.failures = RateLimiter("max_failures_per_minute", max_failures, MINUTE)
         self.guesses = Guesses(self.failures)
+        registry.when_revoked(self._forget_revoked)
         self.registrations = RateLimiter("max_registrations_per_hour", max(1, max_registrations), HOUR)
         self.presence = Presence(registry, presence_seconds)
         self._digest = digest
@@ -75,7 +78,7 @@ class Gate:
         account = self.registry.get(player)
         if key is None and proof is not None and account is not None and proof == (player, account.key):
             return
-        if not self._opens(account, key):
+        if not self._opens(account, key, peer):
             raise self._failed(refused_id(player, has_key=key is not None), peer)
 
     def admit_named(self, name: str, key: str | None, peer: str) -> Account:
@@ -85,7 +88,7 @@ class Gate:
         :raises TooMany: nor did they lately.
         """
         account = self.registry.named(name)
-        if not self._opens(account, key) or account is None:
+        if not self._opens(account, key, peer) or account is None:
             raise self._failed(refused_key(name) if key is not None else without_secret(name), peer)
         return self.registry.get(account.player) or account
 
@@ -102,15 +105,16 @@ class Gate:
             raise Unauthorized(f"password: {wrong_password(name)}")
         return account
 
-    async def _with_password(self, name: str, password: str, peer: str) -> Account | None:
+    async def _with_password(self, name: str, password: str, peer: str, *, counted: bool = True) -> Account | None:
         """Return the player of a name if the password is the player's.
 
-        :raises TooMany: there have been too many attempts, or there are now.
+        :param counted: whether it uses up an attempt where it is wrong.
+        :raises TooMany: there have been too many attempts, or there are now; it was not compared, and counts for none.
         """
         account = self.registry.named(name)
-        give_back = self.guesses.take(name, peer)
+        give_back = self.guesses.take(name, peer if counted else "")
         stored = None if account is None else account.password
-        if await self.passwords.verify(stored, password):
+        if await self._verify(stored, password, name, peer, give_back):
             account = self.registry.named(name)  # which may have lost it meanwhile
             if account is not None and account.password == stored and account.key is not None:
                 give_back()
@@ -118,23 +122,50 @@ class Gate:
                 return account
         return None
 
-    async def admit_with_secret(self, name: str, secret: str, peer: str) -> Account:
+    async def _verify(
+        self, stored: str | None, password: str, name: str, peer: str, give_back: Callable[[], None]
+    ) -> bool:
+        """Compare a password, in the turn of its address.
+
+        :param give_back: gives the attempt back, which is done where nothing was compared.
+        :raises TooMany: too many wait already.
+        """
+        try:
+            return await self.passwords.verify(stored, password, self.guesses.asker(name, peer))
+        except BaseException:
+            give_back()
+            raise
+
+    async def verify_again(self, account: Account, password: str | None, peer: str) -> bool:
+        """Whether a password is the one that a player was registered with; a wrong one uses up an attempt.
+
+        :raises TooMany: there have been too many attempts, or there are now.
+        """
+        self.failures.take(peer)
+        give_back = partial(self.failures.give_back, peer)
+        if password is None or not await self._verify(account.password, password, account.name, peer, give_back):
+            return False
+        give_back()
+        return True
+
+    async def admit_with_secret(self, name: str, secret: str, peer: str, *, counted: bool = True) -> Account:
         """The player of a name, for whoever has its key or its password, and does not say which it is.
 
+        :param counted: whether a wrong one uses up an attempt.
         :raises Unauthorized: it is neither.
         :raises TooMany: there have been too many attempts, or there are now.
         """
         account = self.registry.named(name)
-        if self._opens(account, secret) and account is not None:
+        if self._opens(account, secret, peer) and account is not None:
             return self.registry.get(account.player) or account
-        account = await self._with_password(name, secret, peer)
+        account = await self._with_password(name, secret, peer, counted=counted)
         if account is None:
             raise Unauthorized(f"authorization: {wrong_password(name)}; without a password, a player sends its key")
         return account
 
-    def is_key(self, name: str, secret: str) -> bool:
+    def is_key(self, name: str, secret: str, peer: str) -> bool:
         """Whether a secret is the key of the player of a name, which nobody guesses. It notes that it has been used."""
-        return self._opens(self.registry.named(name), secret)
+        return self._opens(self.registry.named(name), secret, peer)
 
     def admit_again(self, player: int, key: str | None, token: str | None, proof: Proof | None, peer: str) -> None:
         """Let a request give a player another key: one with its key, or one that did so before and has lost the reply.
@@ -156,14 +187,20 @@ class Gate:
         assert account.key is not None
         return Proof(account.player, account.key)
 
-    def _opens(self, account: Account | None, key: str | None) -> bool:
-        """Whether a key is a player's. It notes that it has been used."""
+    def _opens(self, account: Account | None, key: str | None, peer: str) -> bool:
+        """Whether a key is a player's. It notes that it has been used, and from where."""
         expected = None if account is None else account.key
         given = self._digest(key or "")
         if not hmac.compare_digest(given, expected or self._nobodys) or account is None or expected is None:
             return False
         self.registry.note_use(account)
+        self.guesses.know(account.name, peer)
         return True
+
+    def _forget_revoked(self, player: int) -> None:
+        account = self.registry.get(player)
+        assert account is not None
+        self.guesses.forget(account.name)
 
     def _failed(self, words: str, peer: str) -> GmError:
         """The refusal of an attempt with a key.

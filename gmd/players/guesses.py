@@ -1,4 +1,7 @@
-"""How often passwords may be guessed: by address, and beside that by player, where the player is known there."""
+"""How often passwords may be guessed: by address, and beside that by player, where the player is known there.
+
+A player is known at an address where it was let in from there, or registered: by key or password, since the start.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,13 @@ from gmd.addresses import source_of
 from gmd.rate_limiter import RateLimiter
 
 from .account import folded
+from .fair_queue import OURSELVES, Asker
 
 #: Attempts in a minute that a player has to itself at an address where it is known, when all others are used up there:
 #: enough for its programs to come in one after the other, and too few to guess a password by.
 OWN_PER_MINUTE = 10
-#: Pairs of a player and an address remembered, some 200 bytes each. Beyond that the one used longest ago is forgotten.
+#: Pairs of a player and an address remembered, some 200 bytes each. Beyond that the address that has the most forgets
+#: the one used longest ago: an attacker with many players of its own makes no others unknown.
 MAX_KNOWN = 10_000
 
 #: What a refusal says behind the limit, for somebody whose password may be right.
@@ -37,15 +42,44 @@ class Guesses:
         """
         self._failures = failures
         self._own = RateLimiter("max_failures_per_minute, beside them", own, 60.0)
-        self._known: OrderedDict[_Key, None] = OrderedDict()
+        #: The players known at each address, those seen last at the end; and how many there are in all.
+        self._known: dict[str, OrderedDict[str, None]] = {}
+        self._known_count = 0
 
     def know(self, name: str, peer: str) -> None:
         """Note that a player was let in, or has registered, from somewhere."""
-        if peer:
-            self._known[_key(name, peer)] = None
-            self._known.move_to_end(_key(name, peer))
-            if len(self._known) > MAX_KNOWN:
-                self._known.popitem(last=False)
+        if not peer:
+            return
+        source, name = _key(name, peer)
+        here = self._known.setdefault(source, OrderedDict())
+        if name in here:
+            here.move_to_end(name)
+            return
+        here[name] = None
+        self._known_count += 1
+        if self._known_count > MAX_KNOWN:
+            most = max(self._known, key=lambda source: len(self._known[source]))
+            self._drop(most, next(iter(self._known[most])))
+
+    def forget(self, name: str) -> None:
+        """A player is known nowhere any more."""
+        name = folded(name)
+        for source in [source for source, here in self._known.items() if name in here]:
+            self._drop(source, name)
+
+    def _drop(self, source: str, name: str) -> None:
+        del self._known[source][name]
+        self._known_count -= 1
+        if not self._known[source]:
+            del self._known[source]
+
+    def asker(self, name: str, peer: str) -> Asker:
+        """Whoever waits for a password of that name to be compared."""
+        return Asker(source_of(peer), self._is_known(name, peer)) if peer else OURSELVES
+
+    def _is_known(self, name: str, peer: str) -> bool:
+        source, name = _key(name, peer)
+        return name in self._known.get(source, ())
 
     def take(self, name: str, peer: str) -> Callable[[], None]:
         """Use up one attempt at a player's password; what is returned gives it back, where it was right.
@@ -70,7 +104,7 @@ class Guesses:
             self._failures.check(peer)
             return self._failures, peer
         except TooMany as refusal:
-            if _key(name, peer) not in self._known:
+            if not self._is_known(name, peer):
                 raise _explained(refusal) from None
         mine = f"{source_of(peer)} {folded(name)}:0"
         try:

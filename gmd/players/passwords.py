@@ -7,8 +7,9 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from gm_protocol.errors import TooMany
 from gmd.log.workers import Workers
+
+from .fair_queue import OURSELVES, Asker, FairQueue
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -18,10 +19,8 @@ _T = TypeVar("_T")
 #: RFC 9106's second recommendation: three passes over 64 MiB, some 150 ms of one core here.
 PASSES, MEMORY_KIB, LANES = 3, 65_536, 4
 SALT_SIZE, HASH_SIZE = 16, 32
-#: At a time, for the memory's sake: 128 MiB. And how many may wait for them, some ten seconds.
+#: At a time, for the memory's sake: 128 MiB.
 AT_A_TIME = 2
-MAX_WAITING = 64
-RETRY_AFTER = 5.0
 
 
 def load_argon2() -> None:
@@ -30,34 +29,43 @@ def load_argon2() -> None:
 
 
 class Passwords:
-    """Makes hashes of passwords and compares with them.
+    """Makes hashes of passwords and compares with them; whoever finds the threads busy waits in a fair queue.
 
     :ivar verified: how many comparisons there have been.
     """
 
-    def __init__(self, passes: int = PASSES, memory_kib: int = MEMORY_KIB) -> None:
-        """:param passes: together with the memory, what every comparison costs."""
+    def __init__(
+        self,
+        passes: int = PASSES,
+        memory_kib: int = MEMORY_KIB,
+        max_waiting: int = 1_024,
+        max_waiting_of_one: int = 64,
+    ) -> None:
+        """:param passes: together with the memory, what every comparison costs.
+        :param max_waiting: how many may wait; by default as in :class:`gmd.config.Config`, as is the next one.
+        :param max_waiting_of_one: how many of one address may.
+        """
         self._passes = passes
         self._memory_kib = memory_kib
         self._workers = Workers(AT_A_TIME, "gmd passwords")
-        self._in_hand = 0
+        self._queue = FairQueue("max_waiting_passwords", AT_A_TIME, max_waiting, max_waiting_of_one)
         #: A hash of nothing that anybody knows; comparing with it takes as long as with any other.
         self._nobodys = self._random_hash()
         self.verified = 0
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, asker: Asker = OURSELVES) -> str:
         """What is kept of a password.
 
-        :raises TooMany: too many are waiting for this already.
+        :raises TooMany: too many are waiting for this already; it was not hashed.
         """
-        return await self._in_thread(self._hash, password)
+        return await self._in_thread(asker, self._hash, password)
 
-    async def verify(self, stored: str | None, password: str) -> bool:
+    async def verify(self, stored: str | None, password: str, asker: Asker = OURSELVES) -> bool:
         """Whether it is the password of a hash; where there is none, it takes as long to say no.
 
-        :raises TooMany: too many are waiting for this already.
+        :raises TooMany: too many are waiting for this already; it was not compared.
         """
-        matches = await self._in_thread(self._matches, stored or self._nobodys, password)
+        matches = await self._in_thread(asker, self._matches, stored or self._nobodys, password)
         self.verified += 1
         return matches and stored is not None
 
@@ -65,14 +73,9 @@ class Passwords:
         """End the threads, when nobody asks any more."""
         self._workers.close()
 
-    async def _in_thread(self, function: Callable[..., _T], *arguments: str) -> _T:
-        if self._in_hand >= AT_A_TIME + MAX_WAITING:
-            raise TooMany("password: too many are being verified at this moment; try again later", RETRY_AFTER)
-        self._in_hand += 1
-        try:
+    async def _in_thread(self, asker: Asker, function: Callable[..., _T], *arguments: str) -> _T:
+        async with self._queue.turn(asker):
             return await self._workers.run(function, *arguments)
-        finally:
-            self._in_hand -= 1
 
     def _hasher(self) -> PasswordHasher:
         from argon2 import PasswordHasher, Type  # most embedded daemons never see a password

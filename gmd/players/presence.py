@@ -51,6 +51,11 @@ class Presence:
             return False
         return self._is_here(Proof(player, account.key))
 
+    def is_current(self, proof: Proof) -> bool:
+        """Whether a proof is of the key that its player has."""
+        account = self._registry.get(proof.player)
+        return account is not None and account.key == proof.key
+
     def _is_here(self, proof: Proof) -> bool:
         return proof in self._sessions or self._seen.get(proof, -inf) > loop_time.now() - self._seconds
 
@@ -98,6 +103,11 @@ class Visit:
     def player(self) -> int | None:
         """The registered player whose session it is."""
         return None if self._proof is None else self._proof.player
+
+    @property
+    def stands(self) -> bool:
+        """Whether the player still has the key that it had when the session became its."""
+        return self._proof is not None and self._presence.is_current(self._proof)
 
     def enter(self, proof: Proof) -> None:
         """Be this player's, and no other's."""

@@ -23,9 +23,20 @@ from .store import PlayersNotWritten, PlayerStore
 #: Seconds after which a client may ask again whether there is room for another player.
 FULL_RETRY_AFTER = 3_600.0
 
+#: Judges again, when the turn of a change has come, whether whoever asked for it still may; raises where not.
+Permit = Callable[[], object]
+
+
+def anybody() -> None:
+    """Permit a change to whoever asks: the caller has nobody to judge."""
+
 
 class Registry:
-    """Every player by id and by name. A change is durable before anybody sees it."""
+    """Every player by id and by name. A change is durable before anybody sees it.
+
+    Changes are made one after the other, and each is permitted when its turn has come: a request that was let in may
+    have waited behind a revocation, or behind another key.
+    """
 
     def __init__(self, store: PlayerStore, max_players: int, digest: Digest = keys.digest) -> None:
         self._store = store
@@ -133,12 +144,14 @@ class Registry:
             self._keep(account)
             return account, key
 
-    async def rekey(self, player: int, token: str | None) -> tuple[Account, str | None]:
+    async def rekey(self, player: int, token: str | None, permit: Permit = anybody) -> tuple[Account, str | None]:
         """Give a player another key; or, under the same token, the same again, unless that has been used.
 
+        :param permit: raises where whoever asks may not, which is raised here; nothing has changed then.
         :raises PlayersNotWritten: it failed; the old key is as good as it was.
         """
         async with self._alone():
+            permit()
             account = self._by_id[player]
             named = None if token is None else self._digest(token)
             if token is not None and account.rekey_token == named and account.key is not None:
@@ -167,32 +180,37 @@ class Registry:
             callback(player)
         return account
 
-    async def set_max_games(self, player: int, max_games: int) -> Account:
+    async def set_max_games(self, player: int, max_games: int, permit: Permit = anybody) -> Account:
         """Note how many games a player takes at a time.
 
+        :param permit: raises where whoever asks may not, which is raised here; nothing has changed then.
         :raises PlayersNotWritten: it failed; nothing has changed.
         """
-        return await self._set(player, max_games=max_games)
+        return await self._set(player, permit, max_games=max_games)
 
-    async def set_ranked(self, player: int, *, ranked: bool) -> Account:
+    async def set_ranked(self, player: int, *, ranked: bool, permit: Permit = anybody) -> Account:
         """Note whether a player wants ranked games.
 
+        :param permit: as for :meth:`set_max_games`.
         :raises PlayersNotWritten: it failed; nothing has changed.
         """
-        return await self._set(player, ranked=ranked)
+        return await self._set(player, permit, ranked=ranked)
 
-    async def next_version(self, player: int) -> Account:
+    async def next_version(self, player: int, permit: Permit = anybody) -> Account:
         """Note that a player's bot is another from now on: version 1, or the one after the last.
 
+        :param permit: as for :meth:`set_max_games`.
         :raises PlayersNotWritten: it failed; nothing has changed.
         """
         async with self._alone():
+            permit()
             account = self._by_id[player]
             return await self._change(structs.replace(account, version=account.version + 1))
 
-    async def set_version(self, player: int, version: int) -> Account:
+    async def set_version(self, player: int, version: int, permit: Permit = anybody) -> Account:
         """Note which version a player's bot is: the one that it is, or the next.
 
+        :param permit: as for :meth:`set_max_games`.
         :raises BadRequest: it is neither.
         :raises PlayersNotWritten: it failed; nothing has changed.
         """
@@ -201,10 +219,11 @@ class Registry:
             raise BadRequest(
                 f"version: {version} is neither the version of the bot, {now}, nor the next one, {now + 1}"
             )
-        return await self._set(player, version=version)
+        return await self._set(player, permit, version=version)
 
-    async def _set(self, player: int, **settings: int) -> Account:
+    async def _set(self, player: int, permit: Permit, **settings: int) -> Account:
         async with self._alone():
+            permit()
             account = self._by_id[player]
             changed = structs.replace(account, **settings)
             account = account if changed == account else await self._change(changed)
@@ -227,7 +246,11 @@ class Registry:
                     await self._store.change(self._by_id[player])
 
     async def _change(self, account: Account) -> Account:
+        """Make a change durable, then visible. If the key was used meanwhile, that stays known (:meth:`note_use`)."""
+        before = self._by_id[account.player]
         await self._store.change(account)
+        if self._by_id[account.player] is not before and account.nonce == before.nonce:
+            account = structs.replace(account, nonce=None, previous=None)
         self._keep(account)
         return account
 

@@ -12,6 +12,7 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import NotAvailable
 from gmd.http.claims import MAX_CLAIMS, Claims
+from tests.http.helpers import http_daemon
 from tests.http.rbc import PATIENCE_SECONDS, Player, Table, answered, rbc_table
 
 #: Settings under which no connection ends because time passes.
@@ -200,3 +201,17 @@ async def test_claims_are_bounded() -> None:
     assert claims.admits(2, 1, "other")
     with pytest.raises(NotAvailable, match="invitation 1:"), claims.accepting(1, 1, "other"):
         pass
+
+
+async def test_a_revoked_player_s_claims_are_forgotten() -> None:
+    """Whoever had its key is not to keep games from the owner, who comes with another one."""
+    async with http_daemon() as (daemon, _):
+        account, _ = await daemon.gate.registry.register("bot", None, None)
+        assert daemon.http is not None
+        claims = daemon.http.claims
+        with claims.accepting(account.player, 7, "thief"):
+            pass
+        claims.act(account.player, 7)
+        assert not claims.admits(account.player, 7, "owner")
+        await daemon.gate.registry.revoke(account.player)
+        assert claims.admits(account.player, 7, "owner")

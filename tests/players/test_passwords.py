@@ -6,12 +6,8 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-import trio
 from argon2 import extract_parameters
-from trio.testing import wait_all_tasks_blocked
 
-from gm_protocol.errors import TooMany
-from gmd.players import passwords as passwords_module
 from gmd.players.passwords import Passwords
 
 
@@ -40,16 +36,3 @@ async def test_the_stand_in_costs_what_a_true_hash_costs() -> None:
         true = extract_parameters(await passwords.hash("password"))
         assert extract_parameters(passwords._nobodys) == true
     assert (true.type.name, true.memory_cost, true.time_cost, true.parallelism) == ("ID", 65_536, 3, 4)
-
-
-async def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passwords_module, "MAX_WAITING", 2)
-    with closing(Passwords()) as passwords:
-        async with trio.open_nursery() as nursery:
-            for _ in range(passwords_module.AT_A_TIME + 2):
-                nursery.start_soon(passwords.verify, None, "anything")
-            await wait_all_tasks_blocked()
-            with pytest.raises(TooMany) as caught:
-                await passwords.verify(None, "anything")
-        assert caught.value.retry_after == 5.0
-        assert not await passwords.verify(None, "anything")

@@ -146,6 +146,7 @@ async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
         return Done()
     try:
         check_id(invitation_id)
+        guest.check()
         await backend.parts.lobby.finish(invitation_id, guest.player.player, guest.arrived)
     except NoSuchGame as refusal:
         raise _of_invitation(refusal) from None

@@ -142,5 +142,5 @@ async def bot_version(guest: FromGuest) -> UserVersion:
 @post("/me/version", status_code=HTTP_200_OK, summary="Begin a new version of your bot", responses=ANYBODY)
 async def next_version(guest: FromGuest, backend: FromDaemon) -> UserVersion:
     """The one after the last. It has no rating yet."""
-    account = await backend.parts.gate.registry.next_version(guest.player.player)
+    account = await backend.parts.gate.registry.next_version(guest.player.player, guest.check)
     return UserVersion(account.player, account.name, account.version)

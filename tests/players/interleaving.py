@@ -1,0 +1,147 @@
+"""A scheduler for operations of one daemon: each stops where others may overtake it, and every order is tried.
+
+An operation stops before it begins, before each write of the players' store, and before it learns what became of a
+password. One stop is let go at a time, and the next one only when everything that follows from it has happened. So the
+order of the choices is the whole order of events, and it can be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import NamedTuple
+
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from gmd.players.account import Account
+from gmd.players.fair_queue import OURSELVES, Asker
+from gmd.players.passwords import Passwords
+from gmd.players.store import PlayerStore
+
+
+class Stops:
+    """Where operations stop until they are let go.
+
+    :ivar holding: whether anything stops at all.
+    """
+
+    def __init__(self) -> None:
+        self.holding = False
+        self._waiting: list[trio.Event] = []
+        self._busy = 0
+        self._idle = trio.Event()
+
+    async def stop(self) -> None:
+        """Wait to be let go."""
+        if self.holding:
+            event = trio.Event()
+            self._waiting.append(event)
+            await event.wait()
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """What is done inside is done by a thread, which is waited for before the next choice."""
+        self._busy += 1
+        try:
+            yield
+        finally:
+            self._busy -= 1
+            if not self._busy:
+                self._idle.set()
+                self._idle = trio.Event()
+
+    async def settled(self) -> int:
+        """Wait until nothing happens any more; return how many wait to be let go."""
+        while True:
+            await wait_all_tasks_blocked()
+            if not self._busy:
+                return len(self._waiting)
+            await self._idle.wait()
+
+    def let_go(self, choice: int) -> None:
+        """Let one go on, by the order in which they stopped."""
+        self._waiting.pop(choice).set()
+
+
+class StoppedStore:
+    """A store of players whose changes stop before they are written."""
+
+    def __init__(self, store: PlayerStore, stops: Stops) -> None:
+        self._store = store
+        self._stops = stops
+
+    async def load(self) -> list[Account]:
+        return await self._store.load()
+
+    async def add(self, account: Account) -> None:
+        await self._stops.stop()
+        with self._stops.working():
+            await self._store.add(account)
+
+    async def change(self, account: Account) -> None:
+        await self._stops.stop()
+        with self._stops.working():
+            await self._store.change(account)
+
+
+class StoppedPasswords(Passwords):
+    """Passwords that cost next to nothing, and stop when they have been hashed or compared."""
+
+    def __init__(self, stops: Stops) -> None:
+        super().__init__(passes=1, memory_kib=64)
+        self._stops = stops
+
+    async def hash(self, password: str, asker: Asker = OURSELVES) -> str:
+        with self._stops.working():
+            hashed = await super().hash(password, asker)
+        await self._stops.stop()
+        return hashed
+
+    async def verify(self, stored: str | None, password: str, asker: Asker = OURSELVES) -> bool:
+        with self._stops.working():
+            matches = await super().verify(stored, password, asker)
+        await self._stops.stop()
+        return matches
+
+
+class Choice(NamedTuple):
+    """Which of those that waited was let go."""
+
+    taken: int
+    of: int
+
+
+#: A run of the same operations in another order: what was chosen, given what to choose first.
+Run = Callable[[Sequence[int]], Awaitable[list[Choice]]]
+
+
+async def every_order(run: Run) -> AsyncIterator[list[Choice]]:
+    """Run the operations in every order there is."""
+    first: list[int] = []
+    while True:
+        choices = await run(first)
+        assert [choice.taken for choice in choices[: len(first)]] == first, "the same choices led elsewhere"
+        yield choices
+        while choices and choices[-1].taken + 1 == choices[-1].of:
+            choices.pop()
+        if not choices:
+            return
+        first = [choice.taken for choice in choices[:-1]] + [choices[-1].taken + 1]
+
+
+@asynccontextmanager
+async def scheduled(stops: Stops, first: Sequence[int], made: list[Choice]) -> AsyncIterator[trio.Nursery]:
+    """Let the operations that the block starts happen in one order: as ``first`` says, then always the oldest stop.
+
+    :param first: which of those that wait to let go, one number for each choice, whatever how many wait.
+    :param made: what was chosen.
+    """
+    stops.holding = True
+    async with trio.open_nursery() as nursery:
+        yield nursery
+        while waiting := await stops.settled():
+            taken = first[len(made)] % waiting if len(made) < len(first) else 0
+            made.append(Choice(taken, waiting))
+            stops.let_go(taken)
+        stops.holding = False

@@ -1,0 +1,460 @@
+"""Whatever overtakes what: a revoked player issues nothing, and of two who rekey with one key one succeeds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import combinations, combinations_with_replacement, count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import pytest
+import trio
+import trio.testing
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gm_protocol.errors import GmError
+from gmd.handlers.call import Authority
+from gmd.http.claims import Claims
+from gmd.http.guests import Guest
+from gmd.local import LocalDoor, Refused, Sender
+from gmd.players.credentials import Credentials
+from gmd.players.gate import Proof
+from gmd.players.registry import Registry
+from gmd.tcp.listener import Doorkeeper
+from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
+from tests.helpers_proof import proof_size
+from tests.players.interleaving import Choice, StoppedPasswords, StoppedStore, Stops, every_order, scheduled
+
+PASSWORD, OTHER_PASSWORD = "correct horse", "another horse"
+#: The token that the player was registered under.
+TOKEN = "register"
+#: Where requests over HTTP come from: two places, whose passwords do not wait for each other.
+PEER, OTHER_PEER = "192.0.2.1:4711", "192.0.2.2:4711"
+
+
+class House(NamedTuple):
+    """A daemon whose players' store and passwords stop.
+
+    :ivar operators: serves the operator's connections.
+    :ivar numbers: for the names of players.
+    """
+
+    daemon: MemoryDaemon
+    operators: Doorkeeper
+    nursery: trio.Nursery
+    stops: Stops
+    numbers: Iterator[int]
+
+    def operator(self) -> Client:
+        """A connection of the operator's."""
+        ours, theirs = trio.testing.memory_stream_pair()
+        self.nursery.start_soon(self.operators.handle, theirs)
+        return Client(ours)
+
+
+@asynccontextmanager
+async def in_memory() -> AsyncIterator[MemoryDaemon]:
+    async with memory_daemon(max_players=10**6) as daemon:
+        yield daemon
+
+
+@asynccontextmanager
+async def in_sqlite() -> AsyncIterator[MemoryDaemon]:
+    with TemporaryDirectory() as directory, store_in(Path(directory)) as store:
+        async with durable_daemon(store, max_players=10**6) as daemon:
+            yield daemon
+
+
+@asynccontextmanager
+async def house(new_daemon: Callable[[], AbstractAsyncContextManager[MemoryDaemon]]) -> AsyncIterator[House]:
+    stops = Stops()
+    async with new_daemon() as daemon, trio.open_nursery() as nursery:
+        gate = daemon.gate
+        gate.passwords.close()
+        gate.passwords = StoppedPasswords(stops)
+        gate.registry._store = StoppedStore(gate.registry._store, stops)
+        made_under = daemon.arbiter.log.made_under
+
+        async def stopped(player: int | None, token: bytes) -> tuple[int, bytes] | None:
+            with stops.working():
+                made = await made_under(player, token)
+            await stops.stop()
+            return made
+
+        daemon.arbiter.log.made_under = stopped  # type: ignore[method-assign]
+        yield House(daemon, Doorkeeper(daemon.parts, authority=Authority.OPERATOR), nursery, stops, count())
+        nursery.cancel_scope.cancel()
+
+
+class Done(NamedTuple):
+    """A reply, in the order in which they came."""
+
+    operation: str
+    reply: Json
+
+    @property
+    def ok(self) -> bool:
+        return self.reply["error"] is None
+
+
+@dataclass
+class Scene:
+    """One player, and what happens to it.
+
+    :ivar key: its first key; none while it is to be registered.
+    :ivar session: a session that its password has opened, in which one asks at a time.
+    :ivar done: every reply so far.
+    """
+
+    house: House
+    name: str
+    credentials: Credentials
+    player: int = 0
+    key: str = ""
+    session: Client | None = None
+    asking: trio.Lock = field(default_factory=trio.Lock)
+    clients: list[Client] = field(default_factory=list)
+    done: list[Done] = field(default_factory=list)
+
+    async def client(self) -> Client:
+        client = await self.house.daemon.connect()
+        self.clients.append(client)
+        return client
+
+    async def settle_in(self) -> None:
+        """Register the player; its key has not been used."""
+        client = await self.client()
+        reply = await client.ask("register", name=self.name, token=TOKEN, password=PASSWORD)
+        self.player, self.key = reply["player"], reply["key"]
+        self.session = await self.client()
+        await self.session.ask("hello", name=self.name, password=PASSWORD)
+
+    def shown_keys(self) -> set[str]:
+        """Every key that anybody was shown."""
+        shown = {done.reply["key"] for done in self.done if done.reply.get("key")}
+        return shown | ({self.key} if self.key else set())
+
+    async def close(self) -> None:
+        for client in self.clients:
+            await client.aclose()
+
+
+#: Something that somebody does, given a connection of its own.
+Operation = Callable[[Scene, Client], Awaitable[Json]]
+
+
+def asks(kind: str, **fields: Any) -> Operation:
+    """A request with the first key."""
+
+    async def ask(scene: Scene, client: Client) -> Json:
+        return await client.ask(kind, player=scene.player, key=scene.key, **fields)
+
+    return ask
+
+
+def registers(token: str | None, password: str | None) -> Operation:
+    async def register(scene: Scene, client: Client) -> Json:
+        given = {"token": token, "password": password}
+        return await client.ask("register", name=scene.name, **{k: v for k, v in given.items() if v is not None})
+
+    return register
+
+
+def operates(kind: str, **fields: Any) -> Operation:
+    async def operate(scene: Scene, _: Client) -> Json:
+        operator = scene.house.operator()
+        try:
+            return await operator.ask(kind, name=scene.name, **fields)
+        finally:
+            await operator.aclose()
+
+    return operate
+
+
+def with_password(kind: str, **fields: Any) -> Operation:
+    """A session begun with the password, and a request in it."""
+
+    async def ask(scene: Scene, client: Client) -> Json:
+        reply = await client.ask("hello", name=scene.name, password=PASSWORD)
+        return reply if reply["error"] else await client.ask(kind, **fields)
+
+    return ask
+
+
+async def new_game(scene: Scene, client: Client) -> Json:
+    """A game, with a token: the log is asked whether there is one already."""
+    seats = {"player_white": scene.player, "player_black": 2}
+    return await client.ask("new_game", player=scene.player, key=scene.key, token=scene.name, brief=True, **seats)
+
+
+async def rekey_in_session(scene: Scene, _: Client) -> Json:
+    assert scene.session is not None
+    async with scene.asking:
+        return await scene.session.ask("rekey", token="session")
+
+
+async def closing_as_refusal(asked: Awaitable[Json]) -> Json:
+    """A reply; or, where a session was ended with its player, a refusal."""
+    try:
+        return await asked
+    except (EOFError, trio.BrokenResourceError):
+        return {"error": "closed", "code": "closed"}
+
+
+async def by_http(scene: Scene, _: Client) -> Json:
+    """A setting, as HTTP's way in sends it: name and password with each request."""
+    parts = scene.house.daemon.parts
+    try:
+        account = await scene.credentials.admit(scene.name, PASSWORD, PEER)
+        assert account.key is not None
+        sender = Sender(Proof(account.player, account.key), PEER, trio.current_time())
+        return await LocalDoor(parts).ask(Authority.CLIENT, "settings", {"max_games": 9}, sender)
+    except (GmError, Refused) as refusal:
+        return {"error": str(refusal), "code": refusal.code}
+
+
+async def version_by_http(scene: Scene, _: Client) -> Json:
+    """Another version of the bot, as HTTP's route counts it."""
+    parts, gate = scene.house.daemon.parts, scene.house.daemon.gate
+    try:
+        account = await scene.credentials.admit(scene.name, PASSWORD, OTHER_PEER)
+        guest = Guest(LocalDoor(parts), OTHER_PEER, trio.current_time(), account, Claims(1), gate)
+        await gate.registry.next_version(account.player, guest.check)
+    except GmError as refusal:
+        return {"error": str(refusal), "code": refusal.code}
+    return {"error": None}
+
+
+#: What may happen to a player who is there.
+OPERATIONS: dict[str, Operation] = {
+    "register again": registers(TOKEN, PASSWORD),
+    "register with another password": registers(TOKEN, OTHER_PASSWORD),
+    "hello with key": asks("hello"),
+    "settings with key": asks("settings", max_games=7),
+    "settings with password": with_password("settings", max_games=8),
+    "settings over HTTP": by_http,
+    "version over HTTP": version_by_http,
+    "new game": new_game,
+    "rekey a": asks("rekey", token="a"),
+    "rekey b": asks("rekey", token="b"),
+    "rekey": asks("rekey"),
+    "rekey in a session": rekey_in_session,
+    "rekey with password": with_password("rekey"),
+    "revoke": operates("revoke"),
+    "operator's rekey": operates("rekey", token="operator"),
+}
+#: Those who show the first key, or the session that began under it, and ask for another one.
+WITH_FIRST_KEY = ("rekey a", "rekey b", "rekey", "rekey in a session")
+OPERATORS = ("revoke", "operator's rekey")
+
+#: What may happen to a name that nobody has.
+BEGINNINGS: dict[str, Operation] = {
+    "register": registers(TOKEN, PASSWORD),
+    "register, the same": registers(TOKEN, PASSWORD),
+    "register with another password": registers(TOKEN, OTHER_PASSWORD),
+    "register without a password": registers(TOKEN, None),
+    "register with another token": registers("other", PASSWORD),
+    "settings with password": with_password("settings", max_games=8),
+    "revoke": operates("revoke"),
+}
+#: Those of them that show the same token, with their passwords.
+PASSWORDS = {
+    "register": PASSWORD,
+    "register, the same": PASSWORD,
+    "register with another password": OTHER_PASSWORD,
+    "register without a password": None,
+}
+
+
+async def play(scene: Scene, operations: Sequence[tuple[str, Operation]], first: Sequence[int]) -> list[Choice]:
+    """Let operations happen at once, in one order."""
+    made: list[Choice] = []
+    stops = scene.house.stops
+    clients = [await scene.client() for _ in operations]
+
+    async def happen(name: str, operation: Operation, client: Client) -> None:
+        await stops.stop()
+        scene.done.append(Done(name, await closing_as_refusal(operation(scene, client))))
+
+    async with scheduled(stops, first, made) as nursery:
+        for (name, operation), client in zip(operations, clients, strict=True):
+            nursery.start_soon(happen, name, operation, client)
+            await stops.settled()
+    return made
+
+
+async def accepted(scene: Scene, kind: str, **fields: Any) -> bool:
+    reply = await (await scene.client()).ask(kind, **fields)
+    assert reply["error"] is None or reply["code"] == "unauthorized", reply
+    return bool(reply["error"] is None)
+
+
+async def check_keys(scene: Scene, own_password: str | None = PASSWORD) -> None:
+    """The key last issued opens, unless the player was revoked since; and no other, nor any password then."""
+    changes = [done for done in scene.done if done.ok and (done.reply.get("key") or done.operation == "revoke")]
+    last = changes[-1] if changes else None
+    revoked = any(done.operation == "revoke" and done.ok for done in changes)
+    clients = list(scene.clients)
+    valid = {scene.key} if last is None else set() if last.operation == "revoke" else {last.reply["key"]}
+    assert {key for key in scene.shown_keys() if await accepted(scene, "hello", name=scene.name, key=key)} == valid
+    for password in (PASSWORD, OTHER_PASSWORD):
+        expected = password == own_password and not revoked
+        assert await accepted(scene, "hello", name=scene.name, password=password) is expected
+    if revoked:
+        for client in clients:
+            reply = await closing_as_refusal(client.ask("settings", player=scene.player))
+            assert reply.get("code") in ("closed", "unauthorized"), reply
+
+
+def check_replies(scene: Scene) -> None:
+    """Behind a revocation all but the operator is refused; and a key that was used is shown to nobody."""
+    revoked = used = False
+    for name, reply in scene.done:
+        if revoked and name not in OPERATORS:
+            assert not reply.get("key")
+            assert reply["error"] is not None or (name == "register again" and reply["key"] is None)
+        if name == "register with another password":
+            assert reply.get("code") == "bad_request"
+        if name == "register again" and reply["error"] is None:
+            assert reply["key"] in ((None,) if used else (None, scene.key))
+        revoked |= name == "revoke"
+        used |= (
+            name in ("hello with key", "settings with key", "new game", *WITH_FIRST_KEY[:3]) and reply["error"] is None
+        )
+    registry = scene.house.daemon.gate.registry
+    account = registry.named(scene.name)
+    if account is not None and (used or revoked):
+        assert registry.key_of_registration(account, TOKEN) is None
+
+
+def check_rekeys(scene: Scene, names: Sequence[str]) -> None:
+    """Of those who rekey with one key one succeeds: no more, and no fewer where nobody else changes the key."""
+    keys = {done.reply["key"] for done in scene.done if done.operation in WITH_FIRST_KEY and done.ok}
+    assert len(keys) <= 1
+    others = {*OPERATORS, "rekey with password"}
+    if any(name in WITH_FIRST_KEY for name in names) and not others & set(names):
+        assert len(keys) == 1
+
+
+async def check_beginning(scene: Scene) -> None:
+    """Of those who register a name one has made the player, and the others are told so or are the same."""
+    registered = [done for done in scene.done if done.ok and done.operation.startswith("register")]
+    tokens = {TOKEN if done.operation in PASSWORDS else "other" for done in registered}
+    passwords = {PASSWORDS.get(done.operation, PASSWORD) for done in registered}
+    assert len(tokens) == len(passwords) == 1
+    (scene.player,) = {done.reply["player"] for done in registered}
+    assert len({done.reply["key"] for done in registered} - {None}) == 1
+    await check_keys(scene, *passwords)
+
+
+async def check_store(scene: Scene) -> None:
+    """What is kept is what the daemon goes by."""
+    await scene.house.stops.settled()  # the check of the keys has used one
+    registry = scene.house.daemon.gate.registry
+    again = Registry(registry._store, 10**6)
+    await again.start()
+    assert again.named(scene.name) == registry.named(scene.name)
+
+
+async def faults_in(scene: Scene, names: Sequence[str]) -> str | None:
+    """What is not as it must be; None where all is."""
+    try:
+        if scene.key:
+            check_replies(scene)
+            check_rekeys(scene, names)
+            await check_keys(scene)
+        else:
+            await check_beginning(scene)
+        await check_store(scene)
+    except AssertionError as error:
+        return f"{error} after {[(name, reply.get('key') or reply['error']) for name, reply in scene.done]}"
+    return None
+
+
+@dataclass
+class Tried:
+    """How many orders were tried, and what went wrong in the first bad one of each set of operations."""
+
+    orders: int = 0
+    faults: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+
+def new_scene(there: House) -> Scene:
+    """A scene with a name that nobody has had in that house."""
+    return Scene(there, f"bot-{next(there.numbers)}", Credentials(there.daemon.gate))
+
+
+async def try_every_order(there: House, names: Sequence[str], tried: Tried, *, beginning: bool = False) -> None:
+    """Let some operations happen to a player in every order."""
+    operations = BEGINNINGS if beginning else OPERATIONS
+    scene: Scene
+
+    async def run(first: Sequence[int]) -> list[Choice]:
+        nonlocal scene
+        scene = new_scene(there)
+        if not beginning:
+            await scene.settle_in()
+        return await play(scene, [(name, operations[name]) for name in names], first)
+
+    async for choices in every_order(run):
+        tried.orders += 1
+        fault = await faults_in(scene, names)
+        if fault is not None:
+            tried.faults.setdefault(tuple(names), f"{[choice.taken for choice in choices]}: {fault}")
+        await scene.close()
+
+
+@pytest.mark.proof
+async def test_all_at_once_leave_the_account_as_one_after_the_other_would() -> None:
+    tried = Tried()
+    async with house(in_sqlite) as there:
+        accounts = [name for name in OPERATIONS if name != "new game"]  # that is written by another thread
+        for names in combinations_with_replacement(accounts, proof_size(2, 3, 2)):
+            await try_every_order(there, names, tried)
+    assert tried.faults == {}
+    assert tried.orders > 600
+
+
+async def test_nobody_who_has_lost_the_key_makes_a_game() -> None:
+    tried = Tried()
+    async with house(in_memory) as there:
+        for other in OPERATIONS:
+            await try_every_order(there, ("new game", other), tried)
+    assert tried.faults == {}
+    assert tried.orders > 2 * len(OPERATIONS)
+
+
+@pytest.mark.proof
+async def test_of_those_who_register_a_name_at_once_one_makes_the_player() -> None:
+    tried = Tried()
+    async with house(in_sqlite) as there:
+        for others in combinations(list(BEGINNINGS)[1:], proof_size(1, 2)):
+            await try_every_order(there, ("register", *others), tried, beginning=True)
+    assert tried.faults == {}
+    assert tried.orders > 50
+
+
+async def play_one_order(names: Sequence[str], first: Sequence[int]) -> str | None:
+    """What goes wrong where some operations happen in an order."""
+    async with house(in_memory) as there:
+        scene = new_scene(there)
+        await scene.settle_in()
+        await play(scene, [(name, OPERATIONS[name]) for name in names], first)
+        fault = await faults_in(scene, names)
+        await scene.close()
+    return fault
+
+
+@settings(max_examples=proof_size(60, 5_000))
+@given(
+    st.lists(st.sampled_from(list(OPERATIONS)), min_size=3, max_size=6),
+    st.lists(st.integers(0, 5), max_size=30),
+)
+def test_many_at_once_in_any_order_leave_the_account_as_one_after_the_other_would(
+    names: list[str], first: list[int]
+) -> None:
+    assert trio.run(play_one_order, names, first) is None
