@@ -15,7 +15,8 @@ import click
 import trio
 
 from gm_protocol.framing import DEFAULT_PORT
-from gmd.config import SERVED, Config, ConfigError, unknown_variables
+from gmd.config import SERVED, Config, ConfigError
+from gmd.config_loading import unknown_variables
 from gmd.daemon import Daemon, HttpAddressError, open_daemon
 from gmd.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
 from gmd.listening import CannotListen

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from gmd.config import Config, ConfigError, load_config
+from gmd.config import Config, ConfigError
+from gmd.config_loading import load_config
 from gmd.log.opening import IN_MEMORY
 
 config_option = click.option(

@@ -10,7 +10,10 @@ import re
 from collections.abc import Generator, Iterator, Mapping
 from typing import NamedTuple, TypeVar, get_args
 
+from msgspec import UNSET
+
 from gm_protocol.errors import BadPgn, quote
+from gm_protocol.messages import ClockOption
 from gm_protocol.state import Result
 
 _T = TypeVar("_T")
@@ -222,3 +225,17 @@ def run_through(steps: Generator[None, None, _T]) -> _T:
 
 def _escape(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def time_control(clock: ClockOption) -> str:
+    """A clock as PGN has it (9.6.1 of its standard), in seconds: fractions, which that does not know, as decimals."""
+    if clock.initial is not UNSET:
+        increment = clock.increment or 0
+        return _decimal(clock.initial) + (f"+{_decimal(increment)}" if increment else "")
+    assert clock.first_move is not UNSET
+    assert clock.per_move is not UNSET
+    return f"1/{_decimal(clock.first_move)}:1/{_decimal(clock.per_move)}"  # one move in so much time, then each in so
+
+
+def _decimal(seconds: float) -> str:
+    return f"{seconds:.9f}".rstrip("0").rstrip(".")

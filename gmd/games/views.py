@@ -15,13 +15,12 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from gm_protocol.errors import NotAvailable
-from gm_protocol.messages import ClockOption
 from gm_protocol.state import CALLED_OFF, RESULTS, ClockState, GameState, LastResult, LastSense, Termination
 
 from .chess import ChessGame
 from .facts import facts_of
 from .game import Game, Snapshot, seat_name
-from .notation import run_through, write_pgn_steps
+from .notation import run_through, time_control, write_pgn_steps
 from .own_pieces import NO_PIECES
 from .rbc import MoveMade, RbcGame, ReconSnapshot, SenseMade
 from .rbc_record import record_steps
@@ -391,17 +390,3 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
 def _written(headers: dict[str, str], movetext: str | Generator[None, None, str]) -> Generator[None, None, str]:
     text = movetext if isinstance(movetext, str) else (yield from movetext)
     return (yield from write_pgn_steps(headers, text, headers["Result"]))
-
-
-def time_control(clock: ClockOption) -> str:
-    """A clock as PGN has it (9.6.1 of its standard), in seconds: fractions, which that does not know, as decimals."""
-    if clock.initial is not UNSET:
-        increment = clock.increment or 0
-        return _decimal(clock.initial) + (f"+{_decimal(increment)}" if increment else "")
-    assert clock.first_move is not UNSET
-    assert clock.per_move is not UNSET
-    return f"1/{_decimal(clock.first_move)}:1/{_decimal(clock.per_move)}"  # one move in so much time, then each in so
-
-
-def _decimal(seconds: float) -> str:
-    return f"{seconds:.9f}".rstrip("0").rstrip(".")

@@ -16,8 +16,11 @@ logger = get_logger(__name__)
 
 _HANDLERS = load_handlers()
 
+#: An encoded reply; the commit that it must wait for; and why its request was refused, if it was.
+Answered = tuple[bytes, Commit | None, str | None]
 
-async def answer(request: Request, call: Call) -> tuple[bytes, Commit | None, str | None]:
+
+async def answer(request: Request, call: Call) -> Answered:
     """The encoded reply to a request; the commit it must wait for; and why the request was refused, if it was.
 
     Whoever sends the reply counts the request (:func:`count`), for it may yet become another: see :func:`fail`.

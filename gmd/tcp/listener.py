@@ -20,8 +20,9 @@ from gmd.parts import Parts
 from gmd.places import Full, Place, Places
 from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
 
+from .endings import ANSWERED
 from .farewell import Farewells
-from .session import ANSWERED, Session
+from .session import Session
 
 logger = get_logger(__name__)
 

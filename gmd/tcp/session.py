@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from math import inf
 from time import perf_counter
 
@@ -16,28 +17,23 @@ from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
 from gmd import loop_time
 from gmd.handlers import dispatch
-from gmd.handlers.call import Authority, Call, player_of
-from gmd.log.interface import Commit
+from gmd.handlers.call import Authority, Call
 from gmd.loop_time import PatientScope
 from gmd.parts import Parts
-from gmd.places import Place, Value
+from gmd.places import Place
 from gmd.players.presence import Visit
-from gmd.shelf import Table
 from gmd.turns import EndsShown
 from gmd.watchers import Bell
 
+from .endings import ANSWERED, CUT_OFF, STALLED
 from .outbox import Held, Outbox
+from .seat import Seat
 
 #: Bytes asked of the network at once.
 READ_SIZE = 65_536
 #: Requests answered, and seconds spent on them, before the replies are sent and everybody else gets a turn.
 BATCH = 32
 BATCH_SECONDS = 0.002
-#: What ends a version 1 session; and one that does not come to an end of its own.
-ANSWERED = "answered"
-CUT_OFF = "cut_off"
-#: And one whose client does not take its replies.
-STALLED = "stalled"
 #: Bytes of replies after which a batch is over, and which may be held, or not taken, while requests behind them are
 #: answered: a connection makes the server hold this much, and one reply more.
 MAX_REPLY_BYTES = 65_536
@@ -71,8 +67,7 @@ class Session:
     ) -> None:
         """:param place: is told what the session does with it."""
         self._stream = stream
-        self._place = place
-        self._seat: tuple[int, int] | None = None  # the running game that it has played last, and its player
+        self._seat = Seat(place)
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._limits = parts.limits
         self._decoder = FrameDecoder(parts.limits.max_message)
@@ -233,8 +228,7 @@ class Session:
         held: list[Held] = []
         answered, size = self._metrics.answered, 0
         deadline = perf_counter() + BATCH_SECONDS
-        if self._place is not None:
-            self._place.begin(self._read_at)
+        self._seat.begin(self._read_at)
         try:
             while body is not None:
                 request = self._read(body, replies)
@@ -244,10 +238,9 @@ class Session:
                     replies, held, size = [], [], 0
                     await self._outbox.drain()
                 if request is not None:
-                    if len(body) < LARGE_REQUEST:
-                        reply, commit, code = await dispatch.answer(request, self._call)
-                    else:
-                        reply, commit, code = await self._answer_large(request, len(body))
+                    size_in = len(body)
+                    answer = dispatch.answer if size_in < LARGE_REQUEST else partial(self._answer_large, size_in)
+                    reply, commit, code = await answer(request, self._call)
                     if commit is not None and not commit.done:
                         held.append(Held(len(replies), request, commit, code))
                     elif code is None:
@@ -256,15 +249,15 @@ class Session:
                         dispatch.count(request, code, self._call)
                     replies.append(reply)
                     size += len(reply)
-                    if code is None and self._call.table is not None:
-                        self._note_seat(request, self._call.table)
+                    self._seat.note(request, code, self._call)
                 if self.version == 1 or len(replies) >= BATCH or size > MAX_REPLY_BYTES or perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
             self._note_begun()
             self._outbox.put(replies, held)
-            self._note_rest()
+            if self.version != 1:
+                self._seat.rest(self._call)
         waiting = len(self._outbox)
         if waiting > MAX_HELD or self._outbox.size > MAX_REPLY_BYTES:
             await self._outbox.drain()
@@ -274,30 +267,18 @@ class Session:
         elif self._decoder.ready:
             await trio.lowlevel.checkpoint()
 
-    async def _answer_large(self, request: AnyRequest, size: int) -> tuple[bytes, Commit | None, str | None]:
+    async def _answer_large(self, size: int, request: AnyRequest, call: Call) -> dispatch.Answered:
         """Answer a request of so many bytes, which others may not have room for.
 
         :raises TooMany: it was cut off.
         """
         with trio.CancelScope() as self._answering:
             self._account.hold_requests(size + self._decoder.held)
-            answered = await dispatch.answer(request, self._call)
+            answered = await dispatch.answer(request, call)
         self._answering = None
         if self._cut is not None:
             raise self._cut
         return answered
-
-    def _note_seat(self, request: AnyRequest, table: Table) -> None:
-        player = player_of(request, self._call)
-        if player is not None and table.game.seats(player):
-            self._seat = None if table.game.over else (table.game.id, player)
-
-    def _note_rest(self) -> None:
-        """Tell what its place is worth until the next request comes. (A version 1 session has no next one.)"""
-        if self._place is None or self.version == 1:
-            return
-        value = Value.IDLE if self._call.player is None else Value.PLAYER
-        self._place.rest(value, loop_time.now(), self._seat)
 
     def _asks_singly(self, requests: int) -> bool:
         """Whether the client, with replies of a batch held, is to be listened to only when it has them.

@@ -15,7 +15,8 @@ import click
 import trio
 
 from gm_client.blocking import BadReply, ConnectionLost, GmError
-from gmd.config import ConfigError, load_config
+from gmd.config import ConfigError
+from gmd.config_loading import load_config
 
 from ..command_line import read_clock
 from ..crosstable import csv_text, text_table
