@@ -10,7 +10,8 @@ import structlog
 import trio
 from trio.testing import MockClock
 
-from gmd.config import ConfigError, load_config
+from gmd.config import ConfigError
+from gmd.config_loading import load_config
 from gmd.log.interface import UNTOLD_SECONDS, Pruned
 from gmd.log.memory import MemoryLog
 from gmd.retention import PERIOD_SECONDS, SECONDS_A_DAY, prune_finished

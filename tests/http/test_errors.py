@@ -90,7 +90,7 @@ async def test_whoever_finds_no_room_is_told_so_in_the_same_shape() -> None:
     async with http_daemon(http_max_connections=1) as (daemon, client):
         assert (await client.get("/healthz")).status_code == 200  # and the connection stays
         async with httpx.AsyncClient(trust_env=False) as another:
-            response = await another.get(f"http://127.0.0.1:{daemon.http_port}/healthz")
+            response = await another.get(f"http://127.0.0.1:{daemon.http_port}/schema")
         assert (response.status_code, response.headers["retry-after"]) == (503, "5")
         assert response.json() == {
             "error": "http_max_connections: 1 of 1 are open; try again later",

@@ -12,9 +12,12 @@ import trio.testing
 from trio.testing import MockClock
 
 from gmd.config import Config
-from gmd.daemon import Daemon, limits_of
+from gmd.daemon import Daemon
 from gmd.http.peers import Proxies
 from gmd.http.server import RESERVE, HttpServer
+from gmd.limits import limits_of
+from gmd.memory_ledger import MemoryLedger, MemoryLimits
+from gmd.patience import Patience
 from tests.helpers import running_daemon
 from tests.http.helpers import http_daemon, read_to_end, scrape
 
@@ -86,7 +89,9 @@ async def response_of(stream: trio.SocketStream) -> bytes:
 
 @asynccontextmanager
 async def served(limit: int = LIMIT, **settings: Any) -> AsyncIterator[Served]:
-    server, listeners = HttpServer(limits_of(Config()), limit, **settings), await trio.open_tcp_listeners(0)
+    memory, patience = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30)), Patience(30.0, 1.0)
+    server = HttpServer(limits_of(Config()), limit, memory, patience, settings.pop("proxies", Proxies()), **settings)
+    listeners = await trio.open_tcp_listeners(0)
     async with AsyncExitStack() as stack, trio.open_nursery() as connections, trio.open_nursery() as nursery:
         one = Served(server, listeners[0].socket.getsockname()[1], stack)
         nursery.start_soon(server.run, one, listeners, connections)

@@ -48,10 +48,10 @@ async def test_no_route_finds_a_game_that_is_not_there_or_not_blind() -> None:
     async with rbc_table() as table:
         chess_id = await table.new_game(variant="standard")
         for what in (*PLAYERS, *ANYBODYS, *ENDED):
-            for game_id in (chess_id, chess_id + 1, 2**53 - 1, 2**53, 2**70, -1):
+            for game_id in (chess_id, chess_id + 1, 2**53 - 1, 2**53, 2**70):
                 response = await table.white.get(game_id, what)
                 assert (response.status_code, response.json()["code"]) == (404, "no_such_game"), what
-        for no_number in ("x", "1.5", "1e3", "9" * 5_000, "%00"):
+        for no_number in ("x", "-1", "1.5", "1e3", "9" * 5_000, "%00"):
             assert (await table.client.get(f"/api/games/{no_number}/color", auth=table.white.auth)).status_code == 404
 
 

@@ -74,6 +74,9 @@ class StoppedStore:
     async def load(self) -> list[Account]:
         return await self._store.load()
 
+    async def newest_id(self) -> int:
+        return await self._store.newest_id()
+
     async def add(self, account: Account) -> None:
         await self._stops.stop()
         with self._stops.working():

@@ -115,7 +115,7 @@ async def test_a_length_reserves_nothing_before_its_bytes_come(memory: None) -> 
 
 async def test_what_a_client_may_leave_unread_is_bounded_however_much_it_asks(memory: None) -> None:
     count, plies = 64, 5_000
-    async with memory_daemon() as daemon, trio.open_nursery() as nursery:
+    async with memory_daemon(max_plies=6_000) as daemon, trio.open_nursery() as nursery:
         client = lockstep(daemon)
         nursery.start_soon(client.send, {"kind": "hello"})
         assert (await client.receive())["error"] is None
@@ -173,20 +173,22 @@ async def test_replies_held_for_their_commits_count_too() -> None:
 async def test_a_client_whose_held_replies_are_too_many_is_told_so_and_the_move_stands() -> None:
     log = SlowLog()
     async with memory_daemon(log, max_memory=MAX_MEMORY) as daemon:
-        client, other = await daemon.connect(), await daemon.connect()
+        client, *others = [await daemon.connect() for _ in range(5)]
         await client.new_game()
         log.slow = True
         move = {"kind": "move", "game_id": 1, "player": 1, "move": "e4", "brief": True}
-        await client.send({**move, "id": "x" * 300_000})
+        await client.send({**move, "id": "x" * 130_000})
         await wait_all_tasks_blocked()
-        assert daemon.parts.memory.held > 300_000
-        await other.send_bytes(short_frame(250_000))
+        assert daemon.parts.memory.held > 130_000
+        for other in others:
+            await other.send_bytes(short_frame(100_000))
         reply = await client.receive()
         assert reply["code"] == "too_many"
         assert reply["error"].startswith(f"max_memory: clients make the server hold more than {LIMIT} bytes, and")
         assert await client.closed()
-        await other.send_bytes(b" " * 10)
-        assert await other.receive() == {"error": None}
+        for other in others:
+            await other.send_bytes(b" " * 10)
+            assert await other.receive() == {"error": None}
         assert daemon.parts.memory.held == 0
         log.commits[0].settle(None)
         log.slow = False
@@ -207,15 +209,17 @@ async def test_a_wait_behind_which_too_much_comes_is_cut_off() -> None:
 async def test_a_large_request_counts_while_it_is_answered_and_others_may_end_it() -> None:
     pgn = "{} " * 100_000 + "1. e4"
     async with memory_daemon(max_memory=MAX_MEMORY, max_pgn=1 << 20) as daemon, trio.open_nursery() as nursery:
-        client, other = await daemon.connect(), await daemon.connect()
+        client, *others = [await daemon.connect() for _ in range(4)]
         await client.send({"kind": "new_game", "player_white": 1, "player_black": 2, "pgn": pgn})
         while daemon.parts.memory.held < len(pgn):
             await trio.lowlevel.checkpoint()
-        nursery.start_soon(other.send_bytes, short_frame(250_000))
+        for other in others:
+            nursery.start_soon(other.send_bytes, short_frame(100_000))
         assert (await client.receive())["code"] == "too_many"
         assert await client.closed()
-        await other.send_bytes(b" " * 10)
-        assert await other.receive() == {"error": None}
+        for other in others:
+            await other.send_bytes(b" " * 10)
+            assert await other.receive() == {"error": None}
         assert (await other.ask("state", game_id=1))["code"] == "no_such_game"
         assert daemon.parts.memory.held == 0
 
