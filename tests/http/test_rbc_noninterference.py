@@ -19,6 +19,7 @@ from gmd.http import service
 from gmd.http.app import make_app
 from gmd.http.backend import Backend
 from gmd.http.shortcut import Shortcut
+from gmd.lobby.admission import Admission
 from gmd.lobby.invitation import Invitation, invitation_of
 from gmd.lobby.lobby import Lobby
 from gmd.shelf import Table as GameTable
@@ -54,7 +55,7 @@ async def test_a_player_is_told_the_same_in_games_that_look_the_same(mock_clock:
 
 # --- Each way to tell is found out ------------------------------------------------------------------------------------
 
-_listed, _room = Lobby.listed, Lobby.room
+_listed, _room = Lobby.listed, Admission.room
 
 
 def hash_of(game: Game) -> int:
@@ -83,9 +84,9 @@ async def refused_by_position(lobby: Lobby, game_id: int, player: int, at: float
     raise NotAvailable(f"game_id: {hash_of((await lobby._arbiter.table(game_id)).game)}")
 
 
-def room_by_position(lobby: Lobby, player: int) -> int:
+def room_by_position(admission: Admission, player: int) -> int:
     """Who has enough games takes another."""
-    return _room(lobby, player) or any(hash_of(game) % 2 for game in games_at_hand(lobby._arbiter))
+    return _room(admission, player) or any(hash_of(game) % 2 for game in games_at_hand(admission._arbiter))
 
 
 #: Those of the daemon's possible faults that a route would pass on.
@@ -97,7 +98,7 @@ OF_ROUTES: dict[str, Patch] = {
     "the list of invitations": (Lobby, "listed", listed_by_position),
     "accepting": (Lobby, "accept", refused_by_position),
     "finishing": (Lobby, "finish", refused_by_position),
-    "inviting": (Lobby, "room", room_by_position),
+    "inviting": (Admission, "room", room_by_position),
 }
 
 

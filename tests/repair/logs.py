@@ -55,7 +55,7 @@ async def shown(daemon: Daemon, game_id: int) -> Any:
 
 
 async def _play(directory: Path) -> dict[int, str]:
-    async with open_daemon(Config(data=str(directory), port=0)) as daemon:
+    async with open_daemon(Config(data=str(directory), port=0, max_plies=6_000)) as daemon:
         for number in range(4):  # which are removed: what ended first goes first
             await _ended(daemon, number)
         keys = {}

@@ -7,6 +7,8 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from tests.cli.commands import gmd
 from tests.repair.logs import (
     FILE,
     TABLES,
+    WAYS,
     Stored,
     damage,
     games_by_page,
@@ -58,8 +61,10 @@ def test_damaged_bytes_cost_no_game_that_has_nothing_on_their_pages(seed: int, s
     assert {game_id: kept.get(game_id) for game_id in games.keys() - hit} == {
         game_id: games[game_id] for game_id in games.keys() - hit
     }
-    # What is kept of the others are the same events: a game is kept whole, or not at all.
-    assert {game_id: kept[game_id][1] for game_id in kept} == {game_id: games[game_id][1] for game_id in kept}
+    # What is kept of the others are the same events: a game is kept whole, or not at all. But a flipped bit may make
+    # another move of a move that could be played as well: the log has no sums by which anybody could tell.
+    same = len if Random(seed).choice(list(WAYS)) == "flipped" else list[Any]
+    assert {id_: same(kept[id_][1]) for id_ in kept} == {id_: same(games[id_][1]) for id_ in kept}
     assert repaired.original.read_bytes() == damaged
 
 
