@@ -69,7 +69,7 @@ def test_it_leaves_nothing_of_a_data_directory_but_the_games(tmp_path: Path) -> 
         with gmd.background_daemon(on_disk(tmp_path / "games")) as daemon:
             daemon.ask("new_game", **NEW_GAME)
             assert (tmp_path / "games" / SOCKET_NAME).is_socket()
-        assert sorted(path.name for path in (tmp_path / "games").iterdir()) == ["games.sqlite", "lock"]
+        assert sorted(path.name for path in (tmp_path / "games").iterdir()) == ["games.sqlite", "last-commit", "lock"]
         with open_log(str(tmp_path / "games")):
             pass  # nobody holds the lock
 
@@ -186,7 +186,7 @@ def test_a_program_that_never_closes_ends(tmp_path: Path) -> None:
     code += 'print(daemon.ask("new_game", player_white=1, player_black=2)["game_id"])'
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "1\n", "")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["games.sqlite", "lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["games.sqlite", "last-commit", "lock"]
 
 
 async def break_it(daemon: gmd.Daemon) -> None:

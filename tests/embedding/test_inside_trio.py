@@ -46,7 +46,7 @@ async def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
             assert (tmp_path / "games" / SOCKET_NAME).is_socket()
             assert tasks(root) > running
         assert tasks(root) == running
-    assert sorted(path.name for path in (tmp_path / "games").iterdir()) == ["games.sqlite", "lock"]
+    assert sorted(path.name for path in (tmp_path / "games").iterdir()) == ["games.sqlite", "last-commit", "lock"]
     with open_log(str(tmp_path / "games")):
         pass  # nobody holds the lock
 
