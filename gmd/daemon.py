@@ -16,8 +16,8 @@ from gmd.budget import Budget
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.game_lines import GameLines
 from gmd.handlers.call import Authority
-from gmd.limits import limits_of, max_work_of
-from gmd.listening import is_local, listening, will_be_local
+from gmd.limits import is_private, limits_of, max_work_of
+from gmd.listening import is_local, listening
 from gmd.lobby.admission import LobbyLimits
 from gmd.lobby.lobby import Lobby
 from gmd.local import LocalDoor
@@ -174,15 +174,16 @@ async def open_daemon(
         closing(gate_of(config, log)) as gate,
     ):
         arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
-        http_local = not config.http or will_be_local(config.http_host, http_sockets)
-        lobby = lobby_of(config, arbiter, gate, local=http_local and will_be_local(config.host, sockets))
+        private = is_private(config, sockets, http_sockets)
+        lobby = lobby_of(config, arbiter, gate, local=private)
         ranked = ranked_of(config, arbiter, gate, lobby)
         GameLines(arbiter, gate.registry)
         await _start(arbiter, gate.registry, lobby, ranked, config.data)
         async with listening(config.host, config.port, sockets) as listeners:
-            is_private = all(map(is_local, listeners))
-            parts = parts_of(config, arbiter, gate, lobby, ranked, metrics, local=is_private)
-            share = share_of(config.max_connections_per_address, config.max_connections, local=is_private)
+            parts = parts_of(config, arbiter, gate, lobby, ranked, metrics, listeners, local=private)
+            share = share_of(
+                config.max_connections_per_address, config.max_connections, local=all(map(is_local, listeners))
+            )
             doorkeeper, local = Doorkeeper(parts, certificate, share=share), LocalDoor(parts)
             doors: list[Door] = [(doorkeeper, listeners)]
             operators = None
@@ -332,11 +333,20 @@ def ranked_of(config: Config, arbiter: Arbiter, gate: Gate, lobby: Lobby) -> Ran
 
 
 def parts_of(
-    config: Config, arbiter: Arbiter, gate: Gate, lobby: Lobby, ranked: RankedPlay, metrics: Metrics, *, local: bool
+    config: Config,
+    arbiter: Arbiter,
+    gate: Gate,
+    lobby: Lobby,
+    ranked: RankedPlay,
+    metrics: Metrics,
+    listeners: Sequence[trio.SocketListener] = (),
+    *,
+    local: bool,
 ) -> Parts:
     """What all ways in share.
 
-    :param local: whether nobody but this machine's own users can reach the daemon.
+    :param listeners: the game port's.
+    :param local: whether nobody but this machine's own users can reach the daemon, on any port.
     """
     max_work = max_work_of(config, local=local)
     arbiter.bench.budget = None if max_work is None else Budget(max_work)
@@ -347,7 +357,7 @@ def parts_of(
         ranked,
         limits_of(config, lobby.quotas.limits, max_work),
         metrics,
-        spectators_of(config, local=local),
+        spectators_of(config, local=all(map(is_local, listeners))),
         MemoryLedger(memory_limits_of(config, local=local)),
         Patience(config.frame_timeout, config.min_read_rate),
         config.require_registration,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+import socket
+from collections.abc import Sequence
 
 from gm_protocol.messages import Limits
 from gmd.config import Config
+from gmd.listening import will_be_local
 from gmd.quotas import QuotaLimits, quota_limits
 
 #: Milliseconds of processor time that an address may take for expensive requests in a minute, where strangers come in.
@@ -47,20 +49,21 @@ def limits_of(config: Config, quotas: QuotaLimits | None = None, max_work: int |
     )
 
 
+def is_private(config: Config, sockets: Sequence[socket.socket], http_sockets: Sequence[socket.socket]) -> bool:
+    """Whether nobody but this machine's own users can reach the daemon, on any port: they share one address.
+
+    :param sockets: of the game port, where it listens already; ``http_sockets`` are those of HTTP.
+    """
+    if not will_be_local(config.host, sockets):
+        return False
+    return not config.http or (config.trusted_proxies is None and will_be_local(config.http_host, http_sockets))
+
+
 def max_work_of(config: Config, *, local: bool) -> int | None:
     """The budget of an address, in milliseconds of processor time a minute; None for no limit.
 
-    :param local: whether nobody but this machine's own users can reach the game port: they share one address.
+    :param local: see :func:`is_private`.
     """
-    if config.max_work_per_minute is not None or (local and not _serves_strangers(config)):
+    if local or config.max_work_per_minute is not None:
         return config.max_work_per_minute
     return DEFAULT_MAX_WORK
-
-
-def _serves_strangers(config: Config) -> bool:
-    """Whether HTTP is for others than this machine's own users, who may come through a proxy."""
-    try:
-        elsewhere = not ip_address(config.http_host).is_loopback
-    except ValueError:  # a name
-        elsewhere = config.http_host != "localhost"
-    return config.http and (elsewhere or config.trusted_proxies is not None)

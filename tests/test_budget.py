@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from gm_protocol.errors import TooMany
 from gmd.budget import PERIOD, Budget, Workbench
 from gmd.config import Config
-from gmd.limits import DEFAULT_MAX_WORK, max_work_of
+from gmd.limits import DEFAULT_MAX_WORK, is_private, max_work_of
 
 ONE, OTHER = "10.0.0.1:1", "10.0.0.2:1"
 
@@ -168,22 +168,29 @@ async def test_work_is_charged_to_who_asked_for_it_and_paid_work_is_refused_when
 
 
 @pytest.mark.parametrize(
-    ("settings", "local", "limit"),
+    ("settings", "private"),
     [
-        ({}, True, None),
-        ({}, False, DEFAULT_MAX_WORK),
-        ({"http": True}, True, None),
-        ({"http": True, "http_host": "::1"}, True, None),
-        ({"http": True, "http_host": "0.0.0.0"}, True, DEFAULT_MAX_WORK),
-        ({"http": True, "http_host": "localhost"}, True, None),
-        ({"http": True, "http_host": "gmd.example"}, True, DEFAULT_MAX_WORK),
-        ({"http": False, "http_host": "0.0.0.0"}, True, None),
-        ({"http": True, "trusted_proxies": "127.0.0.1"}, True, DEFAULT_MAX_WORK),
-        ({"max_work_per_minute": 7}, True, 7),
-        ({"max_work_per_minute": 7}, False, 7),
+        ({}, True),
+        ({"host": "0.0.0.0"}, False),
+        ({"http": True}, True),
+        ({"http": True, "http_host": "::1"}, True),
+        ({"http": True, "http_host": "0.0.0.0"}, False),
+        ({"http": True, "http_host": "localhost"}, True),
+        ({"http": True, "http_host": "gmd.example"}, False),
+        ({"http": False, "http_host": "0.0.0.0"}, True),
+        ({"http": True, "trusted_proxies": "127.0.0.1"}, False),
     ],
 )
-def test_there_is_a_limit_where_strangers_come_in_or_one_is_set(
-    settings: dict[str, Any], local: bool, limit: int | None
+def test_a_daemon_is_private_where_no_stranger_reaches_any_of_its_ports(
+    settings: dict[str, Any], private: bool
 ) -> None:
-    assert max_work_of(Config(**settings), local=local) == limit
+    assert is_private(Config(**settings), (), ()) == private
+
+
+@pytest.mark.parametrize(
+    ("setting", "local", "limit"), [(None, True, None), (None, False, DEFAULT_MAX_WORK), (7, True, 7), (7, False, 7)]
+)
+def test_there_is_a_limit_where_strangers_come_in_or_one_is_set(
+    setting: int | None, local: bool, limit: int | None
+) -> None:
+    assert max_work_of(Config(max_work_per_minute=setting), local=local) == limit

@@ -17,7 +17,7 @@ async def accept(request: Accept, call: Call) -> Answer:
     """Take it; or show the game again to whoever has."""
     player = actor_of(request, call)
     await find(request.game_id, player, call)
-    table = call.table = await call.parts.lobby.accept(request.game_id, player, call.arrived)
+    table = call.table = await call.parts.lobby.accept(request.game_id, player, call.arrived, call.peer)
     if call.hears:
         call.parts.lobby.ready(table, player, call.arrived)
     call.viewer = viewer_of(table.game, player, None, call, both=Viewer.WHITE)

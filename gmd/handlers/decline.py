@@ -19,6 +19,6 @@ async def decline(request: Decline, call: Call) -> Answer:
         call.parts.lobby.seeking.leave(player)
         return Answer(StateReply(id=echo_id(request), state=None))
     await find(request.game_id, player, call)
-    table = call.table = await call.parts.lobby.decline(request.game_id, player, call.arrived)
+    table = call.table = await call.parts.lobby.decline(request.game_id, player, call.arrived, call.peer)
     call.viewer = viewer_of(table.game, player, None, call)
     return state_answer(request, table, player, call)

@@ -185,7 +185,7 @@ class Connection:
     async def _say_cut_off(self, why: TooMany) -> None:
         """Say why, unless that would come in the middle of a response."""
         if not self._is_answered:
-            await self._send(whole_response(429, str(why), why.retry_after))
+            await self._send(whole_response(503, str(why), why.retry_after))
 
     async def _read(self) -> None:
         while not self._reading.cancel_called:

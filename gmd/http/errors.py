@@ -22,7 +22,6 @@ CODES = {
     403: "unauthorized",
     404: "not_found",
     405: "method_not_allowed",
-    429: "too_many",
     500: "internal",
     503: "too_many",
 }

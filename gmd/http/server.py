@@ -153,7 +153,7 @@ class HttpServer:
             with trio.CancelScope() as scope:
                 if (why := shortage(stream.socket.fileno())) is not None:
                     self._note_turned_away()
-                    await self._turn_away(stream, f"http_max_connections: {why}")
+                    await self._turn_away(stream, f"{self._name}: {why}")
                 else:
                     await self._admit(_Guest(stream, scope), app, shortcut)
         except (OSError, trio.BrokenResourceError):

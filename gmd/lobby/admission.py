@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import trio
 from msgspec import Struct
 
 from gm_protocol.errors import NotAvailable, TooMany
+from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.games.commands import CallOff
 from gmd.games.events import FORMER_MAX_PLIES
@@ -110,6 +110,6 @@ class Admission:
         :raises GmError: it could not be written.
         """
         table = await self._arbiter.table(game_id)
-        self._arbiter.act(table, CallOff(None), trio.current_time())
+        self._arbiter.act(table, CallOff(None), loop_time.now())
         if table.commit is not None:
             await table.commit.wait()

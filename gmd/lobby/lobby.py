@@ -225,14 +225,16 @@ class Lobby:
 
     # --- Answering ----------------------------------------------------------------------------------------------
 
-    async def listed(self, player: int) -> list[Invitation]:
+    async def listed(self, player: int, peer: str = "") -> list[Invitation]:
         """The invitations that reconchess's client is to be told of: to blind chess, pending, or accepted and with
         nothing heard from the player in the game since, for the reply may have been lost. Of the pending ones it is
         told of a page in the fair order, oldest first.
+
+        :param peer: who asks, as host:port, and pays for games that must be loaded; so with the next ones.
         """
         found = []
         for invitation in self.book.accepted(player):
-            table = await self._arbiter.table(invitation.game_id)
+            table = await self._arbiter.table(invitation.game_id, peer)
             if any(table.game.heard[seat] for seat in table.game.seats(player)):
                 self.book.ready(table.game, player)
             elif not table.game.over:
@@ -243,7 +245,7 @@ class Lobby:
         found = [invitation for invitation in found if invitation.options.variant == "rbc"]
         return sorted(found, key=lambda invitation: invitation.game_id)
 
-    async def accept(self, game_id: int, player: int, at: float) -> Table:
+    async def accept(self, game_id: int, player: int, at: float, peer: str = "") -> Table:
         """Take the seat that is kept for a player. Who has done so is shown the game again, be it over.
 
         Nothing has been heard from the player in the game by that: see :meth:`ready`.
@@ -252,7 +254,7 @@ class Lobby:
         :raises NotAvailable: the player is not invited to it.
         :raises GameIsOver: the invitation was called off.
         """
-        table = await self._invited(game_id, player)
+        table = await self._invited(game_id, player, peer)
         invitation = invitation_of(table.game)
         kept = [color for color in invitation.colors_of(player) if color in invitation.invited]
         for color in kept:
@@ -266,7 +268,7 @@ class Lobby:
         self._arbiter.hear(table, player, at)
         self.book.ready(table.game, player)
 
-    async def finish(self, game_id: int, player: int, at: float) -> Table:
+    async def finish(self, game_id: int, player: int, at: float, peer: str = "") -> Table:
         """A player is done with an invitation that it accepted.
 
         Where the game is on, and nothing has been heard from the player, it is as if something had: its clock runs.
@@ -274,14 +276,14 @@ class Lobby:
         :raises NoSuchGame: there is no such game.
         :raises NotAvailable: the player is not invited to it, or has not accepted.
         """
-        table = await self._invited(game_id, player)
+        table = await self._invited(game_id, player, peer)
         if not invitation_of(table.game).accepted_by(player):
             raise NotAvailable(f"game_id: player {player} has not accepted the invitation to game {game_id}")
         if not table.game.over:
             self.ready(table, player, at)
         return await _durably(table)
 
-    async def decline(self, game_id: int, player: int, at: float) -> Table:
+    async def decline(self, game_id: int, player: int, at: float, peer: str = "") -> Table:
         """Call a game off that has not begun: one that the player is invited to, or has its seat in.
 
         :raises NoSuchGame: there is no such game.
@@ -289,7 +291,7 @@ class Lobby:
         :raises NotAvailable: it has begun.
         :raises GameIsOver: it has ended otherwise.
         """
-        table = await self._arbiter.table(game_id)
+        table = await self._arbiter.table(game_id, peer)
         outcome = self._arbiter.act(table, CallOff(player), at)
         if outcome.refusal is not None:
             raise outcome.refusal
@@ -302,8 +304,8 @@ class Lobby:
         """Call back with every game that a player calls off, and that player; it may not be durable yet."""
         self._on_called_off.append(callback)
 
-    async def _invited(self, game_id: int, player: int) -> Table:
-        table = await self._arbiter.table(game_id)
+    async def _invited(self, game_id: int, player: int, peer: str) -> Table:
+        table = await self._arbiter.table(game_id, peer)
         invitation = invitation_of(table.game)
         if not any(color in invitation.invited for color in invitation.colors_of(player)):
             raise NotAvailable(f"game_id: player {player} is not invited to game {game_id}")

@@ -41,7 +41,7 @@ class Guesses:
         :param own: how many attempts a known player has to itself in a minute.
         """
         self._failures = failures
-        self._own = RateLimiter("max_failures_per_minute, beside them", own, 60.0)
+        self._own = RateLimiter("max_failures_per_minute", own, 60.0, whose="player at this address", key=str)
         #: The players known at each address, those seen last at the end; and how many there are in all.
         self._known: dict[str, OrderedDict[str, None]] = {}
         self._known_count = 0
@@ -106,7 +106,7 @@ class Guesses:
         except TooMany as refusal:
             if not self._is_known(name, peer):
                 raise _explained(refusal) from None
-        mine = f"{source_of(peer)} {folded(name)}:0"
+        mine = f"{source_of(peer)} {folded(name)}"
         try:
             self._own.check(mine)
         except TooMany as refusal:

@@ -115,6 +115,7 @@ def test_a_line_has_a_whole_game(played_data: Path) -> None:
                     "clock": None,
                     "illegal_move": "lose",
                 },
+                "max_plies": 2_000,
             },
             {
                 "event": "ended",

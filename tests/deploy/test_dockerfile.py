@@ -185,4 +185,4 @@ def test_it_starts_is_healthy_and_stops_on_its_signal(image: Image) -> None:
         process.send_signal(signal.Signals[only(FINAL, "STOPSIGNAL").text])
         assert process.wait(STOP_SECONDS) == 0
     assert not image.is_healthy()
-    assert {path.name for path in data.iterdir()} == {"lock", "games.sqlite"}
+    assert {path.name for path in data.iterdir()} == {"games.sqlite", "last-commit", "lock"}

@@ -61,7 +61,7 @@ async def test_of_many_half_bodies_the_largest_are_cut_off_and_others_notice_not
         assert 0 < cut_off < BODIES
         for stream in streams[:cut_off]:
             head, body = (await read_to_end(stream)).split(b"\r\n\r\n")
-            assert head.startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
+            assert head.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
             assert b"\r\nretry-after: 5\r\n" in head
             assert msgspec.json.decode(body) == {"error": REASON, "code": "too_many", "retry_after": 5}
         for stream in streams[cut_off:]:
@@ -79,7 +79,7 @@ async def test_frames_and_bodies_count_together() -> None:
         await stream.send_all(POST % (ROUTES[1], 400_000) + b" " * 300_000)
         await until_held(daemon, 300_000)
         await client.send_bytes((299_999).to_bytes(4, "big") + b" " * 250_000)
-        assert (await read_to_end(stream)).startswith(b"HTTP/1.1 429 ")
+        assert (await read_to_end(stream)).startswith(b"HTTP/1.1 503 ")
         await client.send_bytes(b" " * 49_999)
         assert (await client.receive())["code"] == "bad_json"
 

@@ -33,8 +33,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds for a bot's configuration. CodinGame gives one; but here other bots may start on the same processors.
 CONFIGURATION_SECONDS = 10.0
-#: What a bot is told where a game has no limit of its own: half of the server's 12,000 plies.
-NO_MAX_MOVES = 6_000
+#: What a bot is told where a game has no limit of its own: half of the server's 2,000 plies.
+NO_MAX_MOVES = 1_000
 
 
 class CodinGameBots(Bots):

@@ -20,8 +20,8 @@ logger = logging.getLogger(__name__)
 
 #: Longest line that is taken, in bytes. The longest there are to be, a reconchess turn's, have some 2,000.
 MAX_LINE = 1 << 20
-#: Bytes that may wait for a bot that does not read. A bot may well read nothing and play at random: of a game of 12,000
-#: plies, with all its legal moves, that is some 10 MB.
+#: Bytes that may wait for a bot that does not read. A bot may well read nothing and play at random: of a game of 20,000
+#: plies, the longest that a server may have, with all its legal moves, that is some 16 MB.
 MAX_UNREAD = 16 << 20
 #: Lines of a bot's standard error that are logged, and characters of each: a bot that floods must not drown the rest.
 MAX_LOGGED_LINES, MAX_LOGGED_CHARACTERS = 10_000, 500

@@ -94,7 +94,7 @@ async def listed(guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> 
     nothing about the game for a minute; and the games that you have made, and asked nothing about, for 15 seconds.
     """
     player, connection = guest.player.player, connection_of(request)
-    found = [invitation.game_id for invitation in await backend.parts.lobby.listed(player)]
+    found = [invitation.game_id for invitation in await backend.parts.lobby.listed(player, guest.peer)]
     found = [game_id for game_id in found if guest.claims.admits(player, game_id, connection)]
     for game_id in guest.claims.offered(player, connection):
         if await _is_played(backend, game_id, guest, if_over=True):
@@ -147,7 +147,7 @@ async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
     try:
         check_id(invitation_id)
         guest.check()
-        await backend.parts.lobby.finish(invitation_id, guest.player.player, guest.arrived)
+        await backend.parts.lobby.finish(invitation_id, guest.player.player, guest.arrived, guest.peer)
     except NoSuchGame as refusal:
         raise _of_invitation(refusal) from None
     return Done()
