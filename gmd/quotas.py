@@ -64,7 +64,7 @@ ELSEWHERE = QuotaLimits(
 def quota_limits(config: Config, *, local: bool) -> QuotaLimits:
     """Return what the settings say, and where one says nothing, the default for where the daemon listens.
 
-    :param local: whether it listens on loopback alone, for games and for HTTP.
+    :param local: whether strangers can reach no port of it (:func:`gmd.limits.is_private`).
     """
     default = ON_LOOPBACK if local else ELSEWHERE
     given = {name: getattr(config, name) for name in QuotaLimits.__struct_fields__}

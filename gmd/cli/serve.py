@@ -34,7 +34,7 @@ from .systemd import Inherited, InheritedSocketError, inherited_sockets, notify
 
 logger = get_logger(__name__)
 
-#: What the daemon is told things by. SIGHUP stops it where it was started from a terminal, for that is gone then;
+#: Signals that the daemon handles. SIGHUP stops it where it was started from a terminal, for that is gone then;
 #: elsewhere it is the usual word for reading again what may have been renewed.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -26,6 +26,7 @@ REPEAT_SECONDS = 86_400.0
 NOTE_SECONDS = 600.0
 #: A clock that runs on while the machine sleeps, where there is one.
 _steady_time = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+FOR_ONE_START = "--trust-clock (GMD_TRUST_CLOCK) is for one start: leave it out of the next"
 ADVICE = "set the clock right; if it is right, start the daemon once with --trust-clock"
 
 
@@ -50,6 +51,8 @@ class PruningClock:
         self._file = file
         self._newest = newest
         self._trusted = trusted
+        if trusted:
+            logger.warning("the machine's clock is believed however far it is ahead", advice=FOR_ONE_START)
         self._wall = wall
         self._steady = steady
         self._seen: float | None = None

@@ -72,8 +72,8 @@ class Gate:
         """Let a request act as a registered player.
 
         :param proof: its session's; where a key comes with the request, that one counts.
-        :raises Unauthorized: the player's key it is not.
-        :raises TooMany: nor have the last ones been that came from there.
+        :raises Unauthorized: the key does not belong to this player.
+        :raises TooMany: too many failed attempts have come from this address.
         """
         account = self.registry.get(player)
         if key is None and proof is not None and account is not None and proof == (player, account.key):
@@ -171,7 +171,7 @@ class Gate:
         """Let a request give a player another key: one with its key, or one that did so before and has lost the reply.
 
         :raises Unauthorized: it is neither.
-        :raises TooMany: nor have the last ones been that came from there.
+        :raises TooMany: too many failed attempts have come from this address.
         """
         account = self.registry.get(player)
         before, named = self._nobodys, self._nobodys
