@@ -73,13 +73,13 @@ def games_at_hand(arbiter: Arbiter) -> list[Game]:
     return [table.game for table in arbiter._shelf._recent.values()]
 
 
-async def listed_by_position(lobby: Lobby, player: int) -> list[Invitation]:
+async def listed_by_position(lobby: Lobby, player: int, peer: str = "") -> list[Invitation]:
     """A list of invitations in which games under way are."""
     games = [game for game in games_at_hand(lobby._arbiter) if hash_of(game) % 4]
-    return await _listed(lobby, player) + [invitation_of(game) for game in games]
+    return await _listed(lobby, player, peer) + [invitation_of(game) for game in games]
 
 
-async def refused_by_position(lobby: Lobby, game_id: int, player: int, at: float) -> GameTable:
+async def refused_by_position(lobby: Lobby, game_id: int, player: int, at: float, peer: str = "") -> GameTable:
     """A refusal in other words."""
     raise NotAvailable(f"game_id: {hash_of((await lobby._arbiter.table(game_id)).game)}")
 
