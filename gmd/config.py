@@ -229,7 +229,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             int,
             Meta(
                 ge=1,
-                description="Invitations and seeks that an address may send in a minute; without this 300, and where "
+                description="Invitations and seeks that an address may send in a minute; without this 1,500, and where "
                 "only this machine can reach the daemon 60,000.",
             ),
         ]

@@ -17,6 +17,10 @@ from gmd.config import ConfigError
 
 #: The first byte of every TLS connection: a record of the handshake. As a frame's, it would be a frame of 350 MB.
 HANDSHAKE_RECORD = 0x16
+#: Longest first message of a client's, in bytes: OpenSSL reserves what it claims, and those of today have up to 2,000.
+MAX_HELLO = 8_192
+#: Bytes of memory that a handshake may take, more or less.
+HANDSHAKE_BYTES = 65_536
 
 
 class NotTls(Exception):
@@ -179,6 +183,8 @@ class _Transport(trio.abc.Stream):
             self._looked = True
             if data[0] != HANDSHAKE_RECORD:
                 raise NotTls
+            if int.from_bytes(data[6:9]) > MAX_HELLO:  # behind the record's header and the message's type
+                raise trio.BrokenResourceError("the client's hello is too long") from OSError("its hello is too long")
         return data
 
     async def aclose(self) -> None:

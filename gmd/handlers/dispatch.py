@@ -36,8 +36,6 @@ async def answer(request: Request, call: Call) -> Answered:
         logger.exception("request failed", kind=kind_of(request), player=call.player)
         failed = Internal("the server failed on this request; its log says why")
         return _refusal(failed, request), None, failed.code
-    finally:
-        call.table = None  # or an idle session would keep the game in memory that it asked for last
 
 
 def count(request: Request, code: str | None, call: Call) -> None:

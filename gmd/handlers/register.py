@@ -39,7 +39,8 @@ async def register(request: Register, call: Call) -> Answer:
         by_day.give_back(peer)
         raise
     if account.password != password:  # another request of the same name and token was there first
-        call.parts.gate.registrations.give_back(peer)
+        for taken in (call.parts.gate.registrations, call.parts.lobby.quotas.registrations):
+            taken.give_back(peer)
         return await _answer_again(request, account, peer, call)
     call.parts.gate.guesses.know(account.name, peer)
     return _answer(request, account, key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import trio
@@ -20,7 +21,7 @@ from gmd.logger import get_logger
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience
 from gmd.places import Full, Place, Places
-from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
+from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .connection import PIECE, Connection
 from .errors import whole_response
@@ -252,7 +253,12 @@ class HttpServer:
         if self._certificate is None:
             return transport
         secured = TlsStream(transport, self._certificate.context)
-        with trio.move_on_after(seconds) as handshake:
+        peer = self._proxies.client_of(transport.socket.getpeername()[:2])
+        with (
+            trio.move_on_after(seconds) as handshake,
+            closing(self._memory.open(peer, lambda _: handshake.cancel())) as account,
+        ):
+            account.hold_requests(HANDSHAKE_BYTES)
             under_way.add(handshake)
             try:
                 await secured.do_handshake()

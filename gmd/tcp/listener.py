@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import closing
 
 import trio
 
@@ -18,7 +19,7 @@ from gmd.handlers.call import Authority
 from gmd.logger import get_logger
 from gmd.parts import Parts
 from gmd.places import Full, Place, Places
-from gmd.tls import Certificate, HandshakeFailed, NotTls, TlsStream
+from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .endings import ANSWERED
 from .farewell import Farewells
@@ -227,7 +228,11 @@ class Doorkeeper:
         secured = TlsStream(stream, self._certificate.context)
         peer = peer_of(stream)  # now, for nobody knows when it has gone
         reason = "it was not agreed on in time"
-        with trio.move_on_after(seconds) as handshake:
+        with (
+            trio.move_on_after(seconds) as handshake,
+            closing(self._parts.memory.open(peer, lambda _: handshake.cancel())) as account,
+        ):
+            account.hold_requests(HANDSHAKE_BYTES)
             under_way.add(handshake)
             try:
                 await secured.do_handshake()

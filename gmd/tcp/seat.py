@@ -37,6 +37,7 @@ class Seat:
 
     def rest(self, call: Call) -> None:
         """They have been answered, and others may follow."""
+        call.table = None  # else an idle session would keep the game in memory that it asked for last
         if self._place is not None:
             value = Value.IDLE if call.player is None else Value.PLAYER
             self._place.rest(value, loop_time.now(), self._playing)

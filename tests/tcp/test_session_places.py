@@ -244,3 +244,24 @@ async def test_a_handshake_of_tls_gives_its_place_to_a_newcomer(certificates: Ce
         assert (daemon.doorkeeper.places_taken, daemon.doorkeeper.evicted) == (2, 1)
         for stream in (*streams, third):
             await stream.aclose()
+
+
+async def test_who_plays_keeps_its_place_though_it_has_been_idle_for_longer_than_others() -> None:
+    async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+        playing = await connect(HOG, player=1)
+        await playing.new_game()
+        await playing.ask("move", game_id=1, player=1, move="e4")
+        idle = await connect(HOG, player=7)
+        await connect(HOG, player=8)
+        await connect(HONEST)
+        assert await idle.receive() == EVICTED
+        assert await is_well(playing)
+
+
+async def test_a_hello_of_tls_that_claims_to_be_long_is_refused_at_once(certificates: Certificates) -> None:
+    """OpenSSL would reserve what it claims, for as long as a handshake may take."""
+    async with running_daemon(**certificates.settings) as daemon:
+        async with await trio.open_tcp_stream("127.0.0.1", daemon.port) as stream:
+            await stream.send_all(bytes.fromhex("160301 3fff 01 003f00") + bytes(1_000))
+            assert await stream.receive_some() == b""
+        assert daemon.memory.held == 0
