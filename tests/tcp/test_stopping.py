@@ -43,7 +43,7 @@ async def test_a_wait_ends_as_at_its_timeout(autojump_clock: MockClock) -> None:
 
 
 async def test_requests_in_hand_are_finished_and_answered() -> None:
-    async with memory_daemon() as daemon:
+    async with memory_daemon(max_plies=5_000) as daemon:
         client, other = await daemon.connect(), await daemon.connect()
         await client.send(
             {"kind": "new_game", "player_white": 1, "player_black": 2, "pgn": LONG_PGN},
