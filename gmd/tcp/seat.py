@@ -6,17 +6,19 @@ from gm_protocol.messages import AnyRequest
 from gmd import loop_time
 from gmd.handlers.call import Call, player_of
 from gmd.places import Place, Value
+from gmd.shelf import Table
 
 
 class Seat:
     """The place of a session, and the running game that it has played last."""
 
-    __slots__ = ("_place", "_playing")
+    __slots__ = ("_last", "_place", "_playing")
 
     def __init__(self, place: Place | None) -> None:
         """:param place: None where places are not counted."""
         self._place = place
         self._playing: tuple[int, int] | None = None  # the game and its player
+        self._last: tuple[AnyRequest, Table] | None = None  # what was answered last about a game
 
     def begin(self, arrived: float) -> None:
         """Requests are being answered.
@@ -28,16 +30,20 @@ class Seat:
 
     def note(self, request: AnyRequest, code: str | None, call: Call) -> None:
         """A request was answered, or refused with a code."""
-        table = call.table
-        if code is not None or table is None or self._place is None:
-            return
-        player = player_of(request, call)
-        if player is not None and table.game.seats(player):
-            self._playing = None if table.game.over else (table.game.id, player)
+        if code is None and call.table is not None:
+            self._last = request, call.table
 
     def rest(self, call: Call) -> None:
         """They have been answered, and others may follow."""
-        call.table = None  # else an idle session would keep the game in memory that it asked for last
         if self._place is not None:
+            if self._last is not None:
+                self._look(*self._last, call)
             value = Value.IDLE if call.player is None else Value.PLAYER
             self._place.rest(value, loop_time.now(), self._playing)
+        call.table = self._last = None  # else an idle session would keep the game in memory that it asked for last
+
+    def _look(self, request: AnyRequest, table: Table, call: Call) -> None:
+        """Look who has played in the game that a request was about; of several, the last one is what counts."""
+        player = player_of(request, call)
+        if player is not None and table.game.seats(player):
+            self._playing = None if table.game.over else (table.game.id, player)
