@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
-from typing import NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from gm_protocol.errors import GmError, quote
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
 from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created
 from gmd.games.moves import NULL_MOVES
-from gmd.games.notation import PgnText, read_pgn
+from gmd.games.notation import PgnText, read_pgn, run_through
 from gmd.games.pgn_file import MAX_GAME_CHARS
 from gmd.games.replay import DoesNotApply, replay
 from gmd.games.setup import CLASSICAL, resolve
@@ -20,8 +20,6 @@ from gmd.log.reading import StoredGame, Unreadable
 from gmd.utc import write_time
 
 from .games import BadGame, Taken, restored
-
-_T = TypeVar("_T")
 
 
 class Seats(NamedTuple):
@@ -56,14 +54,14 @@ def read_pgn_game(text: str, seats: Seats) -> Taken:
         raise BadGame(f"it is longer than {MAX_GAME_CHARS} characters")
     now = time.time()
     try:
-        pgn, left_out = _without_null_moves(_result_of(read_pgn(text, FORMER_MAX_PLIES)))
+        pgn, left_out = _without_null_moves(run_through(read_pgn(text, FORMER_MAX_PLIES)))
         white = _player("White", pgn.headers, seats.white)
         black = _player("Black", pgn.headers, seats.black)
         request = NewGame(player_white=white, player_black=black, pgn=text)
         options = resolve(request, pgn.headers, CLASSICAL, strict=False)
         created = Created(white, black, options, write_time(now), pgn.result)
         game = ChessGame(created)
-        events: list[AnyEvent] = [created, *_result_of(load_moves(game, pgn.moves))]
+        events: list[AnyEvent] = [created, *run_through(load_moves(game, pgn.moves))]
     except GmError as error:
         raise BadGame(str(error)) from None
     return Taken(restored(game, events, now if game.over else None), left_out)
@@ -99,13 +97,3 @@ def _player(seat: str, headers: Mapping[str, str], otherwise: int | None) -> int
     if not -(2**63) <= player < 2**63 or FIRST_REGISTERED <= player <= LAST_REGISTERED:
         raise BadGame(f"{seat}: {player} is no id that a player without registration may have")
     return player
-
-
-def _result_of(steps: Generator[None, None, _T]) -> _T:
-    """Run a generator to its end."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            result: _T = stop.value
-            return result

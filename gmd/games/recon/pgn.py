@@ -16,7 +16,7 @@ import chess
 from chess import BB_SQUARES, Bitboard, Color, Move
 
 from gm_protocol.errors import BadPgn, quote
-from gmd.games.notation import read_pgn
+from gmd.games.notation import read_pgn, run_through
 
 from .board import ReconBoard
 from .history import TURNS_A_STEP, History, Turn
@@ -132,13 +132,7 @@ def read_moves(text: str) -> list[Move | None]:
     :raises BadPgn: it is no PGN, or holds a move that the true board does not allow.
     :raises ValueError: its FEN tag cannot be read.
     """
-    steps = read_pgn(text, len(text))
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            pgn = stop.value
-            break
+    pgn = run_through(read_pgn(text, len(text)))
     board = ReconRules(pgn.headers.get("FEN", chess.STARTING_FEN))
     moves: list[Move | None] = []
     for ply, move in enumerate(pgn.moves):
