@@ -36,6 +36,10 @@ def shown(command: Sequence[str], *, output: int | None = None, patience: float 
     return said
 
 
+#: Seconds without a word from a command, until Ctrl-C is pressed again.
+_PRESS_AGAIN_AFTER = 2.0
+
+
 class Terminal:
     """A ``gmd`` command at a terminal of 80 columns and 40 lines: what it shows, and what is typed.
 
@@ -79,10 +83,26 @@ class Terminal:
         """What it shows, up to a text; bytes behind that are read as well."""
         said = b""
         while text.encode() not in said:
-            ready, _, _ = select.select([self._ours], [], [], self._patience)
-            assert ready, said
+            assert self._shows_more(self._patience), said
             said += os.read(self._ours, 65_536)
         return said.decode()
+
+    def interrupt_until(self, text: str) -> str:
+        """Press Ctrl-C and see what it shows, up to a text; press again while it shows nothing, as a person would.
+
+        Python notices an interrupt that comes between a prompt and the reading of a line only with the next key.
+        """
+        said = b""
+        for _ in range(int(self._patience / _PRESS_AGAIN_AFTER)):
+            self.press("\x03")
+            while self._shows_more(_PRESS_AGAIN_AFTER):
+                said += os.read(self._ours, 65_536)
+                if text.encode() in said:
+                    return said.decode()
+        raise AssertionError(said)
+
+    def _shows_more(self, within: float) -> bool:
+        return bool(select.select([self._ours], [], [], within)[0])
 
 
 def _own_terminal() -> None:

@@ -430,8 +430,7 @@ def test_bot_that_fails_is_told_and_has_lost(tmp_path: Path) -> None:
 def test_interrupt_while_a_move_is_awaited_leaves() -> None:
     with playing("random", "--variant", "rbc") as terminal:
         terminal.until(SENSE)
-        terminal.press("\x03")
-        terminal.until("You left the game.")
+        terminal.interrupt_until("You left the game.")
 
 
 def test_end_of_the_input_leaves() -> None:

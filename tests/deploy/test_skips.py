@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -24,8 +26,20 @@ def test_every_file_with_a_skipped_test_is_noted_and_no_other(processes: str, tm
         (tmp_path / name).write_text(source)
     (tmp_path / "pytest.ini").touch()
     path = tmp_path / "skipped"
+    path.touch()
     options = ["-p", "tests.skips", "--rootdir", tmp_path, "-c", tmp_path / "pytest.ini", "-n", processes]
-    command = [sys.executable, "-m", "pytest", *options, "--skipped-to", path, tmp_path]
+    command = [sys.executable, "-m", "pytest", *options, f"--skipped-to={path}", tmp_path]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert path.read_text().splitlines() == ["test_body.py", "test_class.py", "test_fixture.py", "test_module.py"]
+
+
+def test_ci_run_gives_the_option_so_that_pytest_finds_it_in_our_conftest(tmp_path: Path) -> None:
+    """pytest takes a file that is an argument of its own for a test, and looks for its settings beside that file."""
+    (skipped,) = re.findall(r'ARGS="(--skipped-to.*)"', (ROOT / ".ci" / "run").read_text())
+    path = tmp_path / "skipped"
+    path.touch()
+    options = shlex.split(skipped.replace("$skipped", str(path)))
+    command = [sys.executable, "-m", "pytest", *options, "--collect-only", "--ignore-glob=*"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout + done.stderr
