@@ -12,7 +12,7 @@ import trio
 
 from gm_protocol.errors import Unauthorized
 from gmd.players.account import FIRST_PLAYER
-from gmd.players.gate import Gate
+from gmd.players.authenticator import Authenticator
 from gmd.players.memory import MemoryPlayers
 from gmd.players.registry import Registry
 
@@ -31,20 +31,20 @@ async def _measure(checks: int, rounds: int) -> None:
     for number in range(PLAYERS):
         account, given = await registry.register(f"bot-{number}", None, None)
         key = given or ""
-    gate = Gate(registry, 10**9, 10**9)
-    proof = gate.proof(account)
+    authenticator = Authenticator(registry, 10**9, 10**9)
+    authenticated = authenticator.authenticated(account)
 
     def attempt(player: int, key: str | None) -> Callable[[], None]:
         def run() -> None:
             with suppress(Unauthorized):
-                gate.admit(player, key, None, "")
+                authenticator.admit(player, key, None, "")
 
         return run
 
     cases: dict[str, Callable[[], object]] = {
         "SHA-256 alone": lambda: hashlib.sha256(key.encode()).digest(),
-        "a right key": lambda: gate.admit(account.player, key, None, ""),
-        "a session's proof": lambda: gate.admit(account.player, None, proof, ""),
+        "a right key": lambda: authenticator.admit(account.player, key, None, ""),
+        "a session's proof": lambda: authenticator.admit(account.player, None, authenticated, ""),
         "a wrong key, refused": attempt(account.player, key[:-1]),
         "nobody's id, refused": attempt(FIRST_PLAYER + PLAYERS, key),
     }

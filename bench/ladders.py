@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from random import Random
 
 from gm_protocol.state import Result
-from gmd.log.interface import RankedResult
+from gmd.event_log.interface import RankedResult
 from gmd.ranked.pairing import Candidate, pair
 from gmd.ranked.record import Entrant, Record
 from gmd.ranked.strengths import Rating, estimate, expected

@@ -15,7 +15,7 @@ from time import process_time
 from typing import Any, NamedTuple
 
 from bench.ladders import Simulation, rate
-from gmd.log.interface import RankedResult
+from gmd.event_log.interface import RankedResult
 from gmd.ranked.strengths import MEAN, SCALE, SPREAD
 
 PLAYERS, ROUNDS = 30, 50

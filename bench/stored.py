@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from gmd.log.opening import FILE_NAME
-from gmd.log.tables import games as games_table
+from gmd.event_log.opening import FILE_NAME
+from gmd.event_log.tables import games as games_table
 
 from . import servers
 from .load import HELLO, frame, move, session

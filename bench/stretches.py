@@ -211,7 +211,7 @@ def tcp_cases(wire: Wire, daemon: Daemon, run: Callable[..., Any], key: str, pla
     put = partial(run, stored_game, daemon)
     rbc, chess = put(long_rbc(LONG)), put(long_chess(LONG))
     ended = put(long_rbc(200))
-    forget = partial(run, lambda game_id: daemon.arbiter._shelf.drop(game_id))
+    forget = partial(run, lambda game_id: daemon.arbiter._cache.drop(game_id))
     ask = wire.ask
     yield "history rbc 11,996 plies", lambda: ask(kind="history", game_id=rbc)
     yield "history rbc, again", lambda: ask(kind="history", game_id=rbc)
@@ -257,7 +257,7 @@ def http_cases(web: Web, daemon: Daemon, run: Callable[..., Any], player: int, o
     long = run(stored_game, daemon, long_rbc(LONG, player, other))
     for what in (*ASKED_BY_PLAYERS, *ASKED_BY_ANYBODY, "game_history"):
         yield f"GET {what}", partial(web.ask, "GET", f"/api/games/{long}/{what}")
-    run(daemon.arbiter._shelf.drop, long)
+    run(daemon.arbiter._cache.drop, long)
     yield "GET game_history, loading", partial(web.ask, "GET", f"/api/games/{long}/game_history")
     for path in OTHER_PATHS:
         yield f"GET {path}", partial(web.ask, "GET", path)

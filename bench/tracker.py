@@ -146,7 +146,7 @@ def _play(seed: int, tracked: Meter, by_hand: Meter) -> Iterator[tuple[int, int]
         tracked.run(SENSE, before, partial(tracker.saw, cells))
         by_hand.run(SENSE, before, partial(hand.saw, square, cells))
         yield before, len(tracker)
-        left, outcome = len(tracker), game.move(rng.choice([None, *game.move_actions()]))
+        left, decision = len(tracker), game.move(rng.choice([None, *game.move_actions()]))
         if not game.is_over():
-            tracked.run(PLAYER, left, partial(tracker.player_moved, *outcome))
-            by_hand.run(PLAYER, left, partial(hand.player_moved, *outcome))
+            tracked.run(PLAYER, left, partial(tracker.player_moved, *decision))
+            by_hand.run(PLAYER, left, partial(hand.player_moved, *decision))

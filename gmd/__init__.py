@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from gmd.background import BackgroundDaemon, background_daemon
     from gmd.config import EMBEDDED, Config, ConfigError
     from gmd.daemon import Daemon, open_daemon
-    from gmd.local import Refused
-    from gmd.log.directory import DataError
+    from gmd.event_log.directory import DataError
+    from gmd.in_process import Refused
 
 __all__ = [
     "EMBEDDED",
@@ -37,8 +37,8 @@ _HOMES = {
     "Config": "gmd.config",
     "ConfigError": "gmd.config",
     "Daemon": "gmd.daemon",
-    "DataError": "gmd.log.directory",
-    "Refused": "gmd.local",
+    "DataError": "gmd.event_log.directory",
+    "Refused": "gmd.in_process",
     "background_daemon": "gmd.background",
     "open_daemon": "gmd.daemon",
 }

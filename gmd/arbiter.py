@@ -10,14 +10,14 @@ import trio
 
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd import loop_time
-from gmd.alarms import Alarms
 from gmd.budget import Workbench
-from gmd.games.commands import Absent, CallOff, Command, Flag, Hear, Join
+from gmd.deadlines import Deadlines
+from gmd.event_log.interface import Commit, EventLog, Pruned, TokenUse
+from gmd.games.commands import Absent, CallOff, Command, FirstContact, Flag, Join
 from gmd.games.events import AnyEvent, Sensed
-from gmd.games.game import Game, Outcome
-from gmd.log.interface import Commit, EventLog, Pruned, TokenUse
+from gmd.games.game import Decision, Game
+from gmd.live_games import DEFAULT_BYTES, GameCache, LiveGame, Turned
 from gmd.logger import get_logger
-from gmd.shelf import DEFAULT_BYTES, Shelf, Table, Turned
 from gmd.turns import Turns
 from gmd.watchers import Watchers
 
@@ -49,19 +49,19 @@ class Arbiter:
         self.log = log
         self.watchers = Watchers()
         self.turns = Turns(log)
-        self.alarms = Alarms(self._on_alarm)
+        self.deadlines = Deadlines(self._on_deadline)
         #: When to load again what could not be, and how long it was put off.
-        self._retries = Alarms(self._retry)
+        self._retries = Deadlines(self._retry)
         self._delays: dict[int, float] = {}
         #: The games that could not be written since they last could; and how long the loading was put off, if it was.
         self._lost: dict[int, float] = {}
-        self._shelf = Shelf(log, self.bench, self._resume, games_bytes)
+        self._cache = GameCache(log, self.bench, self._resume, games_bytes)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
         #: Games to be loaded for their clocks' sake.
         self._wanted, self._to_load = trio.open_memory_channel[int](inf)
         #: The game of an id, if it needs no looking for.
-        self.at_hand = self._shelf.at_hand
+        self.at_hand = self._cache.at_hand
         #: How many games are live, durably.
         self.live_games = 0
         self._on_seats: list[Callable[[Game], None]] = []
@@ -72,12 +72,12 @@ class Arbiter:
     @property
     def games_in_memory(self) -> int:
         """How many games it holds."""
-        return len(self._shelf)
+        return len(self._cache)
 
     @property
     def games_bytes(self) -> int:
         """How many bytes these take, more or less."""
-        return self._shelf.bytes
+        return self._cache.bytes
 
     async def start(self) -> None:
         """Let the clocks of all games in the log run, from now: what time has passed while nobody served is forgiven.
@@ -86,7 +86,7 @@ class Arbiter:
         """
         now = loop_time.now()
         for game_id, seconds_left in await self.log.deadlines():
-            self.alarms.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
+            self.deadlines.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
         self.live_games = await self.log.live_games()
 
     def when_seats_change(self, callback: Callable[[Game], None]) -> None:
@@ -107,142 +107,142 @@ class Arbiter:
 
     def lapse(self, game_id: int, seconds: float) -> None:
         """Call a game of the log's off after some time, if it has not begun by then."""
-        self.alarms.set(game_id, loop_time.now() + seconds)
+        self.deadlines.set(game_id, loop_time.now() + seconds)
 
     async def run(self) -> None:
         """Watch the clocks, wake those who wait, and let idle games go, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.watchers.run)
-            nursery.start_soon(self.alarms.run)
+            nursery.start_soon(self.deadlines.run)
             nursery.start_soon(self._retries.run)
             nursery.start_soon(self._load_wanted)
-            nursery.start_soon(self._shelf.age, self._idle_seconds, self._is_needed)
+            nursery.start_soon(self._cache.age, self._idle_seconds, self._is_needed)
 
-    async def table(self, game_id: int, peer: str = "") -> Table:
+    async def live_game(self, game_id: int, peer: str = "") -> LiveGame:
         """The game of an id.
 
         :param peer: who asks for it, as host:port: loading it is charged to them, and waits behind their other work.
         :raises NoSuchGame: there is none.
         :raises LogFailed: the log cannot be read.
         """
-        return self._shelf.find(game_id) or await self._shelf.load(game_id, peer)
+        return self._cache.find(game_id) or await self._cache.load(game_id, peer)
 
-    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> Table:
+    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> LiveGame:
         """Take in a new game that its first events have been applied to."""
         game.id = self.log.next_game_id()
-        table = Table(game, 0, loop_time.now())
-        self._shelf.put(table)
-        self._append(table, events, token)
-        return table
+        live = LiveGame(game, 0, loop_time.now())
+        self._cache.put(live)
+        self._append(live, events, token)
+        return live
 
-    def act(self, table: Table, command: Command, at: float) -> Outcome:
+    def act(self, live: LiveGame, command: Command, at: float) -> Decision:
         """Let a command happen.
 
         :param at: when it arrived: the thinking it ends is charged up to then.
         """
-        game = table.game
-        thought = 0.0 if game.clock is None else game.thought(command, self.thought(table, at))
-        outcome = game.decide(command, thought)
-        if outcome.events:
-            for event in outcome.events:
+        game = live.game
+        elapsed = 0.0 if game.clock is None else game.elapsed(command, self.elapsed(live, at))
+        decision = game.decide(command, elapsed)
+        if decision.events:
+            for event in decision.events:
                 game.apply(event)
-            self._append(table, outcome.events)
-        return outcome
+            self._append(live, decision.events)
+        return decision
 
-    def join(self, table: Table, command: Join, at: float) -> Outcome:
+    def join(self, live: LiveGame, command: Join, at: float) -> Decision:
         """Let a player take a seat: with the last one taken begins the time for both to be heard from."""
-        opened = table.opened
-        if table.game.players.count(None) == 1:
-            table.opened = at
-        outcome = self.act(table, command, at)
-        if not table.game.begun:  # it was refused
-            table.opened = opened
-        return outcome
+        opened = live.opened
+        if live.game.players.count(None) == 1:
+            live.opened = at
+        decision = self.act(live, command, at)
+        if not live.game.begun:  # it was refused
+            live.opened = opened
+        return decision
 
-    def hear(self, table: Table, player: int, at: float) -> None:
+    def note_contact(self, live: LiveGame, player: int, at: float) -> None:
         """A player has sent a request that names the game: mark its seats heard from."""
-        if table.game.unheard:
-            for seat in table.game.seats(player):
-                self.act(table, Hear(seat), at)
+        if live.game.awaits_contact:
+            for seat in live.game.seats(player):
+                self.act(live, FirstContact(seat), at)
 
-    def look(self, table: Table, at: float) -> None:
+    def look(self, live: LiveGame, at: float) -> None:
         """Bring the game up to a time: a flag that has fallen by then ends it."""
-        if table.game.clock is not None:
-            self.act(table, Flag(), at)
+        if live.game.clock is not None:
+            self.act(live, Flag(), at)
 
-    def thought(self, table: Table, at: float) -> float:
+    def elapsed(self, live: LiveGame, at: float) -> float:
         """Seconds the clock of the side to move has been running."""
-        game = table.game
-        return max(0.0, at - table.since) if game.clock is not None and game.ticking else 0.0
+        game = live.game
+        return max(0.0, at - live.since) if game.clock is not None and game.ticking else 0.0
 
     def forget(self, pruned: Pruned) -> None:
         """A finished game is in the log no more."""
-        self._shelf.drop(pruned.game_id)
+        self._cache.drop(pruned.game_id)
         self.turns.forget(pruned.game_id, pruned.players)
         for callback in self._on_pruned:
             callback(pruned)
 
     # --- The log ------------------------------------------------------------------------------------------------
 
-    def _append(self, table: Table, events: Sequence[AnyEvent], token: TokenUse | None = None) -> None:
-        game = table.game
+    def _append(self, live: LiveGame, events: Sequence[AnyEvent], token: TokenUse | None = None) -> None:
+        game = live.game
         secret = type(events[-1]) is Sensed
-        table.since = inf
-        if table.shared:
-            table.forget_shared_views(secret=secret)
+        live.since = inf
+        if live.shared:
+            live.forget_shared_views(secret=secret)
         try:
-            commit = self.log.append(game.id, table.seq, events, game.standing, token)
+            commit = self.log.append(game.id, live.seq, events, game.summary, token)
         except Exception as error:
             logger.exception("append failed", game_id=game.id)
-            self._lose(table)
+            self._lose(live)
             raise Internal(f"game {game.id}: the event log failed; nothing was done") from error
-        table.seq += len(events)
-        if table.seq >= table.look_at:
-            self._shelf.weigh(table)
+        live.seq += len(events)
+        if live.seq >= live.look_at:
+            self._cache.weigh(live)
         if commit.done:
             if self._lost:
                 self._lost.pop(game.id, None)
-            if table.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
-                self._count(table, over=game.over)
-            self._sense_durable(table) if secret else self._durable(table)
+            if live.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
+                self._count(live, over=game.over)
+            self._sense_durable(live) if secret else self._durable(live)
             return
-        known = commit is table.commit or commit is table.sensed
+        known = commit is live.commit or commit is live.sensed
         if secret:
-            table.sensed = commit
+            live.sensed = commit
         else:
-            table.commit, table.sensed = commit, None
+            live.commit, live.sensed = commit, None
         if not known:
-            commit.then(partial(self._settled, table, commit))
+            commit.then(partial(self._settled, live, commit))
 
-    def _settled(self, table: Table, commit: Commit, error: GmError | None) -> None:
+    def _settled(self, live: LiveGame, commit: Commit, error: GmError | None) -> None:
         """A commit is durable or has failed. If it is not the game's latest any more, there is another to wait for."""
         if error is not None:
-            self._lose(table)
+            self._lose(live)
             return
-        self._lost.pop(table.game.id, None)
-        latest = table.commit is commit
-        self._count(table, over=latest and table.game.over)
-        if self._shelf.find(table.game.id) is table:
+        self._lost.pop(live.game.id, None)
+        latest = live.commit is commit
+        self._count(live, over=latest and live.game.over)
+        if self._cache.find(live.game.id) is live:
             if latest:
-                self._durable(table)
-            if table.sensed is commit:
-                self._sense_durable(table)
+                self._durable(live)
+            if live.sensed is commit:
+                self._sense_durable(live)
 
-    def _durable(self, table: Table) -> None:
+    def _durable(self, live: LiveGame) -> None:
         """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
-        game = table.game
-        table.commit = None
-        before = table.turned
+        game = live.game
+        live.commit = None
+        before = live.turned
         if before != (turned := (game.now.ply, game.over, game.players)):
-            table.turned = turned
+            live.turned = turned
             self.turns.update(game)
             if before is None or before[1] != game.over or before[2] != game.players:
                 for callback in self._on_seats:
                     callback(game)
                 self._announce(game, before)
         if game.timed:
-            self._start_clock(table)
-        self.watchers.ring(game.id, game.named)
+            self._start_clock(live)
+        self.watchers.notify(game.id, game.named)
 
     def _announce(self, game: Game, before: Turned | None) -> None:
         """Tell that a game has begun, or is over, if that is new since it was last durable."""
@@ -253,26 +253,26 @@ class Arbiter:
             for callback in self._on_over:
                 callback(game)
 
-    def _sense_durable(self, table: Table) -> None:
+    def _sense_durable(self, live: LiveGame) -> None:
         """A sense cannot be lost any more: the clock runs on. Nobody else is told, nor is it anybody else's turn."""
-        table.sensed = None
-        if table.game.clock is not None:
-            self._start_clock(table)
+        live.sensed = None
+        if live.game.clock is not None:
+            self._start_clock(live)
 
-    def _count(self, table: Table, *, over: bool) -> None:
+    def _count(self, live: LiveGame, *, over: bool) -> None:
         """A game has become durable as it is, ended or on: keep count of those that are live."""
-        self.live_games += (not over) - table.counted
-        table.counted = not over
+        self.live_games += (not over) - live.counted
+        live.counted = not over
 
-    def _lose(self, table: Table) -> None:
+    def _lose(self, live: LiveGame) -> None:
         """What was applied is not in the log: the game in memory is wrong, the log is right.
 
         A clock starts anew from what it showed before: nobody loses on time for what the log failed to take.
         """
-        game = table.game
-        if self._shelf.find(game.id) is table:
-            self._shelf.drop(game.id)
-            self.alarms.clear(game.id)
+        game = live.game
+        if self._cache.find(game.id) is live:
+            self._cache.drop(game.id)
+            self.deadlines.clear(game.id)
             if game.timed:
                 self._reload(game.id)
 
@@ -291,70 +291,70 @@ class Arbiter:
 
     # --- Clocks -------------------------------------------------------------------------------------------------
 
-    def _start_clock(self, table: Table) -> None:
+    def _start_clock(self, live: LiveGame) -> None:
         """The clock of the side to move runs from now."""
-        table.since = loop_time.now()
-        self._set_alarm(table)
+        live.since = loop_time.now()
+        self._set_alarm(live)
 
-    def _resume(self, table: Table) -> None:
+    def _resume(self, live: LiveGame) -> None:
         """A game has come out of the log: its clock runs as its alarm says, or from now."""
-        game = table.game
+        game = live.game
         if not game.timed:
             return
-        deadline = self.alarms.deadline(game.id)
+        deadline = self.deadlines.deadline(game.id)
         if game.clock is not None and game.ticking:
-            table.since = loop_time.now() if deadline is None else deadline - game.clock.patience(game.turn)
+            live.since = loop_time.now() if deadline is None else deadline - game.clock.patience(game.turn)
         elif deadline is not None:
-            table.opened = deadline - self._patience(game)
-        self._set_alarm(table)
+            live.opened = deadline - self._patience(game)
+        self._set_alarm(live)
 
-    def _deadline(self, table: Table) -> float | None:
+    def _deadline(self, live: LiveGame) -> float | None:
         """When the game ends if nobody does anything; None where it does not."""
-        game = table.game
+        game = live.game
         if game.clock is not None and game.ticking:
-            return table.since + game.clock.patience(game.turn)
-        return table.opened + self._patience(game) if game.awaited or game.lapsing else None
+            return live.since + game.clock.patience(game.turn)
+        return live.opened + self._patience(game) if game.awaited or game.lapsing else None
 
     def _patience(self, game: Game) -> float:
         """Seconds that a game waits for its seats to be taken, and then for those who have them."""
         return game.created.lapses if game.lapsing and game.created.lapses is not None else self._start_seconds
 
-    def _set_alarm(self, table: Table) -> None:
-        deadline = self._deadline(table)
+    def _set_alarm(self, live: LiveGame) -> None:
+        deadline = self._deadline(live)
         if deadline is None:
-            self.alarms.clear(table.game.id)
+            self.deadlines.clear(live.game.id)
         else:
-            self.alarms.set(table.game.id, deadline)
+            self.deadlines.set(live.game.id, deadline)
 
-    def _on_alarm(self, game_id: int) -> None:
-        table = self._shelf.find(game_id)
-        if table is None:
+    def _on_deadline(self, game_id: int) -> None:
+        live = self._cache.find(game_id)
+        if live is None:
             self._wanted.send_nowait(game_id)
         else:
-            self._judge(table)
+            self._judge(live)
 
-    def _judge(self, table: Table) -> None:
+    def _judge(self, live: LiveGame) -> None:
         """End the game if its time has come; else see to it that it is looked at again."""
         now = loop_time.now()
-        deadline = self._deadline(table)
+        deadline = self._deadline(live)
         try:
             if deadline is not None and deadline <= now:
-                self.act(table, _when_due(table.game), now)
+                self.act(live, _when_due(live.game), now)
         except Internal:
             return  # it has been logged, and the game is to be loaded again
         except Exception:
-            logger.exception("alarm failed", game_id=table.game.id)  # one game's trouble is not the others'
+            logger.exception("alarm failed", game_id=live.game.id)  # one game's trouble is not the others'
             return
-        if not table.game.over:
-            self._set_alarm(table)
+        if not live.game.over:
+            self._set_alarm(live)
 
     async def _load_wanted(self) -> None:
         """Load games whose clocks nobody watches, or that are due, one after the other."""
         async for game_id in self._to_load:
             try:
-                self._judge(await self.table(game_id))
+                self._judge(await self.live_game(game_id))
             except NoSuchGame:
-                self.alarms.clear(game_id)
+                self.deadlines.clear(game_id)
                 self._lost.pop(game_id, None)
             except GmError:
                 delay = self._delays[game_id] = _longer(self._delays.get(game_id, 0.0))
@@ -366,14 +366,14 @@ class Arbiter:
         self._retries.clear(game_id)
         self._wanted.send_nowait(game_id)
 
-    def _is_needed(self, table: Table, is_crowded: bool) -> bool:
+    def _is_needed(self, live: LiveGame, is_crowded: bool) -> bool:
         """Whether a game is to stay in memory though nobody has asked for it of late.
 
         One that somebody waits for does while there is room: it is loaded again when there is something to look at.
         """
-        if table.commit is not None or table.sensed is not None:
+        if live.commit is not None or live.sensed is not None:
             return True
-        return not is_crowded and self.watchers.watched(table.game.id)
+        return not is_crowded and self.watchers.watched(live.game.id)
 
 
 def _when_due(game: Game) -> Command:

@@ -14,7 +14,7 @@ import trio
 
 from gmd.config import EMBEDDED, Config
 from gmd.daemon import Daemon, open_daemon
-from gmd.local import closed
+from gmd.in_process import closed
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")

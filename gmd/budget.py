@@ -19,7 +19,7 @@ from typing import TypeVar
 import trio
 
 from .addresses import source_of
-from .keyed import KeyedLocks
+from .keyed_locks import KeyedLocks
 from .rate_limiter import RateLimiter
 
 _T = TypeVar("_T")

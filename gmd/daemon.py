@@ -14,23 +14,22 @@ from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.budget import Budget
 from gmd.config import EMBEDDED, Config, ConfigError
+from gmd.event_log.directory import DataError
+from gmd.event_log.interface import EventLog, LogFailed
+from gmd.event_log.opening import data_directory, open_log
 from gmd.game_lines import GameLines
 from gmd.handlers.call import Authority
+from gmd.in_process import InProcessClient
 from gmd.limits import is_private, limits_of, max_work_of
 from gmd.listening import is_local, listening
 from gmd.lobby.admission import LobbyLimits
 from gmd.lobby.lobby import Lobby
-from gmd.local import LocalDoor
-from gmd.log.directory import DataError
-from gmd.log.interface import EventLog, LogFailed
-from gmd.log.opening import data_directory, open_log
 from gmd.logger import get_logger
 from gmd.memory_ledger import MemoryLedger, memory_limits_of
 from gmd.metrics import Metrics
-from gmd.parts import Parts
 from gmd.patience import Patience
 from gmd.places import share_of
-from gmd.players.gate import Gate
+from gmd.players.authenticator import Authenticator
 from gmd.players.opening import players_beside
 from gmd.players.passwords import Passwords
 from gmd.players.registry import Registry
@@ -38,8 +37,9 @@ from gmd.quotas import Quotas, quota_limits
 from gmd.ranked.anchors import BadAnchors, read_anchors
 from gmd.ranked.play import RankedPlay
 from gmd.retention import prune_finished
+from gmd.services import Services
 from gmd.spectators import Spectators
-from gmd.tcp.listener import Doorkeeper
+from gmd.tcp.listener import SessionServer
 from gmd.tcp.operator import operator_listener
 from gmd.tls import Certificate, certificate_of
 from gmd.web import HttpAddressError as HttpAddressError
@@ -52,7 +52,7 @@ HTTP_STOP_SECONDS = 0.25
 
 
 #: Where sessions come in, and who lets them in.
-Door = tuple[Doorkeeper, Sequence[trio.SocketListener]]
+Door = tuple[SessionServer, Sequence[trio.SocketListener]]
 
 
 class Daemon:
@@ -75,21 +75,21 @@ class Daemon:
 
     def __init__(
         self,
-        parts: Parts,
-        doorkeeper: Doorkeeper,
+        services: Services,
+        session_server: SessionServer,
         certificate: Certificate | None,
         listeners: Sequence[trio.SocketListener],
         web: Web,
-        local: LocalDoor,
+        local: InProcessClient,
     ) -> None:
         http = web.http
-        self.arbiter = parts.arbiter
-        self.gate = parts.gate
-        self.lobby = parts.lobby
-        self.metrics = parts.metrics
-        self.memory = parts.memory
-        self.spectators = parts.spectators
-        self.doorkeeper = doorkeeper
+        self.arbiter = services.arbiter
+        self.authenticator = services.authenticator
+        self.lobby = services.lobby
+        self.metrics = services.metrics
+        self.memory = services.memory
+        self.spectators = services.spectators
+        self.session_server = session_server
         self.certificate = certificate
         self.certificates = _different(certificate, None if http is None else http.certificate)
         self.http = http
@@ -160,7 +160,7 @@ async def open_daemon(
     :param sockets: listen already, for the game port, in place of the configuration's host and port.
     :param http_sockets: the same, for HTTP; of no use where that is off.
     :raises ConfigError: the certificate or its key, a trusted proxy, or an anchor, cannot be used.
-    :raises gmd.log.directory.DataError: the data directory cannot be used.
+    :raises gmd.event_log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: HTTP's address, or the health port's, cannot be listened on.
     :raises CannotListen: the address cannot be listened on; it is an OSError.
     """
@@ -171,32 +171,32 @@ async def open_daemon(
         loop_time.watched(),
         open_log(config.data, metrics, trust_clock=config.trust_clock) as log,
         operator_listener(data_directory(config.data)) as operator,
-        closing(gate_of(config, log)) as gate,
+        closing(authenticator_of(config, log)) as authenticator,
     ):
         arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
         private = is_private(config, sockets, http_sockets)
-        lobby = lobby_of(config, arbiter, gate, local=private)
-        ranked = ranked_of(config, arbiter, gate, lobby)
-        GameLines(arbiter, gate.registry)
-        await _start(arbiter, gate.registry, lobby, ranked, config.data)
+        lobby = lobby_of(config, arbiter, authenticator, local=private)
+        ranked = ranked_of(config, arbiter, authenticator, lobby)
+        GameLines(arbiter, authenticator.registry)
+        await _start(arbiter, authenticator.registry, lobby, ranked, config.data)
         async with listening(config.host, config.port, sockets) as listeners:
-            parts = parts_of(config, arbiter, gate, lobby, ranked, metrics, listeners, local=private)
+            services = services_of(config, arbiter, authenticator, lobby, ranked, metrics, listeners, local=private)
             share = share_of(
                 config.max_connections_per_address, config.max_connections, local=all(map(is_local, listeners))
             )
-            doorkeeper, local = Doorkeeper(parts, certificate, share=share), LocalDoor(parts)
-            doors: list[Door] = [(doorkeeper, listeners)]
+            session_server, local = SessionServer(services, certificate, share=share), InProcessClient(services)
+            doors: list[Door] = [(session_server, listeners)]
             operators = None
             if operator is not None:
-                operators = Doorkeeper(parts, authority=Authority.OPERATOR)
+                operators = SessionServer(services, authority=Authority.OPERATOR)
                 doors.append((operators, [operator]))
             async with (
-                opened_web(config, http_certificate, http_sockets, parts, doorkeeper, operators, local) as web,
+                opened_web(config, http_certificate, http_sockets, services, session_server, operators, local) as web,
                 _writing(log),
-                _serving(parts, doors, local, web, config),
+                _serving(services, doors, local, web, config),
             ):
                 with carried:
-                    yield Daemon(parts, doorkeeper, certificate, listeners, web, local)
+                    yield Daemon(services, session_server, certificate, listeners, web, local)
     if carried.error is not None:
         raise carried.error
 
@@ -212,7 +212,7 @@ async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, ranked: Ran
         what = "ranked games"
         await ranked.start()
     except LogFailed as error:
-        from gmd.log.damage import unreadable  # SQLAlchemy's, as what was raised
+        from gmd.event_log.damage import unreadable  # SQLAlchemy's, as what was raised
 
         raise DataError(unreadable(f"the {what} in {data}", data, error)) from error
 
@@ -236,42 +236,42 @@ async def _write(log: EventLog) -> None:
 
 @asynccontextmanager
 async def _serving(
-    parts: Parts,
+    services: Services,
     doors: Sequence[Door],
-    local: LocalDoor,
+    local: InProcessClient,
     web: Web,
     config: Config,
 ) -> AsyncIterator[None]:
     """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
         web.start(sessions)  # it says how the daemon is also while that stops
-        async with trio.open_nursery() as services:
-            services.start_soon(parts.arbiter.run)
-            services.start_soon(parts.gate.registry.run)
-            services.start_soon(parts.lobby.run)
-            services.start_soon(parts.ranked.run)
-            for doorkeeper, listeners in doors:
-                services.start_soon(doorkeeper.run, listeners, sessions)
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(services.arbiter.run)
+            tasks.start_soon(services.authenticator.registry.run)
+            tasks.start_soon(services.lobby.run)
+            tasks.start_soon(services.ranked.run)
+            for session_server, listeners in doors:
+                tasks.start_soon(session_server.run, listeners, sessions)
             if config.keep_finished is not None:
-                services.start_soon(prune_finished, parts.arbiter, config.keep_finished)
+                tasks.start_soon(prune_finished, services.arbiter, config.keep_finished)
             try:
                 yield
             finally:
-                services.cancel_scope.cancel()
+                tasks.cancel_scope.cancel()
                 with trio.CancelScope(shield=True):
                     await _close(doors, local, config.stop_timeout)
                     await web.stop(HTTP_STOP_SECONDS)
         sessions.cancel_scope.cancel()
 
 
-async def _close(doors: Sequence[Door], local: LocalDoor, patience: float) -> None:
+async def _close(doors: Sequence[Door], local: InProcessClient, patience: float) -> None:
     for _, listeners in doors:
         for listener in listeners:
             await listener.aclose()
     async with trio.open_nursery() as stopping:
         stopping.start_soon(local.stop, patience)
-        for doorkeeper, _ in doors:
-            stopping.start_soon(doorkeeper.stop, patience)
+        for session_server, _ in doors:
+            stopping.start_soon(session_server.stop, patience)
 
 
 def http_certificate_of(config: Config, certificate: Certificate | None) -> Certificate | None:
@@ -291,10 +291,10 @@ def _different(*certificates: Certificate | None) -> list[Certificate]:
     return list(dict.fromkeys(certificate for certificate in certificates if certificate is not None))
 
 
-def gate_of(config: Config, log: EventLog) -> Gate:
+def authenticator_of(config: Config, log: EventLog) -> Authenticator:
     """Who may act as a registered player; they are kept beside the log. Its registry is still to be started."""
     registry = Registry(players_beside(log), config.max_players)
-    return Gate(
+    return Authenticator(
         registry,
         config.max_failures_per_minute,
         config.max_registrations_per_hour,
@@ -305,7 +305,7 @@ def gate_of(config: Config, log: EventLog) -> Gate:
     )
 
 
-def lobby_of(config: Config, arbiter: Arbiter, gate: Gate, *, local: bool = True) -> Lobby:
+def lobby_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, *, local: bool = True) -> Lobby:
     """Where registered players find each other. It is still to be started, when its arbiter and its gate are.
 
     :param local: whether nobody but this machine's own users can reach the daemon.
@@ -318,31 +318,31 @@ def lobby_of(config: Config, arbiter: Arbiter, gate: Gate, *, local: bool = True
         max_plies=config.max_plies,
     )
     quotas = Quotas(arbiter, quota_limits(config, local=local))
-    return Lobby(arbiter, gate.registry, gate.presence, quotas, limits)
+    return Lobby(arbiter, authenticator.registry, authenticator.presence, quotas, limits)
 
 
-def ranked_of(config: Config, arbiter: Arbiter, gate: Gate, lobby: Lobby) -> RankedPlay:
+def ranked_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, lobby: Lobby) -> RankedPlay:
     """Ranked play. It is still to be started, when the others are.
 
     :raises ConfigError: the anchors cannot be read.
     """
     try:
-        return RankedPlay(arbiter, gate.registry, lobby, read_anchors(config.anchors))
+        return RankedPlay(arbiter, authenticator.registry, lobby, read_anchors(config.anchors))
     except BadAnchors as error:
         raise ConfigError(str(error)) from None
 
 
-def parts_of(
+def services_of(
     config: Config,
     arbiter: Arbiter,
-    gate: Gate,
+    authenticator: Authenticator,
     lobby: Lobby,
     ranked: RankedPlay,
     metrics: Metrics,
     listeners: Sequence[trio.SocketListener] = (),
     *,
     local: bool,
-) -> Parts:
+) -> Services:
     """What all ways in share.
 
     :param listeners: the game port's.
@@ -350,9 +350,9 @@ def parts_of(
     """
     max_work = max_work_of(config, local=local)
     arbiter.bench.budget = None if max_work is None else Budget(max_work)
-    return Parts(
+    return Services(
         arbiter,
-        gate,
+        authenticator,
         lobby,
         ranked,
         limits_of(config, lobby.quotas.limits, max_work),

@@ -15,11 +15,11 @@ from gm_protocol.errors import TooMany
 from gmd.addresses import source_of
 from gmd.arbiter import Arbiter
 from gmd.config import Config
+from gmd.event_log.interface import TokenUse
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
-from gmd.log.interface import TokenUse
+from gmd.live_games import LiveGame
 from gmd.rate_limiter import RateLimiter
-from gmd.shelf import Table
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 #: Seconds after which a client may ask again whether it has fewer games, or invitations, at a time.
@@ -159,7 +159,7 @@ class Quotas:
                 FULL_RETRY_AFTER,
             )
 
-    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str) -> Table:
+    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str) -> LiveGame:
         """Take in a new game, as :meth:`gmd.arbiter.Arbiter.open` does, that counts for an address.
 
         :param peer: who asks for it, as host:port; an empty one has no limits.
@@ -168,7 +168,7 @@ class Quotas:
         self._check_unfinished(peer)
         self._made.take(peer)
         try:
-            table = self._arbiter.open(game, events, token)
+            live = self._arbiter.open(game, events, token)
         except Exception:
             self._made.give_back(peer)
             raise
@@ -176,9 +176,9 @@ class Quotas:
             self.games.put(game.id, peer)
             if game.created.invited and not game.begun:
                 self.pending.put(game.id, peer)
-            if table.commit is not None:
-                table.commit.then(lambda error: None if error is None else self._drop(game.id))
-        return table
+            if live.commit is not None:
+                live.commit.then(lambda error: None if error is None else self._drop(game.id))
+        return live
 
     def _drop(self, game_id: int) -> None:
         self.games.drop(game_id)

@@ -13,10 +13,10 @@ from weakref import ReferenceType, ref
 
 import chess
 
+from gmd.event_log.interface import EventLog
 from gmd.games.game import Game, seat_name
-from gmd.keyed import KeyedLocks
-from gmd.log.interface import EventLog
-from gmd.shelf import Table
+from gmd.keyed_locks import KeyedLocks
+from gmd.live_games import LiveGame
 
 #: Players whose turns are kept, and games that are kept for one of them; beyond that the log is asked again.
 MAX_PLAYERS = 10_000
@@ -68,18 +68,18 @@ class Turns:
             for player in game.named:
                 self._note(player, game.id, due=game.waits_unbegun(player))
 
-    def knows(self, player: int, table: Table) -> None:
+    def knows(self, player: int, live: LiveGame) -> None:
         """The player has been shown the end of a game, and is known to have seen it."""
-        seats = [seat for seat in table.game.seats(player) if seat not in table.told]
-        table.told = (*table.told, *seats)
-        self.know(player, table.game.id, seats)
+        seats = [seat for seat in live.game.seats(player) if seat not in live.results_delivered]
+        live.results_delivered = (*live.results_delivered, *seats)
+        self.know(player, live.game.id, seats)
 
     def know(self, player: int, game_id: int, seats: Sequence[chess.Color]) -> None:
         """The player is known to have seen the end of a game, in these seats of its."""
         if seats:
             self._note(player, game_id, due=False)
             for seat in seats:
-                self._log.told(game_id, seat_name(seat))
+                self._log.result_delivered(game_id, seat_name(seat))
 
     def forget(self, game_id: int, players: Iterable[int | None]) -> None:
         """A game of these players is no more."""
@@ -114,44 +114,44 @@ class Turns:
                 del self._players[player]
 
 
-class EndsShown:
+class UnacknowledgedResults:
     """The ends of games that one session has shown to players, for as long as its client may not have them.
 
     A reply that was sent may be lost with its connection, so that an end is known to its player only when the client
     has shown that it has the reply. Meanwhile this session tells it no second time; but another one does.
     """
 
-    def __init__(self, turns: Turns, lot: Callable[[], int]) -> None:
+    def __init__(self, turns: Turns, batch: Callable[[], int]) -> None:
         """:param lot: the number of the lot of replies that the one being made will leave with; they leave in order."""
         self._turns = turns
-        self._lot = lot
+        self._batch = batch
         #: By player and game: the game, which this does not keep in memory; the player's seats; and the lot.
-        self._shown: dict[tuple[int, int], tuple[ReferenceType[Table], Sequence[chess.Color], int]] = {}
+        self._shown: dict[tuple[int, int], tuple[ReferenceType[LiveGame], Sequence[chess.Color], int]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._shown)
 
-    def show(self, player: int, table: Table) -> None:
+    def show(self, player: int, live: LiveGame) -> None:
         """The reply being made shows a player the end of a game, if what it shows becomes durable."""
-        shown = player, table.game.id
-        seats = [seat for seat in table.game.seats(player) if seat not in table.told]
+        shown = player, live.game.id
+        seats = [seat for seat in live.game.seats(player) if seat not in live.results_delivered]
         if shown in self._shown or not seats:
             return
-        self._shown[shown] = ref(table), seats, self._lot()
-        if table.commit is not None:
-            table.commit.then(lambda error: None if error is None else self._take_back(shown))
+        self._shown[shown] = ref(live), seats, self._batch()
+        if live.commit is not None:
+            live.commit.then(lambda error: None if error is None else self._take_back(shown))
 
     def to(self, player: int) -> set[int]:
         """The games whose ends it has shown to a player."""
         return {game_id for shown_to, game_id in self._shown if shown_to == player}
 
-    def received(self, lots: float = inf) -> None:
+    def received(self, batches: float = inf) -> None:
         """The client has the replies of the first so many lots."""
-        for (player, game_id), (game, seats, lot) in list(self._shown.items()):
-            if lot < lots:
+        for (player, game_id), (game, seats, batch) in list(self._shown.items()):
+            if batch < batches:
                 del self._shown[player, game_id]
-                if (table := game()) is not None:
-                    self._turns.knows(player, table)
+                if (live := game()) is not None:
+                    self._turns.knows(player, live)
                 else:
                     self._turns.know(player, game_id, seats)
 

@@ -13,7 +13,7 @@ import trio
 PORTION = 16
 
 
-class Bell:
+class Subscription:
     """Rung when something a waiter looks at may have changed; it looks again, and may wait again.
 
     :ivar interrupted: the waiter is to answer now, whatever it sees.
@@ -23,7 +23,7 @@ class Bell:
         self.interrupted = False
         self._event = trio.Event()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake the waiter."""
         self._event.set()
 
@@ -46,28 +46,28 @@ class _Crowd:
     :ivar queued: whether it has a place among the crowds to be woken.
     """
 
-    __slots__ = ("bells", "called", "queued")
+    __slots__ = ("called", "queued", "subscriptions")
 
     def __init__(self) -> None:
-        self.bells: OrderedDict[Bell, None] = OrderedDict()
+        self.subscriptions: OrderedDict[Subscription, None] = OrderedDict()
         self.called = 0
         self.queued = False
 
     def call(self) -> None:
         """All who wait now are to be woken."""
-        self.called = len(self.bells)
+        self.called = len(self.subscriptions)
 
     def wake(self, most: int) -> int:
         """Wake the next of those called, at most so many; how many were woken.
 
         Whoever is woken goes to the end, for it may wait on: a bell that is rung in vain keeps nobody else waiting.
         """
-        count = self.called = min(self.called, len(self.bells))
+        count = self.called = min(self.called, len(self.subscriptions))
         count = min(count, most)
         for _ in range(count):
-            bell = next(iter(self.bells))
-            self.bells.move_to_end(bell)
-            bell.ring()
+            subscription = next(iter(self.subscriptions))
+            self.subscriptions.move_to_end(subscription)
+            subscription.notify()
         self.called -= count
         return count
 
@@ -93,22 +93,22 @@ class Watchers:
         self._stopped = False
 
     @contextmanager
-    def watching_games(self, game_ids: Iterable[int]) -> Iterator[Bell]:
+    def watching_games(self, game_ids: Iterable[int]) -> Iterator[Subscription]:
         """A player's bell, that every durable change of these games rings."""
-        with self._hung(self._by_game, game_ids) as bell:
-            yield bell
+        with self._hung(self._by_game, game_ids) as subscription:
+            yield subscription
 
     @contextmanager
-    def watching_player(self, player: int) -> Iterator[Bell]:
+    def watching_player(self, player: int) -> Iterator[Subscription]:
         """A bell that every durable change of any game of the player's rings."""
-        with self._hung(self._by_player, [player]) as bell:
-            yield bell
+        with self._hung(self._by_player, [player]) as subscription:
+            yield subscription
 
     @contextmanager
-    def spectating(self, game_ids: Iterable[int]) -> Iterator[Bell]:
+    def spectating(self, game_ids: Iterable[int]) -> Iterator[Subscription]:
         """A bell that every durable change of these games rings, once the players' have been rung."""
-        with self._hung(self._spectators, game_ids) as bell:
-            yield bell
+        with self._hung(self._spectators, game_ids) as subscription:
+            yield subscription
 
     def watched(self, game_id: int) -> bool:
         """Whether somebody waits for this very game."""
@@ -117,9 +117,9 @@ class Watchers:
     def has_crowd(self, game_id: int) -> bool:
         """Whether more than one spectator waits for this very game."""
         crowd = self._spectators.get(game_id)
-        return crowd is not None and len(crowd.bells) > 1
+        return crowd is not None and len(crowd.subscriptions) > 1
 
-    def ring(self, game_id: int, players: Iterable[int | None]) -> None:
+    def notify(self, game_id: int, players: Iterable[int | None]) -> None:
         """A game of these players has changed, durably."""
         if self._by_game and (crowd := self._by_game.get(game_id)) is not None:
             self._wake_first(crowd)
@@ -145,8 +145,8 @@ class Watchers:
         self._stopped = True
         for crowds in (self._by_game, self._by_player, self._spectators):
             for crowd in crowds.values():
-                for bell in crowd.bells:
-                    bell.interrupt()
+                for subscription in crowd.subscriptions:
+                    subscription.interrupt()
 
     def _wake_first(self, crowd: _Crowd) -> None:
         """Wake the first of a crowd now, and the others when their turn comes."""
@@ -171,20 +171,20 @@ class Watchers:
                 self._queue(crowd)
 
     @contextmanager
-    def _hung(self, crowds: _Crowds, keys: Iterable[int]) -> Iterator[Bell]:
-        bell = Bell()
+    def _hung(self, crowds: _Crowds, keys: Iterable[int]) -> Iterator[Subscription]:
+        subscription = Subscription()
         if self._stopped:
-            bell.interrupt()
+            subscription.interrupt()
         keys = set(keys)
         for key in keys:
             if (crowd := crowds.get(key)) is None:
                 crowd = crowds[key] = _Crowd()
-            crowd.bells[bell] = None
+            crowd.subscriptions[subscription] = None
         try:
-            yield bell
+            yield subscription
         finally:
             for key in keys:
                 crowd = crowds[key]
-                del crowd.bells[bell]
-                if not crowd.bells:
+                del crowd.subscriptions[subscription]
+                if not crowd.subscriptions:
                     del crowds[key]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import trio
 
 from gmd.config import Config
+from gmd.in_process import InProcessClient
 from gmd.listening import CannotListen, listening
-from gmd.local import LocalDoor
-from gmd.parts import Parts
-from gmd.tcp.listener import Doorkeeper
+from gmd.services import Services
+from gmd.tcp.listener import SessionServer
 from gmd.tls import Certificate
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ async def opened_web(
     config: Config,
     certificate: Certificate | None,
     sockets: Sequence[socket.socket],
-    parts: Parts,
-    doorkeeper: Doorkeeper,
-    operators: Doorkeeper | None,
-    local: LocalDoor,
+    services: Services,
+    session_server: SessionServer,
+    operators: SessionServer | None,
+    local: InProcessClient,
 ) -> AsyncIterator[Web]:
     """The ports that the configuration has, listened on.
 
@@ -77,7 +77,11 @@ async def opened_web(
     from gmd.http.service import HttpService
 
     vitals = Vitals(
-        parts=parts, game_port=doorkeeper, operator_port=operators, http_ports={}, metrics_token=config.metrics_token
+        services=services,
+        game_port=session_server,
+        operator_port=operators,
+        http_ports={},
+        metrics_token=config.metrics_token,
     )
     http = health = None
     async with AsyncExitStack() as stack:

@@ -15,18 +15,18 @@ import trio.testing
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import Daemon, gate_of, lobby_of, open_daemon, parts_of, ranked_of
+from gmd.daemon import Daemon, authenticator_of, lobby_of, open_daemon, ranked_of, services_of
+from gmd.event_log.batching import BatchingLog
+from gmd.event_log.interface import EventLog
+from gmd.event_log.memory import MemoryLog
+from gmd.event_log.migrations import migrate
+from gmd.event_log.sqlite import BUSY_SECONDS, SqliteStore, open_engine
+from gmd.event_log.store import GameAppend, ResultDelivered, Store
 from gmd.games.events import AnyEvent
-from gmd.log.batching import BatchingLog
-from gmd.log.interface import EventLog
-from gmd.log.memory import MemoryLog
-from gmd.log.migrations import migrate
-from gmd.log.sqlite import BUSY_SECONDS, SqliteStore, open_engine
-from gmd.log.store import GameAppend, Store, Told
 from gmd.metrics import Metrics
-from gmd.parts import Parts
 from gmd.players.passwords import Passwords
-from gmd.tcp.listener import Doorkeeper
+from gmd.services import Services
+from gmd.tcp.listener import SessionServer
 from gmd.tls import certificate_of
 
 #: A reply decoded without any help of ours: what a bot author with nothing but a JSON parser would see.
@@ -110,7 +110,7 @@ class Client:
 async def running_daemon(**settings: Any) -> AsyncIterator[Daemon]:
     """A daemon on a free port of the loopback address."""
     async with open_daemon(Config(**{"port": 0, "data": ":memory:", **settings})) as daemon:
-        daemon.gate.passwords = cheap_passwords()
+        daemon.authenticator.passwords = cheap_passwords()
         yield daemon
 
 
@@ -135,17 +135,17 @@ async def connected(daemon: Daemon, *, hello: bool = True, player: int | None = 
 class MemoryDaemon:
     """A daemon without sockets: the same sessions on streams in memory."""
 
-    def __init__(self, parts: Parts, doorkeeper: Doorkeeper, nursery: trio.Nursery) -> None:
-        self.parts = parts
-        self.arbiter = parts.arbiter
-        self.gate = parts.gate
-        self.lobby = parts.lobby
-        self.doorkeeper = doorkeeper
+    def __init__(self, services: Services, session_server: SessionServer, nursery: trio.Nursery) -> None:
+        self.services = services
+        self.arbiter = services.arbiter
+        self.authenticator = services.authenticator
+        self.lobby = services.lobby
+        self.session_server = session_server
         self._nursery = nursery
 
     def serve(self, stream: trio.abc.Stream) -> None:
         """Begin a session on the daemon's end of a stream."""
-        self._nursery.start_soon(self.doorkeeper.handle, stream)
+        self._nursery.start_soon(self.session_server.handle, stream)
 
     async def connect(self, *, hello: bool = True, player: int | None = None) -> Client:
         """A connection; with ``hello``, a version 2 session begun on it."""
@@ -165,23 +165,23 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
     log = log or MemoryLog()
     arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
     await arbiter.start()
-    with closing(gate_of(config, log)) as gate:
-        gate.passwords = cheap_passwords()
+    with closing(authenticator_of(config, log)) as authenticator:
+        authenticator.passwords = cheap_passwords()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(log.run)
             nursery.start_soon(arbiter.run)
-            await gate.registry.start()
-            nursery.start_soon(gate.registry.run)
-            lobby = lobby_of(config, arbiter, gate)
+            await authenticator.registry.start()
+            nursery.start_soon(authenticator.registry.run)
+            lobby = lobby_of(config, arbiter, authenticator)
             await lobby.start()
             nursery.start_soon(lobby.run)
-            ranked = ranked_of(config, arbiter, gate, lobby)
+            ranked = ranked_of(config, arbiter, authenticator, lobby)
             await ranked.start()
             nursery.start_soon(ranked.run)
-            parts = parts_of(config, arbiter, gate, lobby, ranked, Metrics(), local=True)
-            doorkeeper = Doorkeeper(parts, certificate_of(config.tls_cert, config.tls_key))
+            services = services_of(config, arbiter, authenticator, lobby, ranked, Metrics(), local=True)
+            session_server = SessionServer(services, certificate_of(config.tls_cert, config.tls_key))
             try:
-                yield MemoryDaemon(parts, doorkeeper, nursery)
+                yield MemoryDaemon(services, session_server, nursery)
             finally:  # a test that fails must end too, and the log writes on until it is stopped
                 nursery.cancel_scope.cancel()
                 log.stop()
@@ -217,12 +217,12 @@ class FaultyStore:
         finally:
             self._may_write.set()
 
-    def write(self, appends: Sequence[GameAppend], told: Sequence[Told]) -> None:
+    def write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
         self.batches.append([append.game_id for append in appends])
         assert self._may_write.wait(60), "the test has ended without letting go of the store"
         if self.fault is not None:
             raise self.fault
-        self._store.write(appends, told)
+        self._store.write(appends, delivered)
 
     def probe(self) -> None:
         if self.fault is not None:

@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 
 import trio
 
+from gmd.event_log.interface import EventLog
 from gmd.handlers.call import Authority
-from gmd.local import LocalDoor, Refused, Sender
-from gmd.log.interface import EventLog
+from gmd.in_process import InProcessClient, Refused, Sender
 from gmd.players.account import FIRST_PLAYER
-from gmd.players.proof import Proof
+from gmd.players.authenticated import Authenticated
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
 
 ALICE, BOB, CAROL = FIRST_PLAYER, FIRST_PLAYER + 1, FIRST_PLAYER + 2
@@ -39,7 +39,7 @@ _keys: WeakKeyDictionary[MemoryDaemon, dict[str, str]] = WeakKeyDictionary()
 async def enter(daemon: MemoryDaemon, name: str) -> Client:
     """A session of a player, who is registered by it; or gets another key, where an earlier daemon has done that."""
     keys = _keys.setdefault(daemon, {})
-    registry = daemon.gate.registry
+    registry = daemon.authenticator.registry
     account = registry.named(name)
     if name not in keys:
         made = registry.register(name, None, None) if account is None else registry.rekey(account.player, None)
@@ -76,15 +76,15 @@ class From:
     """Sends requests as a client at an address does."""
 
     def __init__(self, daemon: MemoryDaemon, peer: str, player: int | None = None, *, operator: bool = False) -> None:
-        self._daemon, self._door, self._peer, self._player = daemon, LocalDoor(daemon.parts), peer, player
+        self._daemon, self._door, self._peer, self._player = daemon, InProcessClient(daemon.services), peer, player
         self._authority = Authority.OPERATOR if operator else Authority.CLIENT
 
     async def ask(self, kind: str, **fields: Any) -> Json:
         """The reply, be it a refusal."""
-        account = None if self._player is None else self._daemon.gate.registry.get(self._player)
-        proof = None if account is None or account.key is None else Proof(account.player, account.key)
+        account = None if self._player is None else self._daemon.authenticator.registry.get(self._player)
+        authenticated = None if account is None or account.key is None else Authenticated(account.player, account.key)
         try:
-            sender = Sender(proof, self._peer, trio.current_time())
+            sender = Sender(authenticated, self._peer, trio.current_time())
             return await self._door.ask(self._authority, kind, fields, sender)
         except Refused as refused:
             return refused.reply

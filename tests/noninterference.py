@@ -17,9 +17,9 @@ from trio.testing import MockClock
 
 from gmd.players.account import is_registered
 from tests.helpers import Json
-from tests.questions import Seat
+from tests.paired_daemons import OBSERVERS, OPPONENTS, Daemon, Distinguished, PairedDaemons, paired_daemons
+from tests.request_catalogue import Seat
 from tests.twin_games import Action, OthersTurn, OwnTurn, Twins, draw_twins
-from tests.two_rooms import OBSERVERS, OPPONENTS, Room, Rooms, Told, two_rooms
 
 
 class Count(NamedTuple):
@@ -44,17 +44,17 @@ async def _play_pairs(seed: int, pairs: int) -> Count:
     assert isinstance(clock, MockClock)
     played = different = 0
     with quiet():
-        async with two_rooms(clock) as rooms:
+        async with paired_daemons(clock) as daemons:
             while played < pairs:
                 games = [draw_twins(rng) for _ in range(min(rng.choice([1, 1, 2, 3]), pairs - played))]
                 try:
-                    await play_twins(rooms, games, rng, thorough=rng.random() < 1 / 8)
-                except Told as told:
+                    await play_twins(daemons, games, rng, thorough=rng.random() < 1 / 8)
+                except Distinguished as told:
                     told.add_note(f"in a game of those of seed {seed} behind the first {played}")
                     raise
                 played += len(games)
                 different += sum(twins.differ for twins in games)
-    return Count(played, different, rooms.compared)
+    return Count(played, different, daemons.compared)
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def quiet() -> Iterator[None]:
     structlog.configure(**before)
 
 
-async def play_twins(rooms: Rooms, games: Sequence[Twins], rng: random.Random, *, thorough: bool) -> None:
+async def play_twins(daemons: PairedDaemons, games: Sequence[Twins], rng: random.Random, *, thorough: bool) -> None:
     """Play pairs of games at once, turn by turn in any order, the observer asking all it can.
 
     :param thorough: ask everything as a version 1 session too.
@@ -75,7 +75,7 @@ async def play_twins(rooms: Rooms, games: Sequence[Twins], rng: random.Random, *
     tables: list[_Table] = []
     me = rng.choice(OBSERVERS)
     for twins in games:
-        tables.append(_Table(rooms, rng, twins, me if rng.random() < 0.8 else rng.choice(OBSERVERS), tables))
+        tables.append(_Table(daemons, rng, twins, me if rng.random() < 0.8 else rng.choice(OBSERVERS), tables))
         await tables[-1].begin()
     while playing := [table for table in tables if table.turns]:
         await rng.choice(playing).take_next_turn()
@@ -88,8 +88,10 @@ async def play_twins(rooms: Rooms, games: Sequence[Twins], rng: random.Random, *
 class _Table:
     """A pair of games under way."""
 
-    def __init__(self, rooms: Rooms, rng: random.Random, twins: Twins, me: int, neighbours: Sequence[_Table]) -> None:
-        self.rooms = rooms
+    def __init__(
+        self, daemons: PairedDaemons, rng: random.Random, twins: Twins, me: int, neighbours: Sequence[_Table]
+    ) -> None:
+        self.daemons = daemons
         self.rng = rng
         self.twins = twins
         self.turns = list(twins.turns)
@@ -113,7 +115,7 @@ class _Table:
         if maker == self.me:
             made = json.loads((await self._ask(request))[0])
         else:
-            made = await self.rooms.act(**request)
+            made = await self.daemons.act(**request)
         color, other = ("white", "black") if self.twins.observer else ("black", "white")
         made_by = request if maker == self.me else None
         self.seat = Seat(self.rng, made["game_id"], self.me, self.them, color, made_by)
@@ -123,7 +125,7 @@ class _Table:
             if request[field] is None or (is_registered(player) and player != maker)
         ]
         await self._join(missing)
-        await self.rooms.act("state", self.them, game_id=self.seat.game_id)
+        await self.daemons.act("state", self.them, game_id=self.seat.game_id)
 
     def _request(self, maker: int) -> Json:
         players: list[int | None] = [self.me, self.them] if self.twins.observer else [self.them, self.me]
@@ -146,7 +148,7 @@ class _Table:
             if player == self.me:
                 await self._ask(self.seat.mine("join"))
             else:
-                await self.rooms.act("join", player, game_id=self.seat.game_id)
+                await self.daemons.act("join", player, game_id=self.seat.game_id)
         self.seat.begun = True
 
     # --- Playing ------------------------------------------------------------------------------------------------
@@ -184,33 +186,33 @@ class _Table:
         await self.look(3)
         wait = self._wait() if self.rng.random() < 0.5 else None
         if wait is not None:
-            await self.rooms.begin_wait(wait, self.me)
-        for room, action in zip(self.rooms.rooms, turn.actions, strict=True):
-            await self._others_sense(room, action)
+            await self.daemons.begin_wait(wait, self.me)
+        for daemon, action in zip(self.daemons.daemons, turn.actions, strict=True):
+            await self._others_sense(daemon, action)
             if wait is not None:
-                await self.rooms.expect_quiet(wait)
+                await self.daemons.expect_quiet(wait)
             await self.look(2)
             self._pass_time()
-        for room, action in zip(self.rooms.rooms, turn.actions, strict=True):
+        for daemon, action in zip(self.daemons.daemons, turn.actions, strict=True):
             move = None if action.move is None else action.move.uci()
-            await room.act("move", self.them, game_id=self.seat.game_id, move=move)
+            await daemon.act("move", self.them, game_id=self.seat.game_id, move=move)
         self.seat.ply += 1
         if wait is not None:
-            await self.rooms.end_wait(wait)
+            await self.daemons.end_wait(wait)
 
     async def resign(self) -> None:
         """End it. What the reply shows is the truth, and different."""
-        for room in self.rooms.rooms:
+        for daemon in self.daemons.daemons:
             ending = f"resignation_{self.seat.color}"
-            await room.act("end_game", self.me, game_id=self.seat.game_id, termination=ending)
-            await room.act("ping", self.me)  # now it is known that the reply has arrived: no wait tells of this end
+            await daemon.act("end_game", self.me, game_id=self.seat.game_id, termination=ending)
+            await daemon.act("ping", self.me)  # now it is known that the reply has arrived: no wait tells of this end
 
-    async def _others_sense(self, room: Room, action: Action) -> None:
+    async def _others_sense(self, daemon: Daemon, action: Action) -> None:
         """The opponent senses, and may be clumsy about it: how often it asks is its own affair."""
         for _ in range(self.rng.randrange(3)):
-            await room.attempt("move", self.them, game_id=self.seat.game_id, move="e2e4")
-            await room.attempt("sense", self.them, game_id=self.seat.game_id, square="z9")
-        await room.act("sense", self.them, game_id=self.seat.game_id, square=action.sense)
+            await daemon.attempt("move", self.them, game_id=self.seat.game_id, move="e2e4")
+            await daemon.attempt("sense", self.them, game_id=self.seat.game_id, square="z9")
+        await daemon.act("sense", self.them, game_id=self.seat.game_id, square=action.sense)
 
     def _wait(self) -> Json:
         """A ``wait`` for the observer's turn, or a spectator's for the ply, which nothing ends but this game."""
@@ -231,7 +233,7 @@ class _Table:
         return {"kind": "wait", "player": self.me, **which, "actions": self.rng.random() < 0.5}
 
     def _pass_time(self) -> None:
-        self.rooms.clock.jump(self.rng.choice([0.0, 0.25, 1.0]))
+        self.daemons.clock.jump(self.rng.choice([0.0, 0.25, 1.0]))
 
     # --- Asking -------------------------------------------------------------------------------------------------
 
@@ -242,7 +244,7 @@ class _Table:
         await self._ask(*[request for request, by_itself in zip(asked, alone, strict=True) if not by_itself])
         for request, by_itself in zip(asked, alone, strict=True):
             if by_itself:
-                await self.rooms.ask_alone(self.seat.alone(request))
+                await self.daemons.ask_alone(self.seat.alone(request))
 
     async def look_at_everything(self, *, alone: bool) -> None:
         """Ask everything there is to ask."""
@@ -250,7 +252,7 @@ class _Table:
         asked = list(self.seat.everything())
         await self._ask(*asked)
         for request in [*asked, *self.seat.greetings()] if alone else ():
-            await self.rooms.ask_alone(self.seat.alone(request))
+            await self.daemons.ask_alone(self.seat.alone(request))
 
     async def _ask(self, *requests: Json) -> list[bytes]:
-        return await self.rooms.ask(*requests, player=self.me)
+        return await self.daemons.ask(*requests, player=self.me)

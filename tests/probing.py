@@ -18,8 +18,8 @@ import trio
 from gm_protocol.codec import decode_request
 from gmd.handlers import dispatch
 from gmd.handlers.call import Call
-from gmd.turns import EndsShown
-from gmd.watchers import Bell
+from gmd.turns import UnacknowledgedResults
+from gmd.watchers import Subscription
 from tests.helpers import Json, MemoryDaemon
 
 
@@ -31,7 +31,7 @@ class Server:
     """
 
     def __init__(self, daemon: MemoryDaemon) -> None:
-        self._parts = daemon.parts
+        self._services = daemon.services
         self.tracing = False
         self.steps: list[str] = []
         self.cost = 0
@@ -40,13 +40,13 @@ class Server:
         """The reply to one request."""
         body = json.dumps({"kind": kind, "player": player, **fields}).encode()
         call = Call(
-            parts=self._parts,
+            services=self._services,
             player=None,
             strict=True,
             arrived=trio.current_time(),
             attending=_nobody_waits,
             peer="",
-            ends=EndsShown(self._parts.arbiter.turns, lambda: 0),
+            unacknowledged=UnacknowledgedResults(self._services.arbiter.turns, lambda: 0),
         )
         with self._measured():
             encoded, _, _ = await dispatch.answer(decode_request(body, strict=True), call)
@@ -89,5 +89,5 @@ class Server:
 _EXIT = Server._measured.__code__
 
 
-def _nobody_waits(bell: Bell) -> AbstractAsyncContextManager[None]:
+def _nobody_waits(subscription: Subscription) -> AbstractAsyncContextManager[None]:
     raise AssertionError("no request here is to wait")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gmd.log.batching import Pending
-from gmd.log.memory import MemoryLog
+from gmd.event_log.batching import Pending
+from gmd.event_log.memory import MemoryLog
 
 
 class SlowLog(MemoryLog):

@@ -19,7 +19,7 @@ from gm_protocol.framing import encode_frame
 from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.daemon import Daemon, open_daemon
-from gmd.log.memory import MemoryLog
+from gmd.event_log.memory import MemoryLog
 from tests.helpers import Client, Json, MemoryDaemon, connected, memory_daemon, running_daemon
 from tests.set_clock import SetClock, run
 
@@ -108,8 +108,8 @@ def test_the_log_makes_the_same_clocks_of_it() -> None:
             clock.skip(AWAY)
             assert (await client.receive())["error"] is None
             await loop_time.caught_up()
-        played = (await daemon.arbiter.table(1)).game
-        again = (await Arbiter(log, 300, 300).table(1)).game
+        played = (await daemon.arbiter.live_game(1)).game
+        again = (await Arbiter(log, 300, 300).live_game(1)).game
         assert played.clock is not None
         assert again.clock is not None
         for color in (True, False):
@@ -129,18 +129,18 @@ def test_time_to_come_and_time_to_answer_an_invitation_stand_still_too() -> None
         await client.ask("hello", protocol=2, player=anna["player"], key=anna["key"])
         challenge = await client.ask("challenge", opponent="ben")
         assert challenge["error"] is None, challenge
-        unheard = await (await daemon.connect()).new_game(clock=CLOCK)
-        game_ids = [challenge["game_id"], unheard["game_id"]]
+        awaits_contact = await (await daemon.connect()).new_game(clock=CLOCK)
+        game_ids = [challenge["game_id"], awaits_contact["game_id"]]
         await clock.sleep(1)
         clock.skip(1_000)
         await loop_time.caught_up()
         for game_id in game_ids:
-            assert not (await daemon.arbiter.table(game_id)).game.over
+            assert not (await daemon.arbiter.live_game(game_id)).game.over
         await clock.sleep(298, step=0.08)
         for game_id in game_ids:
-            assert not (await daemon.arbiter.table(game_id)).game.over
+            assert not (await daemon.arbiter.live_game(game_id)).game.over
         await clock.sleep(3)
-        ends = [(await daemon.arbiter.table(game_id)).game.now.termination for game_id in game_ids]
+        ends = [(await daemon.arbiter.live_game(game_id)).game.now.termination for game_id in game_ids]
         assert ends == ["expired", "timeout_white"]
 
     at_home(test)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gmd.event_log.interface import Pruned
 from gmd.games.notation import run_through
 from gmd.games.views import History
 from gmd.histories import EncodedHistory, Histories, encoded
-from gmd.log.interface import Pruned
 from tests.helpers import connected, memory_daemon, running_daemon
 
 MOVES = ["e2e4", "e7e5"]
@@ -43,7 +43,7 @@ def test_the_bytes_kept_are_bounded_and_what_was_asked_for_longest_ago_goes_firs
 async def test_the_history_of_a_game_that_is_on_is_not_kept() -> None:
     async with running_daemon() as daemon, connected(daemon) as client:
         game_id = (await client.new_game())["game_id"]
-        histories = daemon.local._parts.histories
+        histories = daemon.local._services.histories
         assert (await client.ask("history", game_id=game_id))["moves"] == []
         await client.play(game_id, "e4")
         assert (await client.ask("history", game_id=game_id))["moves"] == ["e2e4"]
@@ -60,6 +60,6 @@ async def test_a_history_goes_with_its_game() -> None:
         game_id = (await client.new_game())["game_id"]
         await client.ask("end_game", game_id=game_id, player=1, termination="resignation_white")
         await client.ask("history", game_id=game_id)
-        assert len(daemon.parts.histories) == 1
+        assert len(daemon.services.histories) == 1
         daemon.arbiter.forget(Pruned(game_id, [1, 2]))
-        assert len(daemon.parts.histories) == 0
+        assert len(daemon.services.histories) == 0

@@ -16,17 +16,17 @@ from gm_protocol.state import GameState, Phase
 from gmd.arbiter import Arbiter
 from gmd.games import views
 from gmd.games.facts import Facts, facts_of
-from gmd.games.game import Game, Outcome, Standing
+from gmd.games.game import Decision, Game, GameSummary
 from gmd.games.rbc import RbcGame, ReconSnapshot
 from gmd.handlers import join, show, wait
-from gmd.players.gate import Gate
-from gmd.shelf import Table
+from gmd.live_games import LiveGame
+from gmd.players.authenticator import Authenticator
 from gmd.spectators import Spectators
 from gmd.turns import Turns
 from tests.helpers_proof import in_processes, proof_size
 from tests.noninterference import play_pairs, play_twins, quiet
+from tests.paired_daemons import Distinguished, PairedDaemons, paired_daemons
 from tests.twin_games import PASSING_PAWNS, draw_twins
-from tests.two_rooms import Rooms, Told, two_rooms
 
 #: Pairs of games played on one pair of daemons, whose listings grow longer with every game.
 PAIRS_IN_ROOMS = 250
@@ -59,7 +59,7 @@ _blind_state, _actions, _refuse_turn, _standing, _update, _viewer_of = (
     views._blind_state,
     views.actions,
     RbcGame._refuse_turn,
-    RbcGame.standing,
+    RbcGame.summary,
     Turns.update,
     show.viewer_of,
 )
@@ -79,18 +79,18 @@ def facts(shown: ReconSnapshot) -> Facts:
     return facts_of(shown.position)
 
 
-def phase_first(game: RbcGame, command: Any, thought: float, phase: Phase) -> Outcome | None:
+def phase_first(game: RbcGame, command: Any, thought: float, phase: Phase) -> Decision | None:
     """The order of checks in which the phase comes before the turn."""
     wrong = not game.over and game.now.phase != phase
-    return Outcome(refusal=WrongPhase("it is another phase")) if wrong else _refuse_turn(game, command, thought, phase)
+    return Decision(refusal=WrongPhase("it is another phase")) if wrong else _refuse_turn(game, command, thought, phase)
 
 
-def interrupt_all(arbiter: Arbiter, table: Table) -> None:
+def interrupt_all(arbiter: Arbiter, live: LiveGame) -> None:
     """A sense is durable, and everybody who waits hears of it."""
     for crowds in (arbiter.watchers._by_game, arbiter.watchers._spectators):
-        if table.game.id in crowds:
-            for bell in crowds[table.game.id].bells:
-                bell.interrupt()
+        if live.game.id in crowds:
+            for subscription in crowds[live.game.id].subscriptions:
+                subscription.interrupt()
 
 
 def possible_first(game: RbcGame, viewer: views.Viewer) -> views.Actions:
@@ -100,10 +100,10 @@ def possible_first(game: RbcGame, viewer: views.Viewer) -> views.Actions:
     return views.Actions(sense, moves and sorted(moves, key=lambda move: move not in legal))
 
 
-def one_more_when_sensed(game: RbcGame) -> Standing:
+def one_more_when_sensed(game: RbcGame) -> GameSummary:
     """A listing in which a sense counts as half a turn."""
-    standing = _standing(game)
-    return structs.replace(standing, ply_index=standing.ply_index + (game.now.phase == "move"))
+    summary = _standing(game)
+    return structs.replace(summary, ply_index=summary.ply_index + (game.now.phase == "move"))
 
 
 def limited(value: int | UnsetType | None, default: int | None = None) -> bool:
@@ -124,7 +124,7 @@ def turns_in_which_something_moved(game: RbcGame, shown: ReconSnapshot, blind: G
     return f"{blind.fen.rpartition(' ')[0]} {number}"
 
 
-def one_more_where_a_seat_was_open(game: RbcGame) -> Standing:
+def one_more_where_a_seat_was_open(game: RbcGame) -> GameSummary:
     """The same, of games that began with an open seat."""
     return one_more_when_sensed(game) if game._kept_seats else _standing(game)
 
@@ -185,7 +185,7 @@ LEAKS: dict[str, Patch] = {
     "the listing of games that were open": (RbcGame, "standing", one_more_where_a_seat_was_open),
     "the order of games": (Turns, "update", check_first),
     "everything, to who waits and names no seat": (wait, "viewer_of", everything_without_a_seat),
-    "everything, to whoever is registered": (Gate, "admit", lambda *args: None),
+    "everything, to whoever is registered": (Authenticator, "admit", lambda *args: None),
 }
 
 
@@ -194,18 +194,18 @@ async def test_it_is_found_out_where_something_shows(
     leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(*LEAKS[leak])
-    async with two_rooms(mock_clock) as rooms:
-        assert await is_told(rooms, pairs=100)
+    async with paired_daemons(mock_clock) as daemons:
+        assert await is_told(daemons, pairs=100)
 
 
-async def is_told(rooms: Rooms, pairs: int) -> bool:
+async def is_told(daemons: PairedDaemons, pairs: int) -> bool:
     """Whether some pair of games can be told apart; every fourth time without limits, else two at once with some."""
     for seed in range(pairs):
         rng = random.Random(seed)
         limited = seed % 4 > 0
         games = [draw_twins(rng, [PASSING_PAWNS], limited=limited) for _ in range(1 + limited)]
         try:
-            await play_twins(rooms, games, rng, thorough=False)
-        except Told:
+            await play_twins(daemons, games, rng, thorough=False)
+        except Distinguished:
             return True
     return False

@@ -17,9 +17,9 @@ import pytest
 from gm_protocol.errors import ERRORS
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import REQUESTS
-from gmd.unix import SOCKET_NAME
-from tests.cast import OPERATOR, Cast, cast_of
+from gmd.unix_socket import SOCKET_NAME
 from tests.helpers import running_daemon
+from tests.named_clients import OPERATOR, NamedClients, named_clients
 
 DOCUMENT = (Path(__file__).parent.parent / "PROTOCOL").read_text("utf-8")
 
@@ -140,7 +140,7 @@ class Keys:
         return text
 
 
-async def send(cast: Cast, message: Message, keys: Keys) -> None:
+async def send(cast: NamedClients, message: Message, keys: Keys) -> None:
     """Send a message, on a new connection unless its client has one."""
     client = await cast.client(message.peer)
     if _BYTES.fullmatch(message.text):
@@ -150,7 +150,7 @@ async def send(cast: Cast, message: Message, keys: Keys) -> None:
         await client.send_bytes(encode_frame(keys.given(message.text).encode()))
 
 
-async def receive(cast: Cast, message: Message, keys: Keys, *, in_session: bool) -> None:
+async def receive(cast: NamedClients, message: Message, keys: Keys, *, in_session: bool) -> None:
     """Receive a reply and compare it; outside of sessions, the daemon then closes."""
     reply = json.loads(await cast.receive_body(message.peer))
     keys.learn(parse(message.text), reply)
@@ -164,7 +164,7 @@ async def test_the_examples_are_true(part: Part, tmp_path: Path) -> None:
     has_operator = any(message.peer == OPERATOR for message in part.messages)
     data = {"data": str(tmp_path)} if has_operator else {}
     socket = tmp_path / SOCKET_NAME if has_operator else None
-    async with running_daemon(**part.options, **data) as daemon, cast_of(daemon.port, socket) as cast:
+    async with running_daemon(**part.options, **data) as daemon, named_clients(daemon.port, socket) as cast:
         sessions, keys = set(), Keys()
         for message in part.messages:
             if message.arrow == "<-":

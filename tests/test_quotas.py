@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gmd.config import Config
+from gmd.event_log.memory import MemoryLog
 from gmd.handlers.call import Authority
+from gmd.in_process import InProcessClient
 from gmd.listening import will_be_local
-from gmd.local import LocalDoor
-from gmd.log.memory import MemoryLog
 from gmd.quotas import ELSEWHERE, ON_LOOPBACK, Holdings, quota_limits
 from tests.helpers import Client, FaultyStore, Json, durable_daemon, memory_daemon, running_daemon, store_in
 from tests.lobbying import ALICE, HERE, THERE, From, house, refused
@@ -130,7 +130,7 @@ async def test_a_game_that_could_not_be_written_is_held_by_nobody(tmp_path: Path
 async def test_neither_the_operator_nor_the_program_around_the_daemon_meets_a_limit_by_address() -> None:
     limits = dict.fromkeys(("max_games_per_hour", "max_unfinished_games", "max_registrations_per_day"), 1)
     async with memory_daemon(**limits) as daemon:
-        door = LocalDoor(daemon.parts)
+        door = InProcessClient(daemon.services)
         for authority in (Authority.CLIENT, Authority.OPERATOR):
             for number in range(3):
                 assert (await door.ask(authority, "new_game", CHESS))["error"] is None

@@ -9,9 +9,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from gmd.event_log.interface import GameQuery
+from gmd.event_log.memory import MemoryLog
 from gmd.games.events import AnyEvent
-from gmd.log.interface import GameQuery
-from gmd.log.memory import MemoryLog
 from tests.helpers import Client, FaultyStore, Json, durable_daemon, memory_daemon, store_in
 
 

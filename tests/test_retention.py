@@ -12,8 +12,8 @@ from trio.testing import MockClock
 
 from gmd.config import ConfigError
 from gmd.config_loading import load_config
-from gmd.log.interface import UNTOLD_SECONDS, Pruned
-from gmd.log.memory import MemoryLog
+from gmd.event_log.interface import UNTOLD_SECONDS, Pruned
+from gmd.event_log.memory import MemoryLog
 from gmd.retention import PERIOD_SECONDS, SECONDS_A_DAY, prune_finished
 from gmd.utc import read_time, write_time
 from tests.helpers import Client, MemoryDaemon, memory_daemon
@@ -226,7 +226,7 @@ async def test_a_log_that_cannot_be_pruned_is_tried_again(autojump_clock: MockCl
         async def prune(self, seconds: float) -> list[Pruned]:
             if self.failures:
                 self.failures -= 1
-                from gmd.log.interface import LogFailed
+                from gmd.event_log.interface import LogFailed
 
                 raise LogFailed("finished games cannot be pruned")
             return await super().prune(seconds)

@@ -21,22 +21,22 @@ from gm_protocol.messages import FIRST_REGISTERED, REQUESTS
 from gmd.games.views import Viewer
 from gmd.handlers import show, state, wait
 from gmd.players.account import is_registered
-from gmd.players.gate import Gate
+from gmd.players.authenticator import Authenticator
 from tests.helpers import Json
 from tests.helpers_proof import in_processes, proof_size
 from tests.noninterference import quiet
-from tests.two_rooms import (
+from tests.paired_daemons import (
     OBSERVER,
     OPPONENT,
     REGISTERED_OBSERVER,
     REGISTERED_OPPONENT,
     REGISTERED_STRANGER,
     STRANGER,
-    Rooms,
-    Told,
+    Distinguished,
+    PairedDaemons,
     key_of,
+    paired_daemons,
     proof_of,
-    two_rooms,
 )
 
 #: Lists of requests that one process writes and asks at a time.
@@ -139,34 +139,34 @@ def requests(draw: st.DrawFn, proofs: list[Json], seats: list[Any]) -> Json:
     return request
 
 
-async def begin(rooms: Rooms) -> None:
+async def begin(daemons: PairedDaemons) -> None:
     """The games in each room, each with Black to move. Black has sensed in one room."""
     for game_id, (white, black) in GAMES.items():
-        made = await rooms.act("new_game", white, player_white=white, player_black=black, variant="rbc", clock=None)
+        made = await daemons.act("new_game", white, player_white=white, player_black=black, variant="rbc", clock=None)
         assert made["game_id"] == game_id
         if is_registered(black) and black != white:
-            await rooms.act("join", black, game_id=game_id)
-        for room, blacks in zip(rooms.rooms, BLACKS, strict=True):
+            await daemons.act("join", black, game_id=game_id)
+        for daemon, blacks in zip(daemons.daemons, BLACKS, strict=True):
             moves = [move for pair in zip(WHITES, [*blacks, ""], strict=True) for move in pair]
             requests: list[Json] = []
             for ply, move in enumerate(moves[:-1]):
                 who = proof_of(black if ply % 2 else white)
                 acts: Json = {"game_id": game_id, **who, "seat": "black" if ply % 2 else "white", "brief": True}
                 requests += [{"kind": "sense", **acts, "square": None}, {"kind": "move", **acts, "move": move}]
-            await room.act_all(requests)
-        await rooms.rooms[0].act("sense", black, game_id=game_id, seat="black", square="e4")
+            await daemon.act_all(requests)
+        await daemons.daemons[0].act("sense", black, game_id=game_id, seat="black", square="e4")
 
 
 async def compare(asked: list[Json]) -> int:
     """Ask in both rooms, everything in one session, and some as sessions of their own; how many replies there were."""
     clock = trio.lowlevel.current_clock()
     assert isinstance(clock, MockClock)
-    async with two_rooms(clock) as rooms:
-        await begin(rooms)
-        await rooms.ask(*asked)
+    async with paired_daemons(clock) as daemons:
+        await begin(daemons)
+        await daemons.ask(*asked)
         for request in asked[:3]:
-            await rooms.ask_alone(request)
-        return rooms.compared
+            await daemons.ask_alone(request)
+        return daemons.compared
 
 
 def ask_at_random(asker: str, number: int, examples: int) -> int:
@@ -213,7 +213,7 @@ async def test_it_would_be_found_out(
 ) -> None:
     for module in (show, state, wait):
         monkeypatch.setattr(module, "viewer_of", lambda *args, **options: viewer)
-    with pytest.RaisesGroup(Told, flatten_subgroups=True):
+    with pytest.RaisesGroup(Distinguished, flatten_subgroups=True):
         await compare(PLAIN[half * len(PLAIN) // 2 :][: len(PLAIN) // 2])
 
 
@@ -221,7 +221,7 @@ async def test_it_would_be_found_out(
 async def test_a_door_that_lets_everybody_in_would_be_found_out(
     asker: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Gate, "admit", lambda *args: None)
+    monkeypatch.setattr(Authenticator, "admit", lambda *args: None)
     for proof in ASKERS[asker][0]:
-        with pytest.RaisesGroup(Told, flatten_subgroups=True):
+        with pytest.RaisesGroup(Distinguished, flatten_subgroups=True):
             await compare([{"kind": "state", "game_id": 3, **proof}])

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
 from gmd import turns as turns_module
+from gmd.event_log.memory import MemoryLog
 from gmd.games.chess import ChessGame
 from gmd.games.commands import Join
 from gmd.games.events import AnyEvent, Created, Ended, Moved
 from gmd.games.setup import resolve
-from gmd.log.memory import MemoryLog
-from gmd.shelf import Table
+from gmd.live_games import LiveGame
 from gmd.turns import Turns
 
 PLAYERS = (1, 2, 3)
@@ -30,24 +30,24 @@ class World:
     def __init__(self) -> None:
         self.log = MemoryLog()
         self.turns = Turns(self.log)
-        self.tables: list[Table] = []
+        self.live_games: list[LiveGame] = []
 
     def begin(self, white: int | None, black: int | None, *invited: Color) -> None:
         options = resolve(NewGame(player_white=0, player_black=0), {}, 0, strict=True)
         created = Created(white, black, options, "", invited=list(invited))
         game = ChessGame(created)
         game.id = self.log.next_game_id()
-        self.tables.append(Table(game, 0, 0.0))
-        self.log_events(self.tables[-1], created)
+        self.live_games.append(LiveGame(game, 0, 0.0))
+        self.log_events(self.live_games[-1], created)
 
-    def happen(self, table: Table, event: AnyEvent) -> None:
-        table.game.apply(event)
-        self.log_events(table, event)
+    def happen(self, live: LiveGame, event: AnyEvent) -> None:
+        live.game.apply(event)
+        self.log_events(live, event)
 
-    def log_events(self, table: Table, event: AnyEvent) -> None:
-        self.log.append(table.game.id, table.seq, [event], table.game.standing)
-        table.seq += 1
-        self.turns.update(table.game)
+    def log_events(self, live: LiveGame, event: AnyEvent) -> None:
+        self.log.append(live.game.id, live.seq, [event], live.game.summary)
+        live.seq += 1
+        self.turns.update(live.game)
 
 
 class Model:
@@ -110,35 +110,35 @@ def test_the_longest_due_game_is_what_the_model_says_whenever_a_player_begins_to
         for what, who, which in taken:
             if what == "new":
                 world.begin(*who)
-                model.update(world.tables[-1].game)
+                model.update(world.live_games[-1].game)
             elif what == "ask":
                 assert await world.turns.longest_due(who[0], without) == model.longest_due(who[0], without)
-            elif world.tables:
-                table = world.tables[which % len(world.tables)]
+            elif world.live_games:
+                live = world.live_games[which % len(world.live_games)]
                 if what == "join":
-                    join(table, who[0], world, model)
+                    join(live, who[0], world, model)
                 elif what != "show":
-                    go_on(table, world, model, ends=what == "end")
-                elif table.game.over:
-                    world.turns.knows(who[0], table)
-                    model.shown(who[0], table.game)
+                    go_on(live, world, model, ends=what == "end")
+                elif live.game.over:
+                    world.turns.knows(who[0], live)
+                    model.shown(who[0], live.game)
         for player in PLAYERS:
             assert await world.turns.longest_due(player, without) == model.longest_due(player, without)
 
     trio.run(main)
 
 
-def join(table: Table, player: int, world: World, model: Model) -> None:
-    for event in table.game.decide(Join(player), 0.0).events:
-        world.happen(table, event)
-        model.update(table.game)
+def join(live: LiveGame, player: int, world: World, model: Model) -> None:
+    for event in live.game.decide(Join(player), 0.0).events:
+        world.happen(live, event)
+        model.update(live.game)
 
 
-def go_on(table: Table, world: World, model: Model, *, ends: bool) -> None:
-    if not table.game.over:
+def go_on(live: LiveGame, world: World, model: Model, *, ends: bool) -> None:
+    if not live.game.over:
         resigned = Ended("resignation_white", seat="white", asked="resignation_white")
-        world.happen(table, resigned if ends else Moved(SHUFFLE[table.game.now.ply % 4]))
-        model.update(table.game)
+        world.happen(live, resigned if ends else Moved(SHUFFLE[live.game.now.ply % 4]))
+        model.update(live.game)
 
 
 async def test_a_player_whose_games_are_too_many_to_keep_is_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,22 +10,22 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.watchers import Bell, Watchers
+from gmd.watchers import Subscription, Watchers
 
 
-async def rang(bell: Bell) -> bool:
+async def notified(subscription: Subscription) -> bool:
     """Whether the bell has been rung since somebody last waited for it."""
-    heard = trio.Event()
+    contacted = trio.Event()
 
     async def wait() -> None:
-        await bell.wait()
-        heard.set()
+        await subscription.wait()
+        contacted.set()
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait)
         await trio.testing.wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
-    return heard.is_set()
+    return contacted.is_set()
 
 
 @given(
@@ -41,31 +41,33 @@ async def test_a_change_rings_who_watches_its_game_or_a_player_of_it(
     with ExitStack() as stack:
         of_games = [stack.enter_context(watchers.watching_games(games)) for games in games_of]
         of_players = [stack.enter_context(watchers.watching_player(player)) for player in player_of]
-        watchers.ring(game_id, changed)
-        assert [await rang(bell) for bell in of_games] == [game_id in games for games in games_of]
-        assert [await rang(bell) for bell in of_players] == [player in changed for player in player_of]
-        watchers.ring(99, (99, None))
-        assert not any([await rang(bell) for bell in of_games + of_players])
-    watchers.ring(game_id, changed)  # and nobody watches any more
-    assert not any([await rang(bell) for bell in of_games + of_players])
+        watchers.notify(game_id, changed)
+        assert [await notified(subscription) for subscription in of_games] == [game_id in games for games in games_of]
+        assert [await notified(subscription) for subscription in of_players] == [
+            player in changed for player in player_of
+        ]
+        watchers.notify(99, (99, None))
+        assert not any([await notified(subscription) for subscription in of_games + of_players])
+    watchers.notify(game_id, changed)  # and nobody watches any more
+    assert not any([await notified(subscription) for subscription in of_games + of_players])
 
 
 async def test_rings_before_it_is_waited_for_count_once() -> None:
-    bell = Bell()
-    bell.ring()
-    bell.ring()
-    assert await rang(bell)
-    assert not await rang(bell)
+    subscription = Subscription()
+    subscription.notify()
+    subscription.notify()
+    assert await notified(subscription)
+    assert not await notified(subscription)
 
 
 async def test_an_interruption_is_for_good() -> None:
-    bell = Bell()
-    assert not bell.interrupted
-    bell.interrupt()
+    subscription = Subscription()
+    assert not subscription.interrupted
+    subscription.interrupt()
     for _ in range(3):
-        assert await rang(bell)
-    bell.ring()
-    assert bell.interrupted
+        assert await notified(subscription)
+    subscription.notify()
+    assert subscription.interrupted
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

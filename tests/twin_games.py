@@ -162,14 +162,14 @@ def _others_turn(twins: Twins, rng: random.Random) -> OthersTurn | None:
     one, other = twins.boards
     wishes = rng.choice([_no_wish, _long_first, _captures_first])
     for move in _drawn(move_actions(one), rng, wishes(one)):
-        outcome = _outcome(one, move)
-        if _is_last(twins, one, outcome):
+        decision = _outcome(one, move)
+        if _is_last(twins, one, decision):
             continue
-        passing = outcome[0] is not None and one.is_en_passant(outcome[0])
-        for another in _drawn(move_actions(other), rng, _unlike(other, Capture(*outcome, passing))):
+        passing = decision[0] is not None and one.is_en_passant(decision[0])
+        for another in _drawn(move_actions(other), rng, _unlike(other, Capture(*decision, passing))):
             other_outcome = _outcome(other, another)
-            if outcome[1] == other_outcome[1] and not _is_last(twins, other, other_outcome):
-                one.push(outcome[0] or Move.null())
+            if decision[1] == other_outcome[1] and not _is_last(twins, other, other_outcome):
+                one.push(decision[0] or Move.null())
                 other.push(other_outcome[0] or Move.null())
                 senses = [rng.choice([*chess.SQUARES, None]) for _ in range(2)]
                 return OthersTurn((Action(senses[0], move), Action(senses[1], another)))
@@ -232,9 +232,9 @@ def _outcome(board: Board, move: Move | None) -> tuple[Move | None, Square | Non
     return taken, capture_square_of_move(board, taken)
 
 
-def _is_last(twins: Twins, board: Board, outcome: tuple[Move | None, Square | None]) -> bool:
+def _is_last(twins: Twins, board: Board, decision: tuple[Move | None, Square | None]) -> bool:
     """Whether the game is over with a move: a king is taken, or a limit reached."""
-    taken, capture_square = outcome
+    taken, capture_square = decision
     takes_king = capture_square is not None and board.piece_type_at(capture_square) == chess.KING
     return takes_king or twins.limits.end(board, taken)
 

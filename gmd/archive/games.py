@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gmd.event_log.store import GameAppend, Restored
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
-from gmd.log.store import GameAppend, Restored
 
 
 class BadGame(Exception):
@@ -25,4 +25,4 @@ def restored(
     game: Game, events: Sequence[AnyEvent], ended: float | None, token: tuple[bytes, bytes] | None = None
 ) -> Restored:
     """A game as a log takes it in; its id is yet to be given where it has none."""
-    return Restored(GameAppend(game.id, 0, events, game.standing(), None), ended, token)
+    return Restored(GameAppend(game.id, 0, events, game.summary(), None), ended, token)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from msgspec import structs
 
-from gmd.log.sql import SqlStore
-from gmd.log.store import Restored
+from gmd.event_log.sql import SqlStore
+from gmd.event_log.store import Restored
 
 from .games import BadGame
 

@@ -10,11 +10,11 @@ from msgspec import Meta, Struct
 
 from gm_protocol.choices import with_choices
 from gm_protocol.state import RESULTS, Result, Termination
+from gmd.event_log.reading import StoredGame
+from gmd.event_log.store import Restored
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
-from gmd.log.reading import StoredGame
-from gmd.log.store import Restored
 from gmd.utc import read_time, write_time
 
 from .games import BadGame, restored
@@ -54,7 +54,7 @@ def write_line(stored: StoredGame, names: Mapping[int, str]) -> bytes:
 
     :param names: of players, by their ids.
 
-    :raises gmd.log.reading.Unreadable: an event of its is damaged.
+    :raises gmd.event_log.reading.Unreadable: an event of its is damaged.
     """
     row, token = stored.row, stored.token
     line = GameLine(

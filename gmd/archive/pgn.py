@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gm_protocol.errors import GmError, quote
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
+from gmd.event_log.reading import StoredGame, Unreadable
 from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created
 from gmd.games.moves import NULL_MOVES
@@ -16,7 +17,6 @@ from gmd.games.pgn_file import MAX_GAME_CHARS
 from gmd.games.replay import DoesNotApply, replay
 from gmd.games.setup import CLASSICAL, resolve
 from gmd.games.views import full_pgn
-from gmd.log.reading import StoredGame, Unreadable
 from gmd.utc import write_time
 
 from .games import BadGame, Taken, restored
@@ -34,7 +34,7 @@ def write_pgn_game(stored: StoredGame, names: Mapping[int, str]) -> bytes:
 
     :param names: of players, by their ids.
 
-    :raises gmd.log.reading.Unreadable: an event of its is damaged, or does not apply.
+    :raises gmd.event_log.reading.Unreadable: an event of its is damaged, or does not apply.
     """
     try:
         game = replay(stored.game_id, stored.decoded())

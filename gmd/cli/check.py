@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gmd.log.directory import DataError
-from gmd.log.opening import open_reader
+from gmd.event_log.directory import DataError
+from gmd.event_log.opening import open_reader
 
 from .progress import counted, progress_bar
 from .settings import Unusable, data_directory, data_options
@@ -18,7 +18,7 @@ from .settings import Unusable, data_directory, data_options
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from gmd.log.reading import LogReader
+    from gmd.event_log.reading import LogReader
 
 
 @click.command()
@@ -110,7 +110,7 @@ class _Check:
     def _check_file(self, engine: Engine) -> None:
         from sqlalchemy.exc import DBAPIError
 
-        from gmd.log.sqlite import damages
+        from gmd.event_log.sqlite import damages
 
         with progress_bar("Checking SQLite's file", None):
             try:
@@ -142,7 +142,7 @@ class _Check:
     def _check_games(self, engine: Engine) -> None:
         from sqlalchemy.exc import DBAPIError
 
-        from gmd.log.reading import GameFilter, LogReader
+        from gmd.event_log.reading import GameFilter, LogReader
 
         reader = LogReader(engine)
         try:
@@ -159,7 +159,7 @@ class _Check:
             self._broken = True
 
     def _problems(self, reader: LogReader) -> Iterator[str | None]:
-        from gmd.log.checking import problem_of
+        from gmd.event_log.checking import problem_of
 
         for stored in reader.everything():
             problem = problem_of(stored)

@@ -15,14 +15,14 @@ import click
 
 from gm_protocol.messages import GameStatus, Variant
 from gm_protocol.state import Result
-from gmd.log.directory import DataError
-from gmd.log.opening import open_reader
+from gmd.event_log.directory import DataError
+from gmd.event_log.opening import open_reader
 
 from .progress import counted, progress_bar
 from .settings import Unusable, data_directory, data_options
 
 if TYPE_CHECKING:
-    from gmd.log.reading import GameFilter, LogReader, StoredGame
+    from gmd.event_log.reading import GameFilter, LogReader, StoredGame
 
 #: How a time is given: a day begins at midnight. All are UTC.
 TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S"]
@@ -63,7 +63,7 @@ def export(data: str | None, file: Path | None, written: str, output: Path | Non
     """
     try:
         with open_reader(data_directory(data, file)) as engine:
-            from gmd.log.reading import LogReader
+            from gmd.event_log.reading import LogReader
             from gmd.players.sql import load_players
 
             with engine.connect() as connection:
@@ -75,7 +75,7 @@ def export(data: str | None, file: Path | None, written: str, output: Path | Non
 
 
 def _filter(wanted: dict[str, Any], written: str) -> GameFilter:
-    from gmd.log.reading import GameFilter
+    from gmd.event_log.reading import GameFilter
 
     if written == "pgn" and not wanted["variants"] and not wanted["game_ids"]:
         wanted["variants"] = IN_PGN
@@ -92,7 +92,7 @@ def _export(reader: LogReader, wanted: GameFilter, write: Callable[[StoredGame],
     """Write the games that are wanted; the exit status."""
     from sqlalchemy.exc import DBAPIError
 
-    from gmd.log.reading import Unreadable
+    from gmd.event_log.reading import Unreadable
 
     damaged = 0
     on_terminal = output is None and sys.stdout.isatty()

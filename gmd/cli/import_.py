@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gmd.log.directory import DataError
-from gmd.log.opening import open_store
+from gmd.event_log.directory import DataError
+from gmd.event_log.opening import open_store
 
 from .progress import counted, progress_bar
 from .settings import Unusable, data_directory, data_options
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gmd.archive.files import Format, Found
     from gmd.archive.importing import Importer
     from gmd.archive.pgn import Seats
-    from gmd.log.sql import SqlStore
+    from gmd.event_log.sql import SqlStore
 
 
 @click.command("import")

@@ -139,8 +139,8 @@ def _paged(page: Page) -> dict[str, Any]:
 def _recomputed(directory: str, anchors: str | None) -> dict[str, Any]:
     import msgspec
 
-    from gmd.log.directory import DataError
-    from gmd.log.opening import open_reader
+    from gmd.event_log.directory import DataError
+    from gmd.event_log.opening import open_reader
     from gmd.ranked.anchors import BadAnchors, read_anchors
     from gmd.ranked.board import recompute
 

@@ -13,7 +13,7 @@ import msgspec
 
 from gm_protocol.errors import BadFrame
 from gm_protocol.framing import FrameDecoder, encode_frame
-from gmd.unix import SOCKET_NAME, short_path
+from gmd.unix_socket import SOCKET_NAME, short_path
 
 from .settings import Unusable, config_option
 

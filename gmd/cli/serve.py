@@ -19,9 +19,9 @@ from gmd.config import SERVED, Config, ConfigError
 from gmd.config_loading import unknown_variables
 from gmd.daemon import Daemon, HttpAddressError, open_daemon
 from gmd.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
+from gmd.event_log.directory import DataError
+from gmd.event_log.opening import IN_MEMORY
 from gmd.listening import CannotListen
-from gmd.log.directory import DataError
-from gmd.log.opening import IN_MEMORY
 from gmd.logger import get_logger
 from gmd.process import prepare_process
 from gmd.tls import Certificate

@@ -11,7 +11,7 @@ import click
 
 from gmd.config import Config, ConfigError
 from gmd.config_loading import load_config
-from gmd.log.opening import IN_MEMORY
+from gmd.event_log.opening import IN_MEMORY
 
 config_option = click.option(
     "--config", "file", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]"

@@ -15,10 +15,10 @@ from msgspec import Struct, structs
 from gm_protocol.errors import BadPgn, GmError, NotAvailable
 from gm_protocol.state import CALLED_OFF, FIFTY_MOVES, THREEFOLD, Termination
 
-from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
-from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
+from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
+from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from .facts import Facts, Played, facts_of
-from .game import GAME_BYTES, Game, Outcome, Snapshot, seat_name
+from .game import GAME_BYTES, Decision, Game, Snapshot, seat_name
 from .material import insufficient_material
 from .moves import decode_move
 from .position import Position
@@ -90,65 +90,65 @@ class ChessGame(Game):
 
     # --- Deciding -----------------------------------------------------------------------------------------------
 
-    def decide(self, command: Command, thought: float) -> Outcome:
+    def decide(self, command: Command, elapsed: float) -> Decision:
         if isinstance(command, Play):  # nearly all are, and a pattern costs a set and a list
-            return self._decide_play(command, thought)
+            return self._decide_play(command, elapsed)
         match command:
             case End():
-                return self._decide_end(command, thought)
+                return self._decide_end(command, elapsed)
             case Join():
                 return self.join(command)
-            case Hear():
-                return self.hear(command.seat)
+            case FirstContact():
+                return self.note_contact(command.seat)
             case Flag():
-                return Outcome(self.flag(thought))
+                return Decision(self.flag(elapsed))
             case Absent():
                 return self.absent()
             case CallOff():
                 return self.call_off(command)
             case RunOut():
-                return self.run_out(command, thought)
+                return self.run_out(command, elapsed)
             case Sense():
                 message = f"kind: nothing is sensed in {self.options.variant}, where everything is shown; only in rbc"
-                return self.refuse(command, thought) or Outcome(refusal=NotAvailable(message))
+                return self.refuse(command, elapsed) or Decision(refusal=NotAvailable(message))
 
-    def _decide_play(self, command: Play, thought: float) -> Outcome:
+    def _decide_play(self, command: Play, elapsed: float) -> Decision:
         accepted = self._latest[command.seat]
         if accepted is not None and accepted.ply == command.ply and _is_retried_move(accepted, command):
-            return Outcome(self.flag(thought), shown=accepted.after)
-        if (refused := self.refuse(command, thought)) is not None:
+            return Decision(self.flag(elapsed), shown=accepted.after)
+        if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if command.seat != self.turn:
-            return Outcome(refusal=self.not_your_turn(command.seat))
+            return Decision(refusal=self.not_your_turn(command.seat))
         try:
             played = facts_of(self.now.position).play(command.text)
         except GmError as error:
             if self.options.illegal_move == "refuse":
-                return Outcome(refusal=error)
+                return Decision(refusal=error)
             forfeit: Termination = "forfeit_white" if command.seat else "forfeit_black"
-            return Outcome([Ended(forfeit, thought, seat_name(command.seat), _kept(command.text), command.offer_draw)])
-        return Outcome([Moved(played.uci, thought, command.offer_draw)])
+            return Decision([Ended(forfeit, elapsed, seat_name(command.seat), _kept(command.text), command.offer_draw)])
+        return Decision([Moved(played.uci, elapsed, command.offer_draw)])
 
-    def _decide_end(self, command: End, thought: float) -> Outcome:
+    def _decide_end(self, command: End, elapsed: float) -> Decision:
         accepted = self._latest[command.seat]
         if accepted is not None and accepted.ply == command.ply and _is_retried_ending(accepted, command):
-            return Outcome(self.flag(thought), shown=accepted.after)
-        if (refused := self.refuse(command, thought)) is not None:
+            return Decision(self.flag(elapsed), shown=accepted.after)
+        if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if command.termination.startswith("taken_draw"):
             if command.seat != self.turn:
-                return Outcome(refusal=self.not_your_turn(command.seat))
+                return Decision(refusal=self.not_your_turn(command.seat))
             if not self.draws(self.now):
                 message = (
                     f"termination: {command.termination!r}: no draw can be taken now: the position has occurred "
                     f"{self.now.occurrences} times, {self.now.halfmoves} half-moves without capture or pawn move"
                 )
-                return Outcome(refusal=NotAvailable(message))
+                return Decision(refusal=NotAvailable(message))
         elif command.termination == "draw_agreed" and not (self.now.draw_offered and command.seat == self.turn):
             message = f"termination: 'draw_agreed': no offer of {seat_name(not command.seat)}'s stands"
-            return Outcome(refusal=NotAvailable(message))
-        ended = Ended(command.termination, thought, seat_name(command.seat), command.termination)
-        return Outcome([ended])
+            return Decision(refusal=NotAvailable(message))
+        ended = Ended(command.termination, elapsed, seat_name(command.seat), command.termination)
+        return Decision([ended])
 
     # --- Applying -----------------------------------------------------------------------------------------------
 
@@ -161,8 +161,8 @@ class ChessGame(Game):
                 self._apply_ended(event)
             case Joined():
                 self.seat(event)
-            case Heard():
-                self.heard[event.seat == "white"] = True
+            case FirstContactMade():
+                self.contacted[event.seat == "white"] = True
             case Loaded():
                 for move in event.moves:
                     self._push(self.facts.play(move), draw_offered=False)

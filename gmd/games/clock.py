@@ -96,9 +96,9 @@ class Clock:
         """Of the seconds that have passed, those to charge where the player is said to have thought for so many."""
         return max(0.0, passed - self.lag, min(passed, thought))
 
-    def fallen(self, color: Color, thought: float) -> bool:
+    def fallen(self, color: Color, elapsed: float) -> bool:
         """Whether the side's flag has fallen after ``thought`` seconds of thinking."""
-        return thought > self._left[color] - TICK
+        return elapsed > self._left[color] - TICK
 
     def charge(self, color: Color, seconds: float) -> None:
         """Take time a side has used from it; never below nothing."""
@@ -111,9 +111,9 @@ class Clock:
         else:
             self._left[color] = self._per_move + self._margin
 
-    def show(self, turn: Color, thought: float) -> ClockState:
+    def show(self, turn: Color, elapsed: float) -> ClockState:
         """What both clocks read, ``thought`` seconds into the turn, to the millisecond."""
         left = list(self._left)
-        left[turn] -= thought
+        left[turn] -= elapsed
         white, black = (round(max(0.0, left[color] - self._margin), 3) for color in (WHITE, BLACK))
         return ClockState(white=white, black=black)

@@ -52,7 +52,7 @@ class Join(Struct, frozen=True, gc=False):
     seat: Color | None = None
 
 
-class Hear(Struct, frozen=True, gc=False):
+class FirstContact(Struct, frozen=True, gc=False):
     """A seat has sent a request, of whatever kind, that names the game."""
 
     seat: chess.Color
@@ -79,4 +79,4 @@ class RunOut(Struct, frozen=True, gc=False):
     ply: None = None
 
 
-Command = Sense | Play | End | Join | Hear | Flag | Absent | CallOff | RunOut
+Command = Sense | Play | End | Join | FirstContact | Flag | Absent | CallOff | RunOut

@@ -62,7 +62,7 @@ class Joined(Event, tag="joined"):
     player: int
 
 
-class Heard(Event, tag="heard"):
+class FirstContactMade(Event, tag="heard"):
     """A seat of a game with a clock was heard from for the first time."""
 
     seat: Color
@@ -114,7 +114,7 @@ def timeout(loser: chess.Color, seconds: float, *, given_up: bool = False) -> En
     return Ended(termination, seconds, color, termination) if given_up else Ended(termination, seconds)
 
 
-AnyEvent = Created | Loaded | Joined | Heard | Sensed | Moved | Ended
+AnyEvent = Created | Loaded | Joined | FirstContactMade | Sensed | Moved | Ended
 
 
 def is_secret(event: AnyEvent) -> bool:

@@ -100,9 +100,9 @@ def access_json(sources: bytes, lists: SquareLists = OPEN_LISTS) -> str:
 
 def access_json_of(lists: Iterable[str]) -> str:
     """The wire's ``access_map`` as JSON, out of each square's list, a1's first."""
-    parts = _ACCESS_MAP.copy()
-    parts[1::2] = lists
-    return "".join(parts)
+    services = _ACCESS_MAP.copy()
+    services[1::2] = lists
+    return "".join(services)
 
 
 def castling(rooks: Bitboard, white_king: Bitboard, black_king: Bitboard, shredder: bool) -> tuple[str, int]:

@@ -21,7 +21,7 @@ from gm_protocol.state import CALLED_OFF, Color, Termination
 
 from .clock import Clock
 from .commands import CallOff, Command, End, Join, Play, RunOut, Sense, is_resignation
-from .events import AnyEvent, Created, Ended, Heard, Joined, timeout
+from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, timeout
 from .position import Position
 
 
@@ -41,7 +41,7 @@ class Snapshot(Struct, frozen=True, gc=False):
     termination: Termination
 
 
-class Outcome(Struct, frozen=True, gc=False):
+class Decision(Struct, frozen=True, gc=False):
     """What a command comes to: events to append (maybe none), and a state to show or a refusal.
 
     A move made after the flag fell has both events and a refusal.
@@ -67,7 +67,7 @@ class Seating(NamedTuple):
         return self.white_taken and self.black_taken
 
 
-class Standing(Struct, frozen=True, array_like=True, gc=False):
+class GameSummary(Struct, frozen=True, array_like=True, gc=False):
     """How a game stands: all of a listing's row that changes, and what its clock is to be wound to."""
 
     turn: Color
@@ -116,7 +116,7 @@ class Game(ABC):
         self.clock = None if self.options.clock is None else Clock(self.options.clock)
         #: Whether time matters to it at all.
         self.timed = self.clock is not None or created.lapses is not None
-        self.heard = [False, False]
+        self.contacted = [False, False]
         #: The game as it stands, the side to move, and whether it has ended.
         self.now: Snapshot
         self.turn: chess.Color
@@ -134,7 +134,7 @@ class Game(ABC):
         """The full-move number at a ply index."""
         return self.start_fullmove + (ply + (not self.start_turn)) // 2
 
-    def thought(self, command: Command, passed: float) -> float:
+    def elapsed(self, command: Command, passed: float) -> float:
         """How long the side to move has thought, out of how long its clock has been running; only asked with a clock.
 
         What its client says counts as far as ``lag`` goes. Others' commands let it have all of that: its own may come.
@@ -152,7 +152,7 @@ class Game(ABC):
         """How much memory the game takes, more or less; what games share is nobody's."""
 
     @abstractmethod
-    def decide(self, command: Command, thought: float) -> Outcome:
+    def decide(self, command: Command, elapsed: float) -> Decision:
         """What a command comes to, in the order of checks that ``PROTOCOL`` gives."""
 
     @abstractmethod
@@ -173,17 +173,17 @@ class Game(ABC):
     @property
     def ticking(self) -> bool:
         """Whether the side to move's clock runs: the game is on, and both seats have been heard from."""
-        return self.clock is not None and all(self.heard) and not self.over
+        return self.clock is not None and all(self.contacted) and not self.over
 
     @property
     def awaited(self) -> bool:
         """Whether the game has a clock that waits for a seat to be heard from; first of all, each must be taken."""
-        return self.unheard and self.begun
+        return self.awaits_contact and self.begun
 
     @property
-    def unheard(self) -> bool:
+    def awaits_contact(self) -> bool:
         """Whether it matters who is heard from: the game has a clock, and some seat has not been."""
-        return self.clock is not None and not all(self.heard) and not self.over
+        return self.clock is not None and not all(self.contacted) and not self.over
 
     @property
     def seating(self) -> Seating:
@@ -191,11 +191,11 @@ class Game(ABC):
         (black, white), (has_black, has_white) = self.named, self.players
         return Seating(white, black, has_white is not None, has_black is not None)
 
-    def standing(self) -> Standing:
+    def summary(self) -> GameSummary:
         """How the game stands."""
         left = self.clock.patience(self.turn) if self.clock is not None and self.ticking else None
         seating = self.seating if self._kept_seats else None
-        return Standing(seat_name(self.turn), self.now.ply, self.now.termination, left, seating)
+        return GameSummary(seat_name(self.turn), self.now.ply, self.now.termination, left, seating)
 
     def seats(self, player: int | None) -> list[chess.Color]:
         """The seats a player has: none, one, or both, White first."""
@@ -236,35 +236,35 @@ class Game(ABC):
             return player in self.players
         return any(named == player != seated for named, seated in zip(self.named, self.players, strict=True))
 
-    def join(self, command: Join) -> Outcome:
+    def join(self, command: Join) -> Decision:
         """Decide :class:`Join`. Who has the seat already is shown the game."""
         if self.seats(command.player) if command.seat is None else self._holds(command.player, command.seat):
-            return Outcome()
+            return Decision()
         if self.over:
-            return Outcome(refusal=self._is_over(self.now.termination))
+            return Decision(refusal=self._is_over(self.now.termination))
         free = [color for color in _COLORS if self._may_take(command.player, color)]
         if command.seat is not None:
             free = [color for color in free if color == command.seat]
         if not free:
-            return Outcome(refusal=self._no_seat(command))
+            return Decision(refusal=self._no_seat(command))
         kept = [color for color in free if self.named[color == "white"] is not None]
-        return Outcome([Joined((kept or free)[0], command.player)])
+        return Decision([Joined((kept or free)[0], command.player)])
 
-    def call_off(self, command: CallOff) -> Outcome:
+    def call_off(self, command: CallOff) -> Decision:
         """Decide :class:`CallOff`. Whom a seat is kept for declines, who has one withdraws."""
         player = command.player
         if player is None:
-            return Outcome([] if self.begun or self.over else [Ended("expired")])
+            return Decision([] if self.begun or self.over else [Ended("expired")])
         if player not in self.named:
             stranger = NotAPlayer(f"player: {player} has no seat in game {self.id}, and is not invited to it")
-            return Outcome(refusal=stranger)
+            return Decision(refusal=stranger)
         if self.over:
-            return Outcome(refusal=None if self.now.termination in CALLED_OFF else self._is_over(self.now.termination))
+            return Decision(refusal=None if self.now.termination in CALLED_OFF else self._is_over(self.now.termination))
         if self.begun:
-            return Outcome(refusal=NotAvailable(f"game {self.id} has begun: it can be resigned, and not called off"))
+            return Decision(refusal=NotAvailable(f"game {self.id} has begun: it can be resigned, and not called off"))
         how: Termination = "withdrawn" if player in self.players else "declined"
         seats = self.players if player in self.players else self.named
-        return Outcome([Ended(how, seat=seat_name(seats[WHITE] == player))])
+        return Decision([Ended(how, seat=seat_name(seats[WHITE] == player))])
 
     def _holds(self, player: int, color: Color) -> bool:
         return self.players[color == "white"] == player
@@ -296,28 +296,28 @@ class Game(ABC):
         verb = "is" if len(missing) == 1 else "are"
         return NotAvailable(f"game {self.id} has not begun: {whose} {verb} not taken; wait for it")
 
-    def hear(self, seat: chess.Color) -> Outcome:
+    def note_contact(self, seat: chess.Color) -> Decision:
         """Decide :class:`Hear`. Only a game with a clock cares; who holds both seats is heard in both."""
-        if self.clock is None or self.over or self.heard[seat]:
-            return Outcome()
+        if self.clock is None or self.over or self.contacted[seat]:
+            return Decision()
         player = self.players[seat]
-        seats = [other for other in self.seats(player) or [seat] if not self.heard[other]]
-        return Outcome([Heard(seat_name(other)) for other in seats])
+        seats = [other for other in self.seats(player) or [seat] if not self.contacted[other]]
+        return Decision([FirstContactMade(seat_name(other)) for other in seats])
 
-    def absent(self) -> Outcome:
+    def absent(self) -> Decision:
         """Decide :class:`Absent`: a seat not heard from loses; where neither was, the side to move does."""
         if not self.awaited:
-            return Outcome()
-        loser = self.turn if not self.heard[self.turn] else not self.turn
-        return Outcome([timeout(loser, 0.0)])
+            return Decision()
+        loser = self.turn if not self.contacted[self.turn] else not self.turn
+        return Decision([timeout(loser, 0.0)])
 
-    def run_out(self, command: RunOut, thought: float) -> Outcome:
+    def run_out(self, command: RunOut, elapsed: float) -> Decision:
         """Decide :class:`RunOut`."""
-        if (refused := self.refuse(command, thought)) is not None:
+        if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if self.clock is None:
-            return Outcome(refusal=NotAvailable(f"game {self.id} has no clock: nobody's time runs out"))
-        return Outcome([timeout(command.seat, thought, given_up=True)])
+            return Decision(refusal=NotAvailable(f"game {self.id} has no clock: nobody's time runs out"))
+        return Decision([timeout(command.seat, elapsed, given_up=True)])
 
     def charge_ended(self, event: Ended) -> None:
         """Charge what an end does: the side to move's last thought; and all that is left to who gave that up."""
@@ -326,17 +326,17 @@ class Game(ABC):
             if event.seat is not None and event.termination.startswith("timeout"):
                 self.clock.charge(event.seat == "white", inf)
 
-    def refuse(self, command: Sense | Play | End | RunOut, thought: float) -> Outcome | None:
+    def refuse(self, command: Sense | Play | End | RunOut, elapsed: float) -> Decision | None:
         """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""
         if self.over:
-            return Outcome(refusal=self._is_over(self.now.termination))
-        if self.clock is not None and (flagged := self.flag(thought)):
-            return Outcome(flagged, refusal=self._is_over(flagged[0].termination))
+            return Decision(refusal=self._is_over(self.now.termination))
+        if self.clock is not None and (flagged := self.flag(elapsed)):
+            return Decision(flagged, refusal=self._is_over(flagged[0].termination))
         if not self.begun and not is_resignation(command):
-            return Outcome(refusal=self.not_begun())
+            return Decision(refusal=self.not_begun())
         if command.ply is not None and command.ply != self.now.ply:
             message = f"ply: {command.ply} is not where game {self.id} is: its ply_index is {self.now.ply}"
-            return Outcome(refusal=Stale(message, expected=self.now.ply))
+            return Decision(refusal=Stale(message, expected=self.now.ply))
         return None
 
     def _is_over(self, termination: Termination) -> GameIsOver:
@@ -346,8 +346,8 @@ class Game(ABC):
         """The refusal of what only the side to move may do."""
         return NotYourTurn(f"player: you hold {seat_name(seat)}'s seat, and it is {seat_name(self.turn)}'s turn")
 
-    def flag(self, thought: float) -> list[Ended]:
+    def flag(self, elapsed: float) -> list[Ended]:
         """The event of the flag of the side to move having fallen, if it has."""
-        if self.clock is not None and self.ticking and self.clock.fallen(self.turn, thought):
+        if self.clock is not None and self.ticking and self.clock.fallen(self.turn, elapsed):
             return [timeout(self.turn, self.clock.left(self.turn))]
         return []

@@ -31,7 +31,7 @@ class _Splitter:
         self._begin()
 
     def _begin(self) -> None:
-        self._parts: list[str] = []
+        self._services: list[str] = []
         self._size = 0
         self._depth = 0
         self._in_comment = False
@@ -59,7 +59,7 @@ class _Splitter:
     def end(self) -> Iterator[str]:
         """The game that has gathered, if there is one."""
         if self._tagged or self._moved or self._ended:
-            yield "".join(self._parts)
+            yield "".join(self._services)
         self._begin()
 
     def _is_past_tags(self) -> bool:
@@ -90,5 +90,5 @@ class _Splitter:
 
     def _keep(self, text: str) -> None:
         if self._size <= MAX_GAME_CHARS:
-            self._parts.append(text)
+            self._services.append(text)
             self._size += len(text)

@@ -19,10 +19,10 @@ from msgspec import UNSET, Struct, structs
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
 from gm_protocol.state import CALLED_OFF, Phase, Termination
 
-from .commands import Absent, CallOff, Command, End, Flag, Hear, Join, Play, RunOut, Sense
-from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
+from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
+from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from .facts import Facts, hidden_facts
-from .game import GAME_BYTES, Game, Outcome, Snapshot, seat_name
+from .game import GAME_BYTES, Decision, Game, Snapshot, seat_name
 from .own_pieces import SeatViews
 from .position import Position, pack_unchecked, settled
 from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
@@ -133,46 +133,46 @@ class RbcGame(Game):
 
     # --- Deciding -----------------------------------------------------------------------------------------------
 
-    def decide(self, command: Command, thought: float) -> Outcome:
+    def decide(self, command: Command, elapsed: float) -> Decision:
         match command:
             case Sense():
-                return self._decide_sense(command, thought)
+                return self._decide_sense(command, elapsed)
             case Play():
-                return self._decide_play(command, thought)
+                return self._decide_play(command, elapsed)
             case End():
-                return self._decide_end(command, thought)
+                return self._decide_end(command, elapsed)
             case Join():
                 return self.join(command)
-            case Hear():
-                return self.hear(command.seat)
+            case FirstContact():
+                return self.note_contact(command.seat)
             case Flag():
-                return Outcome(self.flag(thought))
+                return Decision(self.flag(elapsed))
             case Absent():
                 return self.absent()
             case CallOff():
                 return self.call_off(command)
             case RunOut():
-                return self.run_out(command, thought)
+                return self.run_out(command, elapsed)
 
-    def _decide_sense(self, command: Sense, thought: float) -> Outcome:
+    def _decide_sense(self, command: Sense, elapsed: float) -> Decision:
         square = _square_number(command.square)
         accepted = self._sensed[command.seat]
         if accepted is not None and accepted.ply == command.ply and accepted.action == square:
-            return Outcome(self.flag(thought), shown=accepted.after)
-        if (refused := self._refuse_turn(command, thought, "sense")) is not None:
+            return Decision(self.flag(elapsed), shown=accepted.after)
+        if (refused := self._refuse_turn(command, elapsed, "sense")) is not None:
             return refused
         if square == _NO_SQUARE:
             message = f"square: {quote(command.square)} is no square: give a name (e4), a number (0 to 63) or null"
-            return Outcome(refusal=BadSquare(message))
-        return Outcome([Sensed(square, thought)])
+            return Decision(refusal=BadSquare(message))
+        return Decision([Sensed(square, elapsed)])
 
-    def _decide_play(self, command: Play, thought: float) -> Outcome:
+    def _decide_play(self, command: Play, elapsed: float) -> Decision:
         if not command.offer_draw and self._is_retried(command, command.text, command.text + "q"):
-            return self._shown_again(command, thought)
-        if (refused := self._refuse_turn(command, thought, "move")) is not None:
+            return self._shown_again(command, elapsed)
+        if (refused := self._refuse_turn(command, elapsed, "move")) is not None:
             return refused
         if command.offer_draw:
-            return Outcome(refusal=NotAvailable("offer_draw: rbc has no draw offers: they would be signals"))
+            return Decision(refusal=NotAvailable("offer_draw: rbc has no draw offers: they would be signals"))
         try:
             if (move := _read_move(command.text)) is not None:
                 self.recon.board.revise(move)
@@ -180,18 +180,18 @@ class RbcGame(Game):
             message = (
                 f"move: {quote(command.text)} is not among {seat_name(command.seat)}'s move_actions (UCI, or null)"
             )
-            return Outcome(refusal=IllegalMove(message))
-        return Outcome([Moved(command.text, thought)])
+            return Decision(refusal=IllegalMove(message))
+        return Decision([Moved(command.text, elapsed)])
 
-    def _decide_end(self, command: End, thought: float) -> Outcome:
+    def _decide_end(self, command: End, elapsed: float) -> Decision:
         if self._is_retried(command, command.termination):
-            return self._shown_again(command, thought)
-        if (refused := self.refuse(command, thought)) is not None:
+            return self._shown_again(command, elapsed)
+        if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if command.termination not in ("resignation_white", "resignation_black"):
             message = f"termination: {command.termination!r}: rbc has no draws to take or to agree on"
-            return Outcome(refusal=NotAvailable(message))
-        return Outcome([Ended(command.termination, thought, seat_name(command.seat), command.termination)])
+            return Decision(refusal=NotAvailable(message))
+        return Decision([Ended(command.termination, elapsed, seat_name(command.seat), command.termination)])
 
     def _is_retried(self, command: Play | End, *actions: str) -> bool:
         """Whether a command is its seat's latest move or ending again."""
@@ -200,22 +200,22 @@ class RbcGame(Game):
             return False
         return accepted.action in actions
 
-    def _shown_again(self, command: Play | End, thought: float) -> Outcome:
+    def _shown_again(self, command: Play | End, elapsed: float) -> Decision:
         accepted = self._done[command.seat]
         assert accepted is not None
-        return Outcome(self.flag(thought), shown=accepted.after)
+        return Decision(self.flag(elapsed), shown=accepted.after)
 
-    def _refuse_turn(self, command: Sense | Play, thought: float, phase: Phase) -> Outcome | None:
+    def _refuse_turn(self, command: Sense | Play, elapsed: float, phase: Phase) -> Decision | None:
         """The refusals that sense and move share, after retries."""
-        if (refused := self.refuse(command, thought)) is not None:
+        if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if command.seat != self.turn:
-            return Outcome(refusal=self.not_your_turn(command.seat))
+            return Decision(refusal=self.not_your_turn(command.seat))
         if phase != self.now.phase:
             message = f"kind: it is too early to move in game {self.id}: sense first (square null senses nothing)"
             if phase == "sense":
                 message = f"kind: you have sensed in this turn of game {self.id}: now move (null passes)"
-            return Outcome(refusal=WrongPhase(message))
+            return Decision(refusal=WrongPhase(message))
         return None
 
     # --- Applying -----------------------------------------------------------------------------------------------
@@ -230,8 +230,8 @@ class RbcGame(Game):
                 self._apply_ended(event)
             case Joined():
                 self.seat(event)
-            case Heard():
-                self.heard[event.seat == "white"] = True
+            case FirstContactMade():
+                self.contacted[event.seat == "white"] = True
             case Created() | Loaded():
                 raise ValueError(f"game {self.id}: no {event} can happen to it")
 

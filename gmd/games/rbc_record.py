@@ -33,13 +33,13 @@ def record_steps(history: History, white_name: str, black_name: str) -> Generato
         kept["senses"][color].append(_encode(square))
         kept["sense_results"][color].append(_encode(shown(seen)))
     names = f'"white_name":{json.dumps(white_name)},"black_name":{json.dumps(black_name)}'
-    parts = [f'{{"type":"GameHistory",{names}'.encode()]
+    services = [f'{{"type":"GameHistory",{names}'.encode()]
     for name, sides in kept.items():
-        parts.append(b'"%b":{"true":[%b]' % (name.encode(), b",".join(sides[WHITE])))
+        services.append(b'"%b":{"true":[%b]' % (name.encode(), b",".join(sides[WHITE])))
         yield
-        parts.append(b'"false":[%b]}' % b",".join(sides[BLACK]))
+        services.append(b'"false":[%b]}' % b",".join(sides[BLACK]))
         yield
-    return b",".join([*parts, _encode(history.end())[1:]])
+    return b",".join([*services, _encode(history.end())[1:]])
 
 
 def _unfinished(history: History) -> Generator[None, None, list[tuple[Color, Square | None, list[Cell]]]]:

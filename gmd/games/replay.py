@@ -15,7 +15,7 @@ from gm_protocol.state import CALLED_OFF
 
 from .chess import MAX_KEPT_TEXT, ChessGame
 from .commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
-from .events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved, Sensed
+from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from .facts import facts_of
 from .game import Game
 from .setup import resolve
@@ -107,9 +107,9 @@ def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
             _check_loaded(game, event)
         case Joined():
             _check_decided(game, event, Join(event.player, event.seat), 0.0)
-        case Heard():
+        case FirstContactMade():
             seat = event.seat == "white"
-            if game.clock is None or game.over or game.heard[seat] or game.players[seat] is None:
+            if game.clock is None or game.over or game.contacted[seat] or game.players[seat] is None:
                 raise _Wrong(f"nobody waits to hear from {event.seat}")
         case Sensed():
             _check_seconds(game, event.seconds)
@@ -176,12 +176,12 @@ def _who_called_off(game: Game, event: Ended) -> int | None:
     return who[0]
 
 
-def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: Command, thought: float) -> None:
+def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: Command, elapsed: float) -> None:
     """See to it that the game, asked to do what was done, would do just that."""
-    outcome = game.decide(command, thought)
-    if outcome.refusal is not None:
-        raise outcome.refusal
-    decided = list(outcome.events)
+    decision = game.decide(command, elapsed)
+    if decision.refusal is not None:
+        raise decision.refusal
+    decided = list(decision.events)
     if isinstance(event, Ended) and event.asked is not None and len(event.asked) > MAX_KEPT_TEXT:
         # The text of a forfeiting move that was too long to be kept: its digest stands for it.
         decided = [structs.replace(each, asked=event.asked) for each in decided if isinstance(each, Ended)]

@@ -29,12 +29,12 @@ class SharedView(NamedTuple):
     front: bytes
     back: bytes
 
-    def at(self, game: Game, thought: float, viewer: Viewer) -> GameState:
+    def at(self, game: Game, elapsed: float, viewer: Viewer) -> GameState:
         """The state as it is now, encoded already: what a reply is said to hold is the JSON that it will be.
 
         :param thought: seconds the clock of the side to move has been running.
         """
-        clock = b"" if game.clock is None else encode(clock_shown(game, thought, viewer))
+        clock = b"" if game.clock is None else encode(clock_shown(game, elapsed, viewer))
         return cast(GameState, Raw(self.front + clock + self.back))
 
 

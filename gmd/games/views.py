@@ -76,7 +76,7 @@ VIEWER_IN = (Viewer.BLACK, Viewer.WHITE)
 NOBODY = Viewer.NOBODY
 
 
-def game_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, brief: bool) -> GameState:
+def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, brief: bool) -> GameState:
     """The state of a game as a viewer may see it.
 
     :param shown: the moment to show: the present, or an earlier one for a retried request.
@@ -84,7 +84,7 @@ def game_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, b
     :param brief: leave out ``board``, ``access_map`` and ``pgn``.
     """
     if not isinstance(game, ChessGame):
-        return _rbc_state(game, shown, thought, viewer, brief=brief)
+        return _rbc_state(game, shown, elapsed, viewer, brief=brief)
     # A game of open information: every viewer sees all of it.
     facts = facts_of(shown.position)
     options = game.options
@@ -108,7 +108,7 @@ def game_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, b
         seat_name(facts.turn),
         "over" if over else "move" if game.begun else "open",
         RESULTS[shown.termination],
-        None if game.clock is None else game.clock.show(game.turn, thought),
+        None if game.clock is None else game.clock.show(game.turn, elapsed),
         shown.draw_offered,
         shown.last_move,
         UNSET if facts.pockets is None else facts.pockets,
@@ -118,22 +118,22 @@ def game_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, b
     )
 
 
-def _rbc_state(game: Game, shown: Snapshot, thought: float, viewer: Viewer, *, brief: bool) -> GameState:
+def _rbc_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, brief: bool) -> GameState:
     assert isinstance(game, RbcGame)
     assert isinstance(shown, ReconSnapshot)
     reveals = viewer is Viewer.OVERSEER or shown.termination != "available_move"
     state = _revealed_state if reveals else _blind_state
-    return state(game, shown, thought, viewer.seat, brief=brief)
+    return state(game, shown, elapsed, viewer.seat, brief=brief)
 
 
 def _blind_state(
-    game: RbcGame, shown: ReconSnapshot, thought: float, seat: chess.Color | None, *, brief: bool
+    game: RbcGame, shown: ReconSnapshot, elapsed: float, seat: chess.Color | None, *, brief: bool
 ) -> GameState:
     """A game of rbc that is on, as a seat sees it, or somebody without one."""
     own = NO_PIECES if seat is None else game.seat_views.of(shown.position, seat)
     to_move = game.turn_at(shown.ply)
     turn = seat_name(to_move)
-    told = told_to(shown, seat)
+    known = knowledge_of(shown, seat)
     return GameState(
         board=UNSET if brief else own.board,
         available_castles=own.castles,
@@ -153,21 +153,21 @@ def _blind_state(
         turn=turn,
         phase="open" if not game.begun else shown.phase if seat == to_move else None,
         result=RESULTS[shown.termination],
-        clock=_own_clock(game, thought, seat),
+        clock=_own_clock(game, elapsed, seat),
         draw_offered=False,
         last_move=None,
-        opponent_capture=told.capture,
-        last_sense=told.sense,
-        last_result=told.result,
+        opponent_capture=known.capture,
+        last_sense=known.sense,
+        last_result=known.result,
     )
 
 
 def _revealed_state(
-    game: RbcGame, shown: ReconSnapshot, thought: float, seat: chess.Color | None, *, brief: bool
+    game: RbcGame, shown: ReconSnapshot, elapsed: float, seat: chess.Color | None, *, brief: bool
 ) -> GameState:
     """A game of rbc with nothing hidden. A king may be missing from the board."""
     facts = game.facts_at(shown)
-    told = told_to(shown, seat)
+    known = knowledge_of(shown, seat)
     return GameState(
         board=UNSET if brief else facts.board,
         available_castles=facts.castles,
@@ -187,16 +187,16 @@ def _revealed_state(
         turn=seat_name(facts.turn),
         phase=shown.phase if game.begun or game.over else "open",
         result=RESULTS[shown.termination],
-        clock=None if game.clock is None else game.clock.show(game.turn, thought),
+        clock=None if game.clock is None else game.clock.show(game.turn, elapsed),
         draw_offered=False,
         last_move=shown.last_move,
-        opponent_capture=told.capture,
-        last_sense=told.sense,
-        last_result=told.result,
+        opponent_capture=known.capture,
+        last_sense=known.sense,
+        last_result=known.result,
     )
 
 
-class Told(NamedTuple):
+class SeatKnowledge(NamedTuple):
     """What a seat, and nobody else, has been told of the latest turns."""
 
     capture: str | None = None
@@ -204,13 +204,13 @@ class Told(NamedTuple):
     result: LastResult | None = None
 
 
-def told_to(shown: Snapshot, seat: chess.Color | None) -> Told:
+def knowledge_of(shown: Snapshot, seat: chess.Color | None) -> SeatKnowledge:
     """What a seat has been told; somebody without one has been told nothing."""
     assert isinstance(shown, ReconSnapshot)
     if seat is None:
-        return Told()
+        return SeatKnowledge()
     sense, result = shown.senses[seat], shown.results[seat]
-    return Told(
+    return SeatKnowledge(
         _name(shown.opponent_capture(seat)),
         None if sense is None else _last_sense(sense),
         None if result is None else _last_result(result),
@@ -234,20 +234,20 @@ def _uci(move: chess.Move | None) -> str | None:
     return None if move is None else move.uci()
 
 
-def _own_clock(game: RbcGame, thought: float, seat: chess.Color | None) -> ClockState | None:
+def _own_clock(game: RbcGame, elapsed: float, seat: chess.Color | None) -> ClockState | None:
     """The clocks with the others' seconds hidden."""
     if game.clock is None:
         return None
-    clock = game.clock.show(game.turn, thought)
+    clock = game.clock.show(game.turn, elapsed)
     return ClockState(clock.white if seat == chess.WHITE else None, clock.black if seat == chess.BLACK else None)
 
 
-def clock_shown(game: Game, thought: float, viewer: Viewer) -> ClockState | None:
+def clock_shown(game: Game, elapsed: float, viewer: Viewer) -> ClockState | None:
     """The clocks that the present state of a game has for a viewer; ``thought`` as for :func:`game_state`."""
     reveals = isinstance(game, ChessGame) or viewer is Viewer.OVERSEER or game.over
     if not reveals:
-        return _own_clock(cast(RbcGame, game), thought, viewer.seat)
-    return None if game.clock is None else game.clock.show(game.turn, thought)
+        return _own_clock(cast(RbcGame, game), elapsed, viewer.seat)
+    return None if game.clock is None else game.clock.show(game.turn, elapsed)
 
 
 class Actions(NamedTuple):

@@ -17,16 +17,16 @@ async def accept(request: Accept, call: Call) -> Answer:
     """Take it; or show the game again to whoever has."""
     player = actor_of(request, call)
     await find(request.game_id, player, call)
-    table = call.table = await call.parts.lobby.accept(request.game_id, player, call.arrived, call.peer)
-    if call.hears:
-        call.parts.lobby.ready(table, player, call.arrived)
-    call.viewer = viewer_of(table.game, player, None, call, both=Viewer.WHITE)
-    state = state_of(table, player, call, brief=request.brief)
+    live = call.live = await call.services.lobby.accept(request.game_id, player, call.arrived, call.peer)
+    if call.counts_as_contact:
+        call.services.lobby.ready(live, player, call.arrived)
+    call.viewer = viewer_of(live.game, player, None, call, both=Viewer.WHITE)
+    state = state_of(live, player, call, brief=request.brief)
     reply = JoinReply(
         id=echo_id(request),
-        seat=seat_name(table.game.seats(player)[0]),
+        seat=seat_name(live.game.seats(player)[0]),
         state=state,
-        options=table.game.options,
+        options=live.game.options,
         names=names_in(state, call),
     )
-    return Answer(reply, table.commit_for(call.viewer))
+    return Answer(reply, live.commit_for(call.viewer))

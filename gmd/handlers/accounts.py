@@ -14,7 +14,7 @@ def find_account(player: int | None, name: str | None, call: Call) -> Account:
     :raises BadRequest: neither is given, or both.
     :raises NotAvailable: there is none.
     """
-    registry = call.parts.gate.registry
+    registry = call.services.authenticator.registry
     if name is not None and player is not None:
         raise BadRequest(f"name: {name!r} goes without player; give one of them")
     account = registry.named(name) if name is not None else None if player is None else registry.get(player)

@@ -14,9 +14,9 @@ from .show import find
 async def actions(request: GetActions, call: Call) -> Answer:
     """Its moves on its turn, and in rbc its senses; null off it."""
     player = actor_of(request, call)
-    table = await find(request.game_id, player, call)
-    seat = table.game.seat_of(player, request.seat)
+    live = await find(request.game_id, player, call)
+    seat = live.game.seat_of(player, request.seat)
     call.viewer = views.VIEWER_IN[seat]
-    senses, moves = views.actions(table.game, call.viewer)
+    senses, moves = views.actions(live.game, call.viewer)
     reply = ActionsReply(id=echo_id(request), sense_actions=senses, move_actions=moves)
-    return Answer(reply, table.commit_for(call.viewer))
+    return Answer(reply, live.commit_for(call.viewer))

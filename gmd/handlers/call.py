@@ -15,15 +15,15 @@ from msgspec import UNSET, Struct, UnsetType
 from gm_protocol.codec import kind_of
 from gm_protocol.errors import BadRequest, Unauthorized
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, Reply, Request
+from gmd.event_log.interface import Commit
 from gmd.games.views import Viewer
-from gmd.log.interface import Commit
-from gmd.parts import Parts
+from gmd.live_games import LiveGame
 from gmd.players.account import Account
-from gmd.players.gate import Proof
+from gmd.players.authenticator import Authenticated
 from gmd.players.presence import Visit
-from gmd.shelf import Table
-from gmd.turns import EndsShown
-from gmd.watchers import Bell
+from gmd.services import Services
+from gmd.turns import UnacknowledgedResults
+from gmd.watchers import Subscription
 
 
 class Authority(Enum):
@@ -39,7 +39,7 @@ class Authority(Enum):
 class Call:
     """One session's side of a request, whatever way it came in."""
 
-    parts: Parts
+    services: Services
     #: The player of requests that name none; ``hello`` sets it.
     player: int | None
     #: Whether the session is of version 2, where a misspelt game option is refused.
@@ -47,15 +47,15 @@ class Call:
     #: When the request's last byte was read, in the loop's time (:mod:`gmd.loop_time`).
     arrived: float
     #: While it is entered, interrupts the bell when the client sends something more.
-    attending: Callable[[Bell], AbstractAsyncContextManager[None]]
+    attending: Callable[[Subscription], AbstractAsyncContextManager[None]]
     #: Where the session comes from, as host:port; empty where that is nowhere.
     peer: str
     #: The ends of games that it has shown.
-    ends: EndsShown
+    unacknowledged: UnacknowledgedResults
     #: How many of the session's requests were refused.
     refusals: int = 0
     #: What the session's ``hello`` has shown of its player.
-    proof: Proof | None = None
+    authenticated: Authenticated | None = None
     #: What makes that player be here for as long as the session lasts; None where there is no session.
     visit: Visit | None = None
     #: The key that came with the request under way.
@@ -64,14 +64,14 @@ class Call:
     #: Whether the session sees everything where it names no player; ``hello`` sets it.
     oversees: bool = False
     #: Whether the request counts as its player's being there, which starts clocks; HTTP has looks that do not.
-    hears: bool = True
+    counts_as_contact: bool = True
     #: The game that the request under way was found to name: its refusal, too, tells how that game stands.
-    table: Table | None = None
+    live: LiveGame | None = None
     #: Who looks at it, as far as that is known.
     viewer: Viewer = Viewer.NOBODY
 
     def __post_init__(self) -> None:
-        self.oversees = self.is_operator or self.parts.spectators.unasked
+        self.oversees = self.is_operator or self.services.spectators.unasked
 
     @property
     def is_operator(self) -> bool:
@@ -80,15 +80,15 @@ class Call:
 
     def forget(self) -> None:
         """Be a session of nobody's."""
-        self.player = self.proof = None
+        self.player = self.authenticated = None
         self.leave()
-        self.oversees = self.is_operator or self.parts.spectators.unasked
+        self.oversees = self.is_operator or self.services.spectators.unasked
 
     def prove(self, account: Account) -> None:
         """Be a session of this player's, who has shown who it is."""
-        self.proof = self.parts.gate.proof(account)
+        self.authenticated = self.services.authenticator.authenticated(account)
         if self.visit is not None:
-            self.visit.enter(self.proof)
+            self.visit.enter(self.authenticated)
 
     def leave(self) -> None:
         """The session's player is not here any more, as far as the session goes; also at its end."""
@@ -156,10 +156,10 @@ def authorise(player: int | None, call: Call) -> None:
         return
     if FIRST_REGISTERED <= player <= LAST_REGISTERED:
         if not call.is_operator:
-            call.parts.gate.admit(player, call.key or None, call.proof, call.peer)
+            call.services.authenticator.admit(player, call.key or None, call.authenticated, call.peer)
             if call.visit is None or call.visit.player != player:
-                call.parts.gate.presence.seen(player)
-    elif call.parts.registered_only and not call.is_operator:
+                call.services.authenticator.presence.seen(player)
+    elif call.services.registered_only and not call.is_operator:
         raise Unauthorized(f"player: {player} is an open id, and this server takes registered players alone")
 
 

@@ -19,5 +19,5 @@ async def challenge(request: Challenge, call: Call) -> Answer:
         return seat_answer(request, table, player, call)
     take_attempt(call)
     terms, peer = terms_of(request), source_peer(call)
-    table = await call.parts.lobby.invite(player, request.opponent, request.color, terms, token=token, peer=peer)
+    table = await call.services.lobby.invite(player, request.opponent, request.color, terms, token=token, peer=peer)
     return seat_answer(request, table, player, call)

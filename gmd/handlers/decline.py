@@ -16,9 +16,9 @@ async def decline(request: Decline, call: Call) -> Answer:
     player = actor_of(request, call)
     if request.game_id is None:
         authorise(player, call)
-        call.parts.lobby.seeking.leave(player)
+        call.services.lobby.seeking.leave(player)
         return Answer(StateReply(id=echo_id(request), state=None))
     await find(request.game_id, player, call)
-    table = call.table = await call.parts.lobby.decline(request.game_id, player, call.arrived, call.peer)
-    call.viewer = viewer_of(table.game, player, None, call)
-    return state_answer(request, table, player, call)
+    live = call.live = await call.services.lobby.decline(request.game_id, player, call.arrived, call.peer)
+    call.viewer = viewer_of(live.game, player, None, call)
+    return state_answer(request, live, player, call)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
 from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import Request
+from gmd.event_log.interface import Commit
 from gmd.games.views import NOBODY
-from gmd.log.interface import Commit
 from gmd.logger import get_logger
 from gmd.metrics import NO_KIND
 
@@ -25,12 +25,12 @@ async def answer(request: Request, call: Call) -> Answered:
 
     Whoever sends the reply counts the request (:func:`count`), for it may yet become another: see :func:`fail`.
     """
-    call.table, call.viewer, call.key = None, NOBODY, request.key
+    call.live, call.viewer, call.key = None, NOBODY, request.key
     try:
         answered = await _HANDLERS[type(request)](request, call)
         return encode(answered.reply), answered.commit, None
     except GmError as error:
-        commit = None if call.table is None else call.table.commit_for(call.viewer)
+        commit = None if call.live is None else call.live.commit_for(call.viewer)
         return _refusal(error, request), commit, error.code
     except Exception:
         logger.exception("request failed", kind=kind_of(request), player=call.player)
@@ -41,7 +41,7 @@ async def answer(request: Request, call: Call) -> Answered:
 def count(request: Request, code: str | None, call: Call) -> None:
     """Count a request that was answered, or refused with a code."""
     if code is None:
-        call.parts.metrics.answered[type(request)] += 1
+        call.services.metrics.answered[type(request)] += 1
     else:
         _note_refusal(kind_of(request), code, getattr(request, "game_id", None), call)
 
@@ -68,7 +68,7 @@ def _note_refusal(kind: str | None, code: str, game_id: int | None, call: Call) 
     """Count a refusal and log it: kind, code and two numbers, and never a text of the client's, which may be a key."""
     kind = kind or NO_KIND
     call.refusals += 1
-    call.parts.metrics.refused[kind, code] += 1
+    call.services.metrics.refused[kind, code] += 1
     logger.debug("request refused", kind=kind, code=code, game_id=game_id, player=call.player)
 
 

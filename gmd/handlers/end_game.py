@@ -10,8 +10,8 @@ from gm_protocol.state import Color
 from gmd.games.commands import End
 from gmd.games.game import Game
 from gmd.games.views import VIEWER_IN, Viewer
+from gmd.live_games import LiveGame
 from gmd.logger import get_logger
-from gmd.shelf import Table
 
 from .call import Answer, Call, actor_of, handles, player_of
 from .show import find, state_answer
@@ -25,10 +25,10 @@ async def end_game(request: EndGame, call: Call) -> Answer:
     if call.is_operator and player_of(request, call) is None:
         return await _as_operator(request, call)
     player = actor_of(request, call)
-    table = await find(request.game_id, player, call)
-    seat = _seat(table.game, player, request)
+    live = await find(request.game_id, player, call)
+    seat = _seat(live.game, player, request)
     call.viewer = VIEWER_IN[seat]
-    return _end(request, table, player, seat, call)
+    return _end(request, live, player, seat, call)
 
 
 async def _as_operator(request: EndGame, call: Call) -> Answer:
@@ -36,32 +36,32 @@ async def _as_operator(request: EndGame, call: Call) -> Answer:
     color = _color(request) or request.seat
     if color is None:
         raise BadRequest(f"seat: {request.termination!r} needs the one the operator acts for, or its player")
-    table = await find(request.game_id, None, call)
+    live = await find(request.game_id, None, call)
     call.viewer = Viewer.OVERSEER
-    return _end(request, table, None, color == "white", call)
+    return _end(request, live, None, color == "white", call)
 
 
-def _end(request: EndGame, table: Table, player: int | None, seat: chess.Color, call: Call) -> Answer:
+def _end(request: EndGame, live: LiveGame, player: int | None, seat: chess.Color, call: Call) -> Answer:
     ended = End(seat, request.termination, request.ply, request.thought)
-    outcome = call.parts.arbiter.act(table, ended, call.arrived)
-    if outcome.refusal is not None:
-        raise outcome.refusal
-    if call.is_operator and outcome.events and table.game.over:
-        _note(request, table)
-    return state_answer(request, table, player, call, shown=outcome.shown)
+    decision = call.services.arbiter.act(live, ended, call.arrived)
+    if decision.refusal is not None:
+        raise decision.refusal
+    if call.is_operator and decision.events and live.game.over:
+        _note(request, live)
+    return state_answer(request, live, player, call, shown=decision.shown)
 
 
-def _note(request: EndGame, table: Table) -> None:
+def _note(request: EndGame, live: LiveGame) -> None:
     """Log once that the operator has ended a game, when that cannot be lost any more."""
 
     def settled(error: GmError | None) -> None:
         if error is None:
             logger.info("ended by the operator", game_id=request.game_id, termination=request.termination)
 
-    if table.commit is None:
+    if live.commit is None:
         settled(None)
     else:
-        table.commit.then(settled)
+        live.commit.then(settled)
 
 
 def _seat(game: Game, player: int, request: EndGame) -> chess.Color:

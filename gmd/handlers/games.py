@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import GamesReply, ListGames
-from gmd.log.interface import GameQuery
+from gmd.event_log.interface import GameQuery
 
 from .call import Answer, Call, handles, player_of
 
@@ -13,7 +13,7 @@ from .call import Answer, Call, handles, player_of
 async def games(request: ListGames, call: Call) -> Answer:
     """All of them, or those of a player, of a status, of a variant."""
     query = GameQuery(player_of(request, call), request.status, request.variant, request.before, request.limit + 1)
-    rows = await call.parts.arbiter.log.rows(query)
+    rows = await call.services.arbiter.log.rows(query)
     more = len(rows) > request.limit
     rows = rows[: request.limit]
     return Answer(GamesReply(id=echo_id(request), games=rows, before=rows[-1].game_id if more else None))

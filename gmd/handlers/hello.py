@@ -30,7 +30,7 @@ async def hello(request: Hello, call: Call) -> Answer:
         server=f"gmd/{VERSION}",
         kinds=list(REQUESTS),
         player=call.player,
-        limits=call.parts.limits,
+        limits=call.services.limits,
     )
     return Answer(reply)
 
@@ -45,7 +45,7 @@ async def _player(request: Hello, call: Call) -> int | None:
     else:
         authorise(player, call)
         if player is not None:
-            account = call.parts.gate.registry.get(player)
+            account = call.services.authenticator.registry.get(player)
     if account is not None and account.key is not None:
         call.prove(account)
     return player
@@ -56,10 +56,10 @@ def _may_oversee(key: str | None, call: Call) -> bool:
     than a password.
     """
     if key is None:
-        return call.parts.spectators.may_oversee(None)
-    call.parts.gate.failures.take(call.peer)
-    allowed = call.parts.spectators.may_oversee(key)
-    call.parts.gate.failures.give_back(call.peer)
+        return call.services.spectators.may_oversee(None)
+    call.services.authenticator.failures.take(call.peer)
+    allowed = call.services.spectators.may_oversee(key)
+    call.services.authenticator.failures.give_back(call.peer)
     return allowed
 
 
@@ -79,5 +79,5 @@ async def _named(request: Hello, player: int | None, call: Call) -> Account:
     if call.is_operator:
         return find_account(None, request.name, call)
     if request.password is not None:
-        return await call.parts.gate.admit_with_password(request.name, request.password, call.peer)
-    return call.parts.gate.admit_named(request.name, key, call.peer)
+        return await call.services.authenticator.admit_with_password(request.name, request.password, call.peer)
+    return call.services.authenticator.admit_named(request.name, key, call.peer)

@@ -23,7 +23,7 @@ async def invitations(request: ListInvitations, call: Call) -> Answer:
     """A page of each, in an order in which nobody's come all before another's; each page has the oldest first."""
     player = actor_of(request, call)
     authorise(player, call)
-    book = call.parts.lobby.book
+    book = call.services.lobby.book
     last_received = _place("received_after", request.received_after)
     last_sent = _place("sent_after", request.sent_after)
     received, received_after = book.received_page(player, request.limit, last_received)
@@ -32,7 +32,7 @@ async def invitations(request: ListInvitations, call: Call) -> Answer:
         id=echo_id(request),
         received=[_row(each, player, call, invited=True) for each in received],
         sent=[_row(each, player, call, invited=False) for each in sent],
-        seeking=call.parts.lobby.seeking.seeks(player),
+        seeking=call.services.lobby.seeking.seeks(player),
         received_after=_text(received_after),
         sent_after=_text(sent_after),
     )
@@ -58,7 +58,7 @@ def _text(place: Place | None) -> str | UnsetType:
 def _row(invitation: Invitation, player: int, call: Call, *, invited: bool) -> InvitationRow:
     mine = [color for color in invitation.colors_of(player) if (color in invitation.taken) is not invited]
     opponent = invitation.opponent_of(player, seated=not invited)
-    account = None if opponent is None else call.parts.gate.registry.get(opponent)
+    account = None if opponent is None else call.services.authenticator.registry.get(opponent)
     return InvitationRow(
         game_id=invitation.game_id,
         opponent=opponent,

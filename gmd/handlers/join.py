@@ -16,19 +16,19 @@ from .show import find, names_in, state_of, viewer_of
 async def join(request: Join, call: Call) -> Answer:
     """Take it; or show the game again to whoever has it."""
     player = actor_of(request, call)
-    table = await find(request.game_id, player, call)
-    outcome = call.parts.arbiter.join(table, commands.Join(player, request.seat), call.arrived)
-    if outcome.refusal is not None:
-        raise outcome.refusal
-    if call.hears:
-        call.parts.lobby.ready(table, player, call.arrived)
-    call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.WHITE)
-    state = state_of(table, player, call, brief=request.brief)
+    live = await find(request.game_id, player, call)
+    decision = call.services.arbiter.join(live, commands.Join(player, request.seat), call.arrived)
+    if decision.refusal is not None:
+        raise decision.refusal
+    if call.counts_as_contact:
+        call.services.lobby.ready(live, player, call.arrived)
+    call.viewer = viewer_of(live.game, player, request.seat, call, both=Viewer.WHITE)
+    state = state_of(live, player, call, brief=request.brief)
     reply = JoinReply(
         id=echo_id(request),
-        seat=request.seat or seat_name(table.game.seats(player)[0]),
+        seat=request.seat or seat_name(live.game.seats(player)[0]),
         state=state,
-        options=table.game.options,
+        options=live.game.options,
         names=names_in(state, call),
     )
-    return Answer(reply, table.commit_for(call.viewer))
+    return Answer(reply, live.commit_for(call.viewer))

@@ -17,16 +17,16 @@ from .show import find, move_answer, state_answer
 async def move(request: MakeMove, call: Call) -> Answer:
     """Play it, or show again what came of it."""
     player = actor_of(request, call)
-    table = await find(request.game_id, player, call)
-    seat = table.game.seat_of(player, request.seat, request.ply)
+    live = await find(request.game_id, player, call)
+    seat = live.game.seat_of(player, request.seat, request.ply)
     call.viewer = VIEWER_IN[seat]
-    text = _pass_in(table.game) if request.move is None else request.move
+    text = _pass_in(live.game) if request.move is None else request.move
     played = Play(seat, text, request.ply, request.offer_draw, request.thought)
-    outcome = call.parts.arbiter.act(table, played, call.arrived)
-    if outcome.refusal is not None:
-        raise outcome.refusal
-    answer = state_answer if table.game.open else move_answer
-    return answer(request, table, player, call, shown=outcome.shown)
+    decision = call.services.arbiter.act(live, played, call.arrived)
+    if decision.refusal is not None:
+        raise decision.refusal
+    answer = state_answer if live.game.open else move_answer
+    return answer(request, live, player, call, shown=decision.shown)
 
 
 def _pass_in(game: Game) -> str:

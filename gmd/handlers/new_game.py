@@ -15,8 +15,8 @@ from gmd.games.notation import PgnText, read_pgn
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.games.views import Viewer
+from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
-from gmd.shelf import Table
 from gmd.utc import write_now
 
 from .call import Answer, Call, authorise, handles, player_of
@@ -36,13 +36,13 @@ async def new_game(request: NewGame, call: Call) -> Answer:
     """Start a game; or show the one that the same request started before."""
     player = player_of(request, call)
     authorise(player, call)
-    if player is None and call.parts.registered_only and not call.is_operator:
+    if player is None and call.services.registered_only and not call.is_operator:
         raise Unauthorized("player: missing; on this server a registered player makes a new game")
     token = token_use(request, player)
-    if token is not None and (table := await made_before(token, request.token, player, call)) is not None:
-        return _answer(request, table, player, call)
+    if token is not None and (live := await made_before(token, request.token, player, call)) is not None:
+        return _answer(request, live, player, call)
     _check_named(request, call)
-    lobby, peer = call.parts.lobby, source_peer(call)
+    lobby, peer = call.services.lobby, source_peer(call)
     if request.pgn is not None:
         lobby.quotas.check_game(peer)  # before the work that a PGN makes
     game, events = await _build(request, player, call)
@@ -52,21 +52,21 @@ async def new_game(request: NewGame, call: Call) -> Answer:
         await lobby.make_way(game, peer)
     if request.pgn is not None or game.created.invited:  # others had their turns meanwhile
         authorise(player, call)  # its key may have been taken away
-        if token is not None and (table := await made_before(token, request.token, player, call)) is not None:
-            return _answer(request, table, player, call)
+        if token is not None and (live := await made_before(token, request.token, player, call)) is not None:
+            return _answer(request, live, player, call)
     return _answer(request, lobby.open(game, events, token, peer, limited=limited), player, call)
 
 
-def _answer(request: NewGame, table: Table, player: int | None, call: Call) -> Answer:
-    call.table, game = table, table.game
+def _answer(request: NewGame, live: LiveGame, player: int | None, call: Call) -> Answer:
+    call.live, game = live, live.game
     call.viewer = viewer_of(game, player, None, call, both=Viewer.WHITE)
     reply = NewGameReply(
         id=echo_id(request),
         game_id=game.id,
-        state=state_of(table, player, call, brief=request.brief),
+        state=state_of(live, player, call, brief=request.brief),
         options=game.options,
     )
-    return Answer(reply, table.commit_for(call.viewer))
+    return Answer(reply, live.commit_for(call.viewer))
 
 
 def _check_named(request: NewGame, call: Call) -> None:
@@ -79,10 +79,10 @@ def _check_named(request: NewGame, call: Call) -> None:
         if player is None:
             continue
         if is_registered(player):
-            account = call.parts.gate.registry.get(player)
+            account = call.services.authenticator.registry.get(player)
             if account is None or account.key is None:
                 raise NotAvailable(f"{field}: {player} is in the range of registered players, and nobody has that id")
-        elif call.parts.registered_only:
+        elif call.services.registered_only:
             raise NotAvailable(f"{field}: {player} is an open id, and this server takes registered players alone")
 
 
@@ -100,7 +100,7 @@ async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game
     """
     if request.pgn is None:
         return _begun(request, PgnText({}, [], None), player, call)
-    limits, bench = call.parts.limits, call.parts.arbiter.bench
+    limits, bench = call.services.limits, call.services.arbiter.bench
     if len(request.pgn) > limits.max_pgn:
         long = f"pgn: {len(request.pgn)} characters are more than {limits.max_pgn}, the server's max_pgn"
         raise BadPgn(f"{long}: leave out its comments and variations")
@@ -123,8 +123,8 @@ def _begun(request: NewGame, pgn: PgnText, player: int | None, call: Call) -> tu
         created=write_now(),
         result_header=pgn.result,
         invited=invited,
-        lapses=call.parts.lobby.limits.kept_seconds if invited else None,
+        lapses=call.services.lobby.limits.kept_seconds if invited else None,
         asked_by=(player or 0) if invited else None,
-        max_plies=call.parts.limits.max_plies,
+        max_plies=call.services.limits.max_plies,
     )
     return make_game(created), [created]

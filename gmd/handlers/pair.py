@@ -7,9 +7,9 @@ from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gm_protocol.lobby import Pair, PairReply
 from gmd.games.game import Game, seat_name
 from gmd.games.views import Viewer
+from gmd.live_games import LiveGame
 from gmd.lobby.offer import Offer
 from gmd.players.account import Account
-from gmd.shelf import Table
 
 from .call import Answer, Call, handles, operator_only
 from .seated import terms_of
@@ -25,17 +25,17 @@ async def pair(request: Pair, call: Call) -> Answer:
     """
     operator_only(request, call)
     token = token_use(request, None)
-    if token is not None and (table := await made_before(token, request.token, None, call)) is not None:
-        return _answer(request, table, call)
+    if token is not None and (live := await made_before(token, request.token, None, call)) is not None:
+        return _answer(request, live, call)
     white, black = _free("white", request.white, call), _free("black", request.black, call)
     if white == black:
         raise BadRequest(f"black: {quote(request.black)} is who plays White, too")
     if request.ranked and request.variant != "rbc":
         raise BadRequest(f"ranked: there are ratings of rbc alone, and variant is {quote(request.variant)}")
     for field, account in (("white", white), ("black", black)):
-        await call.parts.lobby.make_room(field, quote(getattr(request, field)), account.player)
+        await call.services.lobby.make_room(field, quote(getattr(request, field)), account.player)
     offer = Offer(white.player, black.player, None, terms_of(request), request.ranked, token)
-    return _answer(request, await call.parts.lobby.offer(offer), call)
+    return _answer(request, await call.services.lobby.offer(offer), call)
 
 
 def _free(field: str, player: int | str, call: Call) -> Account:
@@ -43,7 +43,7 @@ def _free(field: str, player: int | str, call: Call) -> Account:
 
     :raises NotAvailable: it is not, or has none, or does not exist.
     """
-    registry, lobby = call.parts.gate.registry, call.parts.lobby
+    registry, lobby = call.services.authenticator.registry, call.services.lobby
     account = registry.named(player) if isinstance(player, str) else registry.get(player)
     if account is None:
         raise NotAvailable(f"{field}: nobody is registered as {quote(player)}")
@@ -54,15 +54,15 @@ def _free(field: str, player: int | str, call: Call) -> Account:
     return account
 
 
-def _answer(request: Pair, table: Table, call: Call) -> Answer:
-    call.table, call.viewer = table, Viewer.OVERSEER
-    game: Game = table.game
+def _answer(request: Pair, live: LiveGame, call: Call) -> Answer:
+    call.live, call.viewer = live, Viewer.OVERSEER
+    game: Game = live.game
     reply = PairReply(
         id=echo_id(request),
         game_id=game.id,
         accepted=[seat_name(seat) for seat in (True, False) if game.players[seat] is not None],
         called_off=game.called_off_by,
-        state=state_of(table, None, call, brief=request.brief),
+        state=state_of(live, None, call, brief=request.brief),
         options=game.options,
     )
-    return Answer(reply, table.commit_for(call.viewer))
+    return Answer(reply, live.commit_for(call.viewer))

@@ -25,13 +25,13 @@ async def players(request: ListPlayers, call: Call) -> Answer:
 def _asked_for(request: ListPlayers, call: Call) -> Iterator[Account]:
     """Newest first: ids are given in order."""
     if not request.here:
-        return call.parts.gate.registry.newest_first(request.before)
-    here = reversed(call.parts.lobby.presence.here())
+        return call.services.authenticator.registry.newest_first(request.before)
+    here = reversed(call.services.lobby.presence.here())
     return (account for account in here if request.before is None or account.player < request.before)
 
 
 def _row(account: Account, call: Call) -> PlayerRow:
-    lobby = call.parts.lobby
+    lobby = call.services.lobby
     return PlayerRow(
         player=account.player,
         name=account.name,

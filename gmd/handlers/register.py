@@ -20,29 +20,29 @@ async def register(request: Register, call: Call) -> Answer:
     """Make a player and show its key, once; or again, to whoever repeats the request because the reply was lost."""
     check_token(request.token)
     _check_password(request.password)
-    registry, peer = call.parts.gate.registry, "" if call.is_operator else call.peer
+    registry, peer = call.services.authenticator.registry, "" if call.is_operator else call.peer
     made = _find(request, peer, call)
     if made is not None:
         return await _answer_again(request, made, peer, call)
-    if not call.is_operator and call.parts.limits.max_registrations_per_hour == 0:
+    if not call.is_operator and call.services.limits.max_registrations_per_hour == 0:
         raise Unauthorized("kind: on this server the operator registers the players")
-    by_day = call.parts.lobby.quotas.registrations
+    by_day = call.services.lobby.quotas.registrations
     by_day.check(peer)
-    call.parts.gate.registrations.take(peer)
+    call.services.authenticator.registrations.take(peer)
     by_day.take(peer)
     try:
         registry.check_room()  # before the work that a password makes
         password = await _hashed(request, peer, call)
         account, key = await registry.register(request.name, password, request.token)
     except Exception:
-        call.parts.gate.registrations.give_back(peer)
+        call.services.authenticator.registrations.give_back(peer)
         by_day.give_back(peer)
         raise
     if account.password != password:  # another request of the same name and token was there first
-        for taken in (call.parts.gate.registrations, call.parts.lobby.quotas.registrations):
+        for taken in (call.services.authenticator.registrations, call.services.lobby.quotas.registrations):
             taken.give_back(peer)
         return await _answer_again(request, account, peer, call)
-    call.parts.gate.guesses.know(account.name, peer)
+    call.services.authenticator.guesses.know(account.name, peer)
     return _answer(request, account, key)
 
 
@@ -53,8 +53,8 @@ async def _hashed(request: Register, peer: str, call: Call) -> str | None:
     """
     if request.password is None:
         return None
-    gate = call.parts.gate
-    return await gate.passwords.hash(request.password, gate.guesses.asker(request.name, peer))
+    authenticator = call.services.authenticator
+    return await authenticator.passwords.hash(request.password, authenticator.guesses.asker(request.name, peer))
 
 
 async def _answer_again(request: Register, made: Account, peer: str, call: Call) -> Answer:
@@ -63,7 +63,7 @@ async def _answer_again(request: Register, made: Account, peer: str, call: Call)
     :raises BadRequest: the password is another.
     :raises TooMany: this has been tried too often.
     """
-    registry = call.parts.gate.registry
+    registry = call.services.authenticator.registry
     await _check_same_password(made, request.password, peer, call)
     now = registry.get(made.player) or made  # its key may have been used, replaced or revoked meanwhile
     return _answer(request, now, registry.key_of_registration(now, request.token or ""))
@@ -76,10 +76,10 @@ def _find(request: Register, peer: str, call: Call) -> Account | None:
     :raises TooMany: that was so too often, with tokens that may have been guesses.
     """
     try:
-        return call.parts.gate.registry.registered_under(request.name, request.token)
+        return call.services.authenticator.registry.registered_under(request.name, request.token)
     except NotAvailable:
         if request.token is not None:
-            call.parts.gate.failures.take(peer)
+            call.services.authenticator.failures.take(peer)
         raise
 
 
@@ -105,7 +105,7 @@ async def _check_same_password(account: Account, password: str | None, peer: str
     """
     if password is None and account.password is None:
         return
-    if not await call.parts.gate.verify_again(account, password, peer):
+    if not await call.services.authenticator.verify_again(account, password, peer):
         raise BadRequest("token: it was used for a registration with another password")
 
 

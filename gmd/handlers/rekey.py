@@ -22,8 +22,10 @@ async def rekey(request: Rekey, call: Call) -> Answer:
     """Show the new key, once; or again, to whoever repeats the request because the reply was lost."""
     check_token(request.token)
     player = _as_operator(request, call) if call.is_operator else _as_player(request, call)
-    account, key = await call.parts.gate.registry.rekey(player, request.token, partial(_permit, player, request, call))
-    if call.proof is not None and call.proof.player == player:
+    account, key = await call.services.authenticator.registry.rekey(
+        player, request.token, partial(_permit, player, request, call)
+    )
+    if call.authenticated is not None and call.authenticated.player == player:
         call.prove(account)
     return Answer(KeyReply(id=echo_id(request), player=player, name=account.name, key=key))
 
@@ -41,7 +43,7 @@ def _as_player(request: Rekey, call: Call) -> int:
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no key; register makes a player that has one")
     _permit(player, request, call)
-    call.parts.lobby.quotas.rekeys.take(call.peer)
+    call.services.lobby.quotas.rekeys.take(call.peer)
     return player
 
 
@@ -51,4 +53,4 @@ def _permit(player: int, request: Rekey, call: Call) -> None:
     :raises Unauthorized: the player has been revoked since, or has another key.
     """
     if not call.is_operator:
-        call.parts.gate.admit_again(player, call.key or None, request.token, call.proof, call.peer)
+        call.services.authenticator.admit_again(player, call.key or None, request.token, call.authenticated, call.peer)

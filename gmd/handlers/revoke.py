@@ -17,6 +17,6 @@ async def revoke(request: Revoke, call: Call) -> Answer:
     """End the player's sessions, too. Its games stay as they are, and their clocks run."""
     operator_only(request, call)
     account = find_account(None if request.name else player_of(request, call), request.name, call)
-    account = await call.parts.gate.registry.revoke(account.player)
+    account = await call.services.authenticator.registry.revoke(account.player)
     logger.info("revoked by the operator", player=account.player)
     return Answer(RevokedReply(id=echo_id(request), player=account.player, name=account.name))

@@ -9,7 +9,7 @@ from gm_protocol.lobby import SeatReply
 from gm_protocol.messages import GameRequest, NewGame
 from gmd.games.game import seat_name
 from gmd.games.views import Viewer
-from gmd.shelf import Table
+from gmd.live_games import LiveGame
 
 from .call import Answer, Call
 from .show import state_of, viewer_of
@@ -26,7 +26,7 @@ def take_attempt(call: Call) -> None:
 
     :raises TooMany: there have been too many from where it comes.
     """
-    quotas, peer = call.parts.lobby.quotas, source_peer(call)
+    quotas, peer = call.services.lobby.quotas, source_peer(call)
     quotas.check_game(peer)
     quotas.take_invitation(peer)
 
@@ -36,18 +36,18 @@ def source_peer(call: Call) -> str:
     return "" if call.is_operator else call.peer
 
 
-def seat_answer(request: GameRequest, table: Table, player: int, call: Call) -> Answer:
+def seat_answer(request: GameRequest, live: LiveGame, player: int, call: Call) -> Answer:
     """The reply that shows the player its game; where the request counts as such, it has been heard from in it."""
-    call.table = table
-    if call.hears:
-        call.parts.lobby.ready(table, player, call.arrived)
-    game = table.game
+    call.live = live
+    if call.counts_as_contact:
+        call.services.lobby.ready(live, player, call.arrived)
+    game = live.game
     call.viewer = viewer_of(game, player, None, call, both=Viewer.WHITE)
     reply = SeatReply(
         id=echo_id(request),
         game_id=game.id,
         seat=seat_name(game.seats(player)[0]),
-        state=state_of(table, player, call, brief=request.brief),
+        state=state_of(live, player, call, brief=request.brief),
         options=game.options,
     )
-    return Answer(reply, table.commit_for(call.viewer))
+    return Answer(reply, live.commit_for(call.viewer))

@@ -22,7 +22,7 @@ async def seek(request: Seek, call: Call) -> Answer:
         return seat_answer(request, table, player, call)
     take_attempt(call)
     terms, peer = terms_of(request), source_peer(call)
-    found = await call.parts.lobby.seeking.seek(player, request.color, terms, _is_here(player, call), token, peer)
+    found = await call.services.lobby.seeking.seek(player, request.color, terms, _is_here(player, call), token, peer)
     if found is not None:
         return seat_answer(request, found, player, call)
     return Answer(SeatReply(id=echo_id(request), game_id=None, seat=None, state=None, options=None))
@@ -30,7 +30,7 @@ async def seek(request: Seek, call: Call) -> Answer:
 
 def _is_here(player: int, call: Call) -> Callable[[], bool]:
     """Whether the session is still that player's; where the player has none, whether it has asked something lately."""
-    visit, presence = call.visit, call.parts.lobby.presence
+    visit, presence = call.visit, call.services.lobby.presence
     if visit is None or visit.player != player:
         return lambda: presence.is_here(player)
     return lambda: visit.player == player and visit.stands

@@ -14,10 +14,10 @@ from .show import find, sense_answer
 async def sense(request: MakeSense, call: Call) -> Answer:
     """Sense, or show again what was seen."""
     player = actor_of(request, call)
-    table = await find(request.game_id, player, call)
-    seat = table.game.seat_of(player, request.seat, request.ply)
+    live = await find(request.game_id, player, call)
+    seat = live.game.seat_of(player, request.seat, request.ply)
     call.viewer = VIEWER_IN[seat]
-    outcome = call.parts.arbiter.act(table, Sense(seat, request.square, request.ply, request.thought), call.arrived)
-    if outcome.refusal is not None:
-        raise outcome.refusal
-    return sense_answer(request, table, player, call, shown=outcome.shown)
+    decision = call.services.arbiter.act(live, Sense(seat, request.square, request.ply, request.thought), call.arrived)
+    if decision.refusal is not None:
+        raise decision.refusal
+    return sense_answer(request, live, player, call, shown=decision.shown)

@@ -20,13 +20,13 @@ async def settings(request: Settings, call: Call) -> Answer:
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no settings")
     authorise(player, call)
-    registry, permit = call.parts.gate.registry, partial(authorise, player, call)
+    registry, permit = call.services.authenticator.registry, partial(authorise, player, call)
     account = find_account(player, None, call)
     if request.version is not None:
         account = await registry.set_version(player, request.version, permit)
     if request.max_games is not None:
         account = await registry.set_max_games(player, request.max_games, permit)
-        call.parts.lobby.seeking.look_again(player)
+        call.services.lobby.seeking.look_again(player)
     if request.ranked is not None:  # the last one, for games may follow
         account = await registry.set_ranked(player, ranked=request.ranked, permit=permit)
     reply = SettingsReply(

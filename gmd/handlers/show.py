@@ -10,24 +10,26 @@ from gm_protocol.state import Color, GameState
 from gmd.games import views
 from gmd.games.game import Game, Snapshot
 from gmd.games.views import VIEWER_IN, Viewer
-from gmd.shelf import Table
+from gmd.live_games import LiveGame
 
 from .call import Answer, Call, authorise
 
 
-async def find(game_id: int, player: int | None, call: Call) -> Table:
+async def find(game_id: int, player: int | None, call: Call) -> LiveGame:
     """The game a request names, as it stands when the request arrives; its player has been heard from.
 
     :raises NoSuchGame: there is none.
     :raises Unauthorized: the player may not be acted for.
     """
-    table = call.table = call.parts.arbiter.at_hand(game_id) or await call.parts.arbiter.table(game_id, call.peer)
+    live = call.live = call.services.arbiter.at_hand(game_id) or await call.services.arbiter.live_game(
+        game_id, call.peer
+    )
     authorise(player, call)
-    if table.game.clock is not None:
-        call.parts.arbiter.look(table, call.arrived)
-        if player is not None and call.hears:
-            call.parts.arbiter.hear(table, player, call.arrived)
-    return table
+    if live.game.clock is not None:
+        call.services.arbiter.look(live, call.arrived)
+        if player is not None and call.counts_as_contact:
+            call.services.arbiter.note_contact(live, player, call.arrived)
+    return live
 
 
 def viewer_of(game: Game, player: int | None, named: Color | None, call: Call, both: Viewer | None = None) -> Viewer:
@@ -47,20 +49,22 @@ def viewer_of(game: Game, player: int | None, named: Color | None, call: Call, b
     return VIEWER_IN[game.seat_of(player, named)]
 
 
-def state_of(table: Table, player: int | None, call: Call, *, brief: bool, shown: Snapshot | None = None) -> GameState:
+def state_of(
+    live: LiveGame, player: int | None, call: Call, *, brief: bool, shown: Snapshot | None = None
+) -> GameState:
     """The game as the call's viewer may see it: now, or as it was when an earlier request of its was accepted."""
-    game = table.game
+    game = live.game
     if shown is None:
         shown = game.now
         if game.over and player is not None:
-            call.ends.show(player, table)
-    thought = 0.0 if game.clock is None else call.parts.arbiter.thought(table, call.arrived)
-    return views.game_state(game, shown, thought, call.viewer, brief=brief)
+            call.unacknowledged.show(player, live)
+    elapsed = 0.0 if game.clock is None else call.services.arbiter.elapsed(live, call.arrived)
+    return views.game_state(game, shown, elapsed, call.viewer, brief=brief)
 
 
-def _shared_state(table: Table, call: Call, *, brief: bool) -> GameState:
-    thought = call.parts.arbiter.thought(table, call.arrived)
-    return table.shared_view(call.viewer, brief=brief).at(table.game, thought, call.viewer)
+def _shared_state(live: LiveGame, call: Call, *, brief: bool) -> GameState:
+    elapsed = call.services.arbiter.elapsed(live, call.arrived)
+    return live.shared_view(call.viewer, brief=brief).at(live.game, elapsed, call.viewer)
 
 
 def names_in(state: GameState, call: Call) -> PlayerNames | UnsetType:
@@ -70,13 +74,13 @@ def names_in(state: GameState, call: Call) -> PlayerNames | UnsetType:
 
 
 def _name_of(player: int | None, call: Call) -> str | None:
-    account = None if player is None else call.parts.gate.registry.get(player)
+    account = None if player is None else call.services.authenticator.registry.get(player)
     return None if account is None else account.name
 
 
 def state_answer(
     request: Request,
-    table: Table,
+    live: LiveGame,
     player: int | None,
     call: Call,
     *,
@@ -93,43 +97,43 @@ def state_answer(
     :param name_players: say beside the state what its players are called.
     :param shared: show a spectator the present as it is encoded once for all of them.
     """
-    senses, moves = views.actions(table.game, call.viewer) if with_actions else (UNSET, UNSET)
+    senses, moves = views.actions(live.game, call.viewer) if with_actions else (UNSET, UNSET)
     if shared:
-        state = _shared_state(table, call, brief=request.brief)
+        state = _shared_state(live, call, brief=request.brief)
     else:
-        state = state_of(table, player, call, brief=request.brief, shown=shown)
+        state = state_of(live, player, call, brief=request.brief, shown=shown)
     reply = StateReply(
         id=echo_id(request),
-        game_id=table.game.id if name_game else UNSET,
+        game_id=live.game.id if name_game else UNSET,
         state=state,
         sense_actions=senses,
         move_actions=moves,
         names=names_in(state, call) if name_players else UNSET,
     )
-    return Answer(reply, table.commit_for(call.viewer))
+    return Answer(reply, live.commit_for(call.viewer))
 
 
-def sense_answer(request: Request, table: Table, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
+def sense_answer(request: Request, live: LiveGame, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
     """The reply to a sense."""
-    told = views.told_to(shown or table.game.now, call.viewer.seat)
-    assert told.sense is not None
+    known = views.knowledge_of(shown or live.game.now, call.viewer.seat)
+    assert known.sense is not None
     reply = SenseReply(
         id=echo_id(request),
-        sense_result=told.sense.sense_result,
-        state=state_of(table, player, call, brief=request.brief, shown=shown),
+        sense_result=known.sense.sense_result,
+        state=state_of(live, player, call, brief=request.brief, shown=shown),
     )
-    return Answer(reply, table.commit_for(call.viewer))
+    return Answer(reply, live.commit_for(call.viewer))
 
 
-def move_answer(request: Request, table: Table, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
+def move_answer(request: Request, live: LiveGame, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
     """The reply to a move where something is hidden: it says what came of it."""
-    told = views.told_to(shown or table.game.now, call.viewer.seat)
-    assert told.result is not None
+    known = views.knowledge_of(shown or live.game.now, call.viewer.seat)
+    assert known.result is not None
     reply = MoveReply(
         id=echo_id(request),
-        requested_move=told.result.requested_move,
-        taken_move=told.result.taken_move,
-        capture_square=told.result.capture_square,
-        state=state_of(table, player, call, brief=request.brief, shown=shown),
+        requested_move=known.result.requested_move,
+        taken_move=known.result.taken_move,
+        capture_square=known.result.capture_square,
+        state=state_of(live, player, call, brief=request.brief, shown=shown),
     )
-    return Answer(reply, table.commit_for(call.viewer))
+    return Answer(reply, live.commit_for(call.viewer))

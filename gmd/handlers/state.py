@@ -12,7 +12,7 @@ from .show import find, state_answer, viewer_of
 async def state(request: GetState, call: Call) -> Answer:
     """Show it to whoever asks, as far as it may see it."""
     player = player_of(request, call)
-    table = await find(request.game_id, player, call)
-    if request.actions or not table.game.open:
-        call.viewer = viewer_of(table.game, player, request.seat, call)
-    return state_answer(request, table, player, call, with_actions=request.actions, name_players=True)
+    live = await find(request.game_id, player, call)
+    if request.actions or not live.game.open:
+        call.viewer = viewer_of(live.game, player, request.seat, call)
+    return state_answer(request, live, player, call, with_actions=request.actions, name_players=True)

@@ -9,8 +9,8 @@ from msgspec import UNSET, structs
 
 from gm_protocol.errors import BadRequest, NoSuchGame, quote
 from gm_protocol.messages import GameRequest
-from gmd.log.interface import TokenUse
-from gmd.shelf import Table
+from gmd.event_log.interface import TokenUse
+from gmd.live_games import LiveGame
 
 from .call import Call, authorise
 
@@ -32,7 +32,7 @@ def _digest(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-async def made_before(token: TokenUse, name: str | None, player: int | None, call: Call) -> Table | None:
+async def made_before(token: TokenUse, name: str | None, player: int | None, call: Call) -> LiveGame | None:
     """The game that the same request made before. The player may still be acted for behind it.
 
     :param name: the token, as the client sent it.
@@ -40,13 +40,13 @@ async def made_before(token: TokenUse, name: str | None, player: int | None, cal
     :raises BadRequest: it was another request.
     :raises Unauthorized: the player's key has been taken away, or replaced, while the log was read.
     """
-    table = await _made_before(token, name, call)
+    live = await _made_before(token, name, call)
     authorise(player, call)
-    return table
+    return live
 
 
-async def _made_before(token: TokenUse, name: str | None, call: Call) -> Table | None:
-    made = await call.parts.arbiter.log.made_under(token.player, token.token)
+async def _made_before(token: TokenUse, name: str | None, call: Call) -> LiveGame | None:
+    made = await call.services.arbiter.log.made_under(token.player, token.token)
     if made is None:
         return None
     game_id, content = made
@@ -54,6 +54,6 @@ async def _made_before(token: TokenUse, name: str | None, call: Call) -> Table |
         message = f"token: {quote(name)} was used for another game ({game_id}), asked for with other fields"
         raise BadRequest(message)
     try:
-        return await call.parts.arbiter.table(game_id, call.peer)
+        return await call.services.arbiter.live_game(game_id, call.peer)
     except NoSuchGame:
         return None  # pruned in this very moment, and its token with it

@@ -14,8 +14,8 @@ from gm_protocol.messages import StateReply, Wait
 from gmd import loop_time
 from gmd.games.game import Game
 from gmd.games.views import Viewer
-from gmd.shelf import Table
-from gmd.watchers import Bell
+from gmd.live_games import LiveGame
+from gmd.watchers import Subscription
 
 from .call import Answer, Call, authorise, handles, player_of
 from .show import find, state_answer, viewer_of
@@ -39,29 +39,31 @@ async def wait(request: Wait, call: Call) -> Answer:
         game_ids = request.game_ids if request.game_id is None else [request.game_id]
         look, watching = await _as_player(request, game_ids or [], player, call)
     answer = await look() or await _patiently(look, watching, request, call)
-    table = None
+    live = None
     if answer is None and request.game_id is not None:
-        table = await call.parts.arbiter.table(request.game_id, call.peer)
+        live = await call.services.arbiter.live_game(request.game_id, call.peer)
     authorise(player, call)  # its key may have been taken away meanwhile
     if answer is not None:
         return answer
-    if table is None:
+    if live is None:
         return Answer(StateReply(id=echo_id(request), state=None))
-    return _show(request, table, player, call)
+    return _show(request, live, player, call)
 
 
-async def _patiently(look: Look, watching: AbstractContextManager[Bell], request: Wait, call: Call) -> Answer | None:
+async def _patiently(
+    look: Look, watching: AbstractContextManager[Subscription], request: Wait, call: Call
+) -> Answer | None:
     """Look whenever the bell rings, until there is an answer, time is up, or the client or the server interrupts."""
-    longest = call.parts.limits.max_wait_seconds
+    longest = call.services.limits.max_wait_seconds
     seconds = longest if request.timeout is None else min(request.timeout, longest)
     answer = None
     if seconds > 0:
-        with watching as bell:
+        with watching as subscription:
             with trio.move_on_after(seconds):
                 answer = await look()  # again, for a game may have been loaded since something was looked at
-                async with call.attending(bell):
-                    while answer is None and not bell.interrupted:
-                        await bell.wait()
+                async with call.attending(subscription):
+                    while answer is None and not subscription.interrupted:
+                        await subscription.wait()
                         call.arrived = loop_time.now()
                         answer = await look()
             if answer is None and loop_time.is_catching_up():  # what it waits for may lie in a socket
@@ -76,11 +78,11 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
     given = [request.game_id is not None, request.game_ids is not None, request.any]
     if given.count(True) != 1:
         raise BadRequest("game_id: wait takes exactly one of game_id, game_ids and any")
-    if request.game_ids is not None and not 1 <= len(request.game_ids) <= call.parts.limits.max_wait_games:
-        message = f"game_ids: {len(request.game_ids)} games are not between 1 and {call.parts.limits.max_wait_games}"
+    if request.game_ids is not None and not 1 <= len(request.game_ids) <= call.services.limits.max_wait_games:
+        message = f"game_ids: {len(request.game_ids)} games are not between 1 and {call.services.limits.max_wait_games}"
         raise BadRequest(message)
-    if len(request.except_) > call.parts.limits.max_wait_games:
-        raise BadRequest(f"except: {len(request.except_)} games are more than {call.parts.limits.max_wait_games}")
+    if len(request.except_) > call.services.limits.max_wait_games:
+        raise BadRequest(f"except: {len(request.except_)} games are more than {call.services.limits.max_wait_games}")
     if request.seat is not None and request.any:
         raise BadRequest(f"seat: {request.seat!r} goes with game_id or game_ids, not with any")
     if player is None and (request.any or (request.game_id is not None and request.ply is None)):
@@ -91,32 +93,32 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
         raise BadRequest(f"ply: {request.ply} is of one game, and goes with game_id")
 
 
-def _show(request: Wait, table: Table, player: int | None, call: Call, *, shared: bool = False) -> Answer:
-    if request.actions or not table.game.open:
-        call.viewer = viewer_of(table.game, player, request.seat, call, both=Viewer.NOBODY)
+def _show(request: Wait, live: LiveGame, player: int | None, call: Call, *, shared: bool = False) -> Answer:
+    if request.actions or not live.game.open:
+        call.viewer = viewer_of(live.game, player, request.seat, call, both=Viewer.NOBODY)
     with_actions, name_game = request.actions, request.game_id is None
-    return state_answer(request, table, player, call, with_actions=with_actions, name_game=name_game, shared=shared)
+    return state_answer(request, live, player, call, with_actions=with_actions, name_game=name_game, shared=shared)
 
 
 async def _as_player(
     request: Wait, game_ids: Sequence[int], player: int, call: Call
-) -> tuple[Look, AbstractContextManager[Bell]]:
+) -> tuple[Look, AbstractContextManager[Subscription]]:
     """Due is the first game where the player is to act, or that is over."""
     for game_id in game_ids:  # all of them first: a refused request starts no clock
-        table = await call.parts.arbiter.table(game_id, call.peer)
+        live = await call.services.arbiter.live_game(game_id, call.peer)
         authorise(player, call)
-        _seats(request, table.game, player)
+        _seats(request, live.game, player)
     for game_id in game_ids:
         await find(game_id, player, call)
 
     async def look() -> Answer | None:
         for game_id in game_ids:
-            table = await call.parts.arbiter.table(game_id, call.peer)
-            if table.game.over or any(map(table.game.may_act, _seats(request, table.game, player))):
-                return _show(request, table, player, call)
+            live = await call.services.arbiter.live_game(game_id, call.peer)
+            if live.game.over or any(map(live.game.may_act, _seats(request, live.game, player))):
+                return _show(request, live, player, call)
         return None
 
-    return look, call.parts.arbiter.watchers.watching_games(game_ids)
+    return look, call.services.arbiter.watchers.watching_games(game_ids)
 
 
 def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
@@ -131,29 +133,31 @@ def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
 
 async def _as_spectator(
     request: Wait, game_ids: Sequence[int], call: Call
-) -> tuple[Look, AbstractContextManager[Bell]]:
+) -> tuple[Look, AbstractContextManager[Subscription]]:
     """Due is the first game that has moved on past a ply, or is over."""
-    watchers = call.parts.arbiter.watchers
+    watchers = call.services.arbiter.watchers
     for game_id in game_ids:
         await find(game_id, None, call)
 
     async def look() -> Answer | None:
         for game_id in game_ids:
-            table = await call.parts.arbiter.table(game_id, call.peer)
-            if table.game.over or (request.ply is not None and table.game.now.ply > request.ply):
-                return _show(request, table, None, call, shared=watchers.has_crowd(game_id))
+            live = await call.services.arbiter.live_game(game_id, call.peer)
+            if live.game.over or (request.ply is not None and live.game.now.ply > request.ply):
+                return _show(request, live, None, call, shared=watchers.has_crowd(game_id))
         return None
 
     return look, watchers.spectating(game_ids)
 
 
-def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Bell]]:
+def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Subscription]]:
     """Due is the game that has waited longest for the player, but those it excepts, and ends that it has been told."""
     authorise(player, call)
-    excepted, arbiter = frozenset(request.except_), call.parts.arbiter
+    excepted, arbiter = frozenset(request.except_), call.services.arbiter
 
     async def look() -> Answer | None:
-        while (game_id := await arbiter.turns.longest_due(player, excepted | call.ends.to(player))) is not None:
+        while (
+            game_id := await arbiter.turns.longest_due(player, excepted | call.unacknowledged.to(player))
+        ) is not None:
             try:
                 return _show(request, await find(game_id, player, call), player, call)
             except NoSuchGame:  # it was pruned while it was being looked for

@@ -14,7 +14,7 @@ from litestar.openapi.spec import Components, SecurityScheme
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 
 from gm_protocol.errors import GmError
-from gmd.local import Refused
+from gmd.in_process import Refused
 from gmd.version import VERSION
 
 from .backend import Backend, Vitals

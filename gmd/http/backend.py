@@ -8,9 +8,9 @@ from typing import Protocol
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
-from gmd.local import LocalDoor
-from gmd.parts import Parts
+from gmd.in_process import InProcessClient
 from gmd.players.credentials import Credentials
+from gmd.services import Services
 
 from .claims import Claims
 from .peers import Proxies
@@ -48,7 +48,7 @@ class GamePort(Port, Protocol):
 class Vitals:
     """The daemon, as those see it who want to know how it is."""
 
-    parts: Parts
+    services: Services
     game_port: GamePort
     #: The operator's socket, where there is one.
     operator_port: GamePort | None
@@ -63,7 +63,7 @@ class Backend(Vitals):
     """The daemon, as a route sees it."""
 
     #: Where requests go, whatever route they have come by.
-    door: LocalDoor
+    in_process: InProcessClient
     #: Who is let in, and from where.
     credentials: Credentials
     proxies: Proxies

@@ -43,7 +43,7 @@ class DaemonCollector(Collector):
         yield _histogram(
             "gmd_event_loop_lag_seconds",
             "How late the event loop woke a task that slept, looked at once a second.",
-            self._backend.parts.metrics.loop_lag,
+            self._backend.services.metrics.loop_lag,
         )
         yield InfoMetricFamily(
             "gmd_build",
@@ -52,7 +52,7 @@ class DaemonCollector(Collector):
         )
 
     def _requests(self) -> Iterator[Metric]:
-        counts = self._backend.parts.metrics
+        counts = self._backend.services.metrics
         requests = CounterMetricFamily(
             "gmd_requests",
             'Requests by kind and code; the code is "ok" where there was no error.',
@@ -70,7 +70,7 @@ class DaemonCollector(Collector):
         )
 
     def _connections(self) -> Iterator[Metric]:
-        counts = self._backend.parts.metrics
+        counts = self._backend.services.metrics
         connections = GaugeMetricFamily(
             "gmd_connections", "Connections open, those about to be closed among them.", labels=("port",)
         )
@@ -101,25 +101,25 @@ class DaemonCollector(Collector):
         yield CounterMetricFamily("gmd_sent_bytes", "Bytes sent by game sessions.", counts.bytes_out)
 
     def _games(self) -> Iterator[Metric]:
-        arbiter = self._backend.parts.arbiter
+        arbiter = self._backend.services.arbiter
         yield GaugeMetricFamily("gmd_games_live", "Games that are not over.", arbiter.live_games)
         yield GaugeMetricFamily("gmd_games_in_memory", "Games held in memory.", arbiter.games_in_memory)
 
     def _memory(self) -> Iterator[Metric]:
-        parts = self._backend.parts
+        services = self._backend.services
         held = GaugeMetricFamily(
             "gmd_memory_bytes", "Bytes of games in memory, and of what connections hold.", labels=("what",)
         )
-        held.add_metric(("games",), parts.arbiter.games_bytes)
-        held.add_metric(("connections",), parts.memory.held)
+        held.add_metric(("games",), services.arbiter.games_bytes)
+        held.add_metric(("connections",), services.memory.held)
         yield held
         yield CounterMetricFamily(
-            "gmd_connections_cut_off", "Connections closed because they held most memory.", parts.memory.cut_off
+            "gmd_connections_cut_off", "Connections closed because they held most memory.", services.memory.cut_off
         )
 
     def _event_log(self) -> Iterator[Metric]:
-        counts = self._backend.parts.metrics
-        writable = self._backend.parts.arbiter.log.failure is None
+        counts = self._backend.services.metrics
+        writable = self._backend.services.arbiter.log.failure is None
         yield GaugeMetricFamily("gmd_log_writable", "Whether the event log can be written: 1 or 0.", int(writable))
         yield _histogram("gmd_log_commit_games", "Games in each commit to the event log.", counts.commit_games)
         yield _histogram("gmd_log_commit_duration_seconds", "How long each commit took.", counts.commit_seconds)

@@ -15,9 +15,9 @@ from litestar.params import SkipValidation
 
 from gm_protocol.errors import ShuttingDown, Unauthorized
 from gmd.handlers.call import Authority
-from gmd.local import Json, LocalDoor, Sender
+from gmd.in_process import InProcessClient, Json, Sender
 from gmd.players.account import Account
-from gmd.players.gate import Gate, Proof
+from gmd.players.authenticator import Authenticated, Authenticator
 
 from .backend import Backend, FromDaemon
 from .claims import Claims
@@ -28,12 +28,12 @@ from .intake import ARRIVED
 class Guest:
     """Somebody who has sent a request over HTTP, and what they may ask of the daemon."""
 
-    door: LocalDoor
+    in_process: InProcessClient
     peer: str
     arrived: float
     account: Account | None
     claims: Claims
-    gate: Gate
+    authenticator: Authenticator
 
     @property
     def player(self) -> Account:
@@ -46,25 +46,25 @@ class Guest:
 
         :raises Unauthorized: its key has been taken away, or replaced, since the request came.
         """
-        self.gate.admit(self.player.player, None, _proof(self.player), self.peer)
+        self.authenticator.admit(self.player.player, None, _authenticated(self.player), self.peer)
 
-    async def ask(self, kind: str, *, hears: bool = False, **fields: Any) -> Json:
+    async def ask(self, kind: str, *, counts_as_contact: bool = False, **fields: Any) -> Json:
         """Send a request of the protocol's, as a session of this player's would; the reply.
 
         :param hears: whether the player counts as being there by this, which starts the game's clock.
         :raises Refused: the reply is an error.
         """
-        return await self.door.ask(Authority.CLIENT, kind, fields, self._sender(hears))
+        return await self.in_process.ask(Authority.CLIENT, kind, fields, self._sender(counts_as_contact))
 
     async def ask_encoded(self, kind: str, **fields: Any) -> bytes:
         """The same without counting as being there, as JSON: for whoever wants only a part of a large reply.
 
         :raises Refused: the reply is an error.
         """
-        return await self.door.ask_encoded(Authority.CLIENT, kind, fields, self._sender(hears=False))
+        return await self.in_process.ask_encoded(Authority.CLIENT, kind, fields, self._sender(counts_as_contact=False))
 
-    def _sender(self, hears: bool) -> Sender:
-        return Sender(_proof(self.account), self.peer, self.arrived, hears)
+    def _sender(self, counts_as_contact: bool) -> Sender:
+        return Sender(_authenticated(self.account), self.peer, self.arrived, counts_as_contact)
 
 
 #: The type of a handler's parameter ``guest``.
@@ -73,8 +73,8 @@ FromGuest = NamedDependency[SkipValidation[Guest]]
 
 def guest_of(request: Request[Account | None, Any, Any], backend: FromDaemon) -> Guest:
     """Who sends a request; :func:`registered` has found out before."""
-    account, gate = request.scope.get("user"), backend.parts.gate
-    return Guest(backend.door, _peer(request, backend), _arrived(request), account, backend.claims, gate)
+    account, authenticator = request.scope.get("user"), backend.services.authenticator
+    return Guest(backend.in_process, _peer(request, backend), _arrived(request), account, backend.claims, authenticator)
 
 
 async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
@@ -100,13 +100,13 @@ async def admit(backend: Backend, authorization: str | None, peer: str) -> Accou
     _check_serving(backend)
     name, secret = _basic(authorization)
     account = await backend.credentials.admit(name, secret, peer)
-    backend.parts.lobby.presence.seen(account.player)
+    backend.services.lobby.presence.seen(account.player)
     return account
 
 
-def _proof(account: Account | None) -> Proof | None:
+def _authenticated(account: Account | None) -> Authenticated | None:
     """What a session of that player's would keep."""
-    return None if account is None or account.key is None else Proof(account.player, account.key)
+    return None if account is None or account.key is None else Authenticated(account.player, account.key)
 
 
 def serving(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:

@@ -40,9 +40,11 @@ class HealthService:
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
         #: Where HTTP is on, that looks at the lag.
-        self._lag = None if config.http else vitals.parts.metrics.loop_lag
-        parts, name = vitals.parts, "the health port's connections"
-        self.server = HttpServer(parts.limits, MAX_CONNECTIONS, parts.memory, parts.patience, Proxies(), name=name)
+        self._lag = None if config.http else vitals.services.metrics.loop_lag
+        services, name = vitals.services, "the health port's connections"
+        self.server = HttpServer(
+            services.limits, MAX_CONNECTIONS, services.memory, services.patience, Proxies(), name=name
+        )
         vitals.http_ports["health"] = self.server
         self._app = cast(ASGIFramework, make_health_app(vitals))
 

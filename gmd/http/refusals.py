@@ -17,7 +17,7 @@ from litestar.status_codes import (
 from msgspec import UNSET
 
 from gm_protocol.errors import GmError
-from gmd.local import Refused
+from gmd.in_process import Refused
 
 from .errors import HttpError
 

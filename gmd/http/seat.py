@@ -17,7 +17,7 @@ from gm_protocol.errors import NoSuchGame, NotAPlayer, NotAvailable, quote
 from gm_protocol.state import RESULTS, GameState, LastResult, LastSense
 from gmd.arbiter import Arbiter
 from gmd.games.commands import RunOut
-from gmd.local import Refused
+from gmd.in_process import Refused
 
 from .guests import Guest
 
@@ -134,7 +134,7 @@ class Seat:
 
     async def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Send a request for this seat in its game."""
-        return await self.guest.ask(kind, hears=True, game_id=self.state.game_id, brief=True, **fields)
+        return await self.guest.ask(kind, counts_as_contact=True, game_id=self.state.game_id, brief=True, **fields)
 
     async def resign(self) -> None:
         """Give the game up.
@@ -149,13 +149,13 @@ class Seat:
 
         A game that is over stays as it ended.
         """
-        table = await arbiter.table(self.state.game_id, self.guest.peer)
+        live = await arbiter.live_game(self.state.game_id, self.guest.peer)
         self.guest.check()
-        refusal = arbiter.act(table, RunOut(self.color), self.guest.arrived).refusal
+        refusal = arbiter.act(live, RunOut(self.color), self.guest.arrived).refusal
         if refusal is not None and refusal.code == NotAvailable.code:
             await self._resign_unless_over()
-        elif table.commit is not None:
-            await table.commit.wait()
+        elif live.commit is not None:
+            await live.commit.wait()
 
     async def _resign_unless_over(self) -> None:
         try:

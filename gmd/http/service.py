@@ -10,8 +10,8 @@ import trio
 from hypercorn.typing import ASGIFramework
 
 from gmd.config import Config
+from gmd.in_process import InProcessClient
 from gmd.listening import is_local
-from gmd.local import LocalDoor
 from gmd.logger import get_logger
 from gmd.places import share_of
 from gmd.players.credentials import Credentials
@@ -40,7 +40,7 @@ class HttpService:
         config: Config,
         listeners: Sequence[trio.SocketListener],
         vitals: Vitals,
-        door: LocalDoor,
+        in_process: InProcessClient,
         certificate: Certificate | None = None,
     ) -> None:
         """:param certificate: puts TLS on every connection.
@@ -63,20 +63,22 @@ class HttpService:
         self._listeners = listeners
         #: Its TLS, if it has any.
         self.certificate = certificate
-        parts = vitals.parts
-        self._lag = parts.metrics.loop_lag
+        services = vitals.services
+        self._lag = services.metrics.loop_lag
         proxies = Proxies.parse(config.trusted_proxies)
         limit, is_private = config.http_max_connections, all(map(is_local, listeners))
         share = share_of(config.http_max_connections_per_address, limit, local=is_private)
-        self._server = HttpServer(parts.limits, limit, parts.memory, parts.patience, proxies, certificate, share=share)
+        self._server = HttpServer(
+            services.limits, limit, services.memory, services.patience, proxies, certificate, share=share
+        )
         vitals.http_ports["http"] = self._server
         #: Which connection plays which game for its player.
-        self.claims = Claims(parts.limits.start_seconds)
-        parts.gate.registry.when_revoked(self.claims.forget_player)
+        self.claims = Claims(services.limits.start_seconds)
+        services.authenticator.registry.when_revoked(self.claims.forget_player)
         backend = Backend(
             **{each.name: getattr(vitals, each.name) for each in fields(vitals)},
-            door=door,
-            credentials=Credentials(parts.gate),
+            in_process=in_process,
+            credentials=Credentials(services.authenticator),
             proxies=proxies,
             claims=self.claims,
         )

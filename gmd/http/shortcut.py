@@ -49,7 +49,7 @@ class Shortcut:
 
     def __init__(self, app: Litestar, backend: Backend) -> None:
         self._backend = backend
-        self._max_body = backend.parts.limits.max_message
+        self._max_body = backend.services.limits.max_message
         self._errors: dict[Any, Any] = app.exception_handlers
         self._routes: dict[tuple[str, str], _Route] = {
             (method, route.path_format.removeprefix(_GAME)): found
@@ -83,7 +83,9 @@ class Shortcut:
         peer = self._backend.proxies.peer(client, [] if forwarded is None else [forwarded.decode()])
         authorization = headers.get(b"authorization")
         account = await admit(self._backend, None if authorization is None else authorization.decode(), peer)
-        guest = Guest(self._backend.door, peer, arrived, account, self._backend.claims, self._backend.parts.gate)
+        guest = Guest(
+            self._backend.in_process, peer, arrived, account, self._backend.claims, self._backend.services.authenticator
+        )
         given: dict[str, Any] = {"game_id": request.game_id, "guest": guest}
         if "backend" in route.takes:
             given["backend"] = self._backend

@@ -109,7 +109,7 @@ class Admission:
 
         :raises GmError: it could not be written.
         """
-        table = await self._arbiter.table(game_id)
-        self._arbiter.act(table, CallOff(None), loop_time.now())
-        if table.commit is not None:
-            await table.commit.wait()
+        live = await self._arbiter.live_game(game_id)
+        self._arbiter.act(live, CallOff(None), loop_time.now())
+        if live.commit is not None:
+            await live.commit.wait()

@@ -14,15 +14,15 @@ from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
 from gmd import loop_time
 from gmd.arbiter import Arbiter
+from gmd.event_log.interface import TokenUse
 from gmd.games.commands import CallOff, Join
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
-from gmd.log.interface import TokenUse
+from gmd.live_games import LiveGame
 from gmd.players.account import Account, is_registered
 from gmd.players.presence import Presence
 from gmd.players.registry import Registry
 from gmd.quotas import Quotas
-from gmd.shelf import Table
 
 from .admission import Admission, LobbyLimits
 from .book import Book
@@ -157,7 +157,7 @@ class Lobby:
         ranked: bool = False,
         token: TokenUse | None = None,
         peer: str = "",
-    ) -> Table:
+    ) -> LiveGame:
         """Make a game in which a player has its seat, and another one who is here is invited to the other.
 
         :param opponent: an id or a name.
@@ -181,7 +181,7 @@ class Lobby:
         white, black = seated(inviter, account.player, color, self._random)
         return await self.offer(Offer(white, black, inviter, terms or make_terms(), ranked, token), peer)
 
-    async def offer(self, offer: Offer, peer: str = "") -> Table:
+    async def offer(self, offer: Offer, peer: str = "") -> LiveGame:
         """Make a game of an offer, whatever its players have in hand: see :meth:`room`.
 
         :param peer: where the request comes from that it is made for, as host:port.
@@ -195,7 +195,7 @@ class Lobby:
 
     def open(
         self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str, *, limited: bool = True
-    ) -> Table:
+    ) -> LiveGame:
         """Take in a new game, as :meth:`gmd.quotas.Quotas.open` does; as an invitation it counts from now.
 
         :param limited: whether the limits of invitations hold for it.
@@ -205,11 +205,11 @@ class Lobby:
             return self.quotas.open(game, events, token, peer)
         if limited:
             self._admission.check(_asker(game, peer), _invited_to(game))
-        table = self.quotas.open(game, events, token, peer)
+        live = self.quotas.open(game, events, token, peer)
         self.book.expect(game, Asker.at(peer, None).source)
-        if table.commit is not None:
-            table.commit.then(lambda error: None if error is None else self.book.lost(game))
-        return table
+        if live.commit is not None:
+            live.commit.then(lambda error: None if error is None else self.book.lost(game))
+        return live
 
     def _version(self, player: int) -> int:
         account = self._registry.get(player)
@@ -234,10 +234,10 @@ class Lobby:
         """
         found = []
         for invitation in self.book.accepted(player):
-            table = await self._arbiter.table(invitation.game_id, peer)
-            if any(table.game.heard[seat] for seat in table.game.seats(player)):
-                self.book.ready(table.game, player)
-            elif not table.game.over:
+            live = await self._arbiter.live_game(invitation.game_id, peer)
+            if any(live.game.contacted[seat] for seat in live.game.seats(player)):
+                self.book.ready(live.game, player)
+            elif not live.game.over:
                 found.append(invitation)
         inbox = self.book.inbox(player)
         pending = (inbox[game_id] for game_id in inbox.shown)
@@ -245,7 +245,7 @@ class Lobby:
         found = [invitation for invitation in found if invitation.options.variant == "rbc"]
         return sorted(found, key=lambda invitation: invitation.game_id)
 
-    async def accept(self, game_id: int, player: int, at: float, peer: str = "") -> Table:
+    async def accept(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
         """Take the seat that is kept for a player. Who has done so is shown the game again, be it over.
 
         Nothing has been heard from the player in the game by that: see :meth:`ready`.
@@ -254,21 +254,21 @@ class Lobby:
         :raises NotAvailable: the player is not invited to it.
         :raises GameIsOver: the invitation was called off.
         """
-        table = await self._invited(game_id, player, peer)
-        invitation = invitation_of(table.game)
+        live = await self._invited(game_id, player, peer)
+        invitation = invitation_of(live.game)
         kept = [color for color in invitation.colors_of(player) if color in invitation.invited]
         for color in kept:
-            outcome = self._arbiter.join(table, Join(player, color), at)
-            if outcome.refusal is not None:
-                raise outcome.refusal
-        return await _durably(table)
+            decision = self._arbiter.join(live, Join(player, color), at)
+            if decision.refusal is not None:
+                raise decision.refusal
+        return await _durably(live)
 
-    def ready(self, table: Table, player: int, at: float) -> None:
+    def ready(self, live: LiveGame, player: int, at: float) -> None:
         """A player has been heard from in a game, and is not to be told of its invitation again."""
-        self._arbiter.hear(table, player, at)
-        self.book.ready(table.game, player)
+        self._arbiter.note_contact(live, player, at)
+        self.book.ready(live.game, player)
 
-    async def finish(self, game_id: int, player: int, at: float, peer: str = "") -> Table:
+    async def finish(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
         """A player is done with an invitation that it accepted.
 
         Where the game is on, and nothing has been heard from the player, it is as if something had: its clock runs.
@@ -276,14 +276,14 @@ class Lobby:
         :raises NoSuchGame: there is no such game.
         :raises NotAvailable: the player is not invited to it, or has not accepted.
         """
-        table = await self._invited(game_id, player, peer)
-        if not invitation_of(table.game).accepted_by(player):
+        live = await self._invited(game_id, player, peer)
+        if not invitation_of(live.game).accepted_by(player):
             raise NotAvailable(f"game_id: player {player} has not accepted the invitation to game {game_id}")
-        if not table.game.over:
-            self.ready(table, player, at)
-        return await _durably(table)
+        if not live.game.over:
+            self.ready(live, player, at)
+        return await _durably(live)
 
-    async def decline(self, game_id: int, player: int, at: float, peer: str = "") -> Table:
+    async def decline(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
         """Call a game off that has not begun: one that the player is invited to, or has its seat in.
 
         :raises NoSuchGame: there is no such game.
@@ -291,25 +291,25 @@ class Lobby:
         :raises NotAvailable: it has begun.
         :raises GameIsOver: it has ended otherwise.
         """
-        table = await self._arbiter.table(game_id, peer)
-        outcome = self._arbiter.act(table, CallOff(player), at)
-        if outcome.refusal is not None:
-            raise outcome.refusal
-        if outcome.events:
+        live = await self._arbiter.live_game(game_id, peer)
+        decision = self._arbiter.act(live, CallOff(player), at)
+        if decision.refusal is not None:
+            raise decision.refusal
+        if decision.events:
             for callback in self._on_called_off:
-                callback(table.game, player)
-        return await _durably(table)
+                callback(live.game, player)
+        return await _durably(live)
 
     def when_called_off(self, callback: Callable[[Game, int], None]) -> None:
         """Call back with every game that a player calls off, and that player; it may not be durable yet."""
         self._on_called_off.append(callback)
 
-    async def _invited(self, game_id: int, player: int, peer: str) -> Table:
-        table = await self._arbiter.table(game_id, peer)
-        invitation = invitation_of(table.game)
+    async def _invited(self, game_id: int, player: int, peer: str) -> LiveGame:
+        live = await self._arbiter.live_game(game_id, peer)
+        invitation = invitation_of(live.game)
         if not any(color in invitation.invited for color in invitation.colors_of(player)):
             raise NotAvailable(f"game_id: player {player} is not invited to game {game_id}")
-        return table
+        return live
 
 
 def _asker(game: Game, peer: str) -> Asker:
@@ -321,11 +321,11 @@ def _invited_to(game: Game) -> list[int]:
     return [player for player in set(game.named) if player is not None and game.waits_unbegun(player)]
 
 
-async def _durably(table: Table) -> Table:
+async def _durably(live: LiveGame) -> LiveGame:
     """A game, once nothing that has happened in it so far can be lost.
 
     :raises GmError: it could not be written, and did not happen.
     """
-    if table.commit is not None:
-        await table.commit.wait()
-    return table
+    if live.commit is not None:
+        await live.commit.wait()
+    return live

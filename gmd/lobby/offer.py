@@ -6,11 +6,11 @@ from msgspec import Struct, field
 
 from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
+from gmd.event_log.interface import TokenUse
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
-from gmd.log.interface import TokenUse
 from gmd.utc import write_now
 
 

@@ -9,9 +9,9 @@ from random import Random
 from gm_protocol.errors import BadRequest, GmError, NotAvailable
 from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
-from gmd.log.interface import TokenUse
+from gmd.event_log.interface import TokenUse
+from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
-from gmd.shelf import Table
 
 from .admission import Admission
 from .chores import Chores
@@ -29,7 +29,7 @@ class Seeking:
     def __init__(
         self,
         admission: Admission,
-        offer: Callable[[Offer, str], Awaitable[Table]],
+        offer: Callable[[Offer, str], Awaitable[LiveGame]],
         chores: Chores,
         random: Random,
     ) -> None:
@@ -63,7 +63,7 @@ class Seeking:
         is_here: Callable[[], bool],
         token: TokenUse | None = None,
         peer: str = "",
-    ) -> Table | None:
+    ) -> LiveGame | None:
         """A game with the first in the queue who fits, who is invited to it; where there is none, stand in the queue.
 
         :param color: what the player wants to play; None for either.
@@ -88,7 +88,7 @@ class Seeking:
 
     async def _pair(
         self, seek: Seek, other: Seek, asker: Asker, token: TokenUse | None = None, peer: str = ""
-    ) -> Table:
+    ) -> LiveGame:
         """A game of the two, who stand in the queue no more, unless it fails."""
         color: Color | None = seek.color
         if other.color is not None:

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Iterable
 
 import trio
 
+from gmd.event_log.interface import Unanswered
 from gmd.games.events import Created
 from gmd.games.game import Game
 from gmd.games.variants import make_game
-from gmd.log.interface import Unanswered
 from gmd.logger import get_logger
 
 logger = get_logger(__name__)

@@ -11,11 +11,11 @@ import trio
 
 from gm_protocol.errors import TooMany
 from gmd.addresses import source_of
-from gmd.keyed import KeyedLocks
+from gmd.keyed_locks import KeyedLocks
 
 from . import keys
 from .account import Account, folded
-from .gate import Gate
+from .authenticator import Authenticator
 
 #: Seconds until a password is verified anew: a bot that polls costs one argon2 in ten minutes, and not one a request.
 REMEMBERED_SECONDS = 600.0
@@ -38,11 +38,13 @@ class Credentials:
     while the player has the password and the key that it had: a new key or a revocation is effective at once.
     """
 
-    def __init__(self, gate: Gate, seconds: float = REMEMBERED_SECONDS, size: int = MAX_REMEMBERED) -> None:
+    def __init__(
+        self, authenticator: Authenticator, seconds: float = REMEMBERED_SECONDS, size: int = MAX_REMEMBERED
+    ) -> None:
         """:param seconds: how long a pair that was verified is taken for verified.
         :param size: how many are remembered.
         """
-        self._gate = gate
+        self._authenticator = authenticator
         self._seconds = seconds
         self._size = size
         self._secret = secrets.token_bytes(keys.SIZE)
@@ -85,7 +87,7 @@ class Credentials:
         async with self._verifying.hold((pair, source_of(peer))):
             if (account := self._remembered(pair, name)) is not None:
                 return account
-            account = await self._gate.admit_with_secret(name, secret, peer, counted=counted)
+            account = await self._authenticator.admit_with_secret(name, secret, peer, counted=counted)
             self._remember(pair, account)
         return account
 
@@ -94,8 +96,8 @@ class Credentials:
 
         :raises TooMany: there is no attempt left.
         """
-        if not self._gate.is_key(name, secret, peer):
-            self._gate.guesses.check(name, peer)
+        if not self._authenticator.is_key(name, secret, peer):
+            self._authenticator.guesses.check(name, peer)
 
     def _note_shown(self, pair: bytes, peer: str) -> None:
         """A connection has shown a pair that is right. What a proxy has forwarded has no port of its own."""
@@ -111,7 +113,7 @@ class Credentials:
     def _remembered(self, pair: bytes, name: str) -> Account | None:
         """The player, if the pair was verified lately and nothing has changed since."""
         verified = self._verified.get(pair)
-        account = self._gate.registry.named(name)
+        account = self._authenticator.registry.named(name)
         if verified is None or account is None or account.key is None:
             return None
         if (account.key, account.password) == verified[:2] and trio.current_time() < verified.until:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gmd.log.interface import EventLog
+from gmd.event_log.interface import EventLog
 
 from .memory import MemoryPlayers
 from .store import PlayerStore

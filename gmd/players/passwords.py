@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from gmd.log.workers import Workers
+from gmd.event_log.workers import Workers
 
 from .fair_queue import OURSELVES, Asker, FairQueue
 

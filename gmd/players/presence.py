@@ -9,7 +9,7 @@ from math import inf
 from gmd import loop_time
 
 from .account import Account
-from .proof import Proof
+from .authenticated import Authenticated
 from .registry import Registry
 
 
@@ -23,9 +23,9 @@ class Presence:
         """:param seconds: for how long a request counts."""
         self._registry = registry
         self._seconds = seconds
-        self._sessions: Counter[Proof] = Counter()
+        self._sessions: Counter[Authenticated] = Counter()
         #: When each was last seen, in trio's time; who was seen last is last.
-        self._seen: OrderedDict[Proof, float] = OrderedDict()
+        self._seen: OrderedDict[Authenticated, float] = OrderedDict()
         self._on_come: list[Callable[[int], None]] = []
 
     def when_come(self, callback: Callable[[int], None]) -> None:
@@ -36,10 +36,10 @@ class Presence:
         """A request that needs no session has come from a player, who has proved to be that."""
         account = self._registry.get(player)
         if account is not None and account.key is not None:
-            proof = Proof(player, account.key)
-            was_here = self._is_here(proof)
-            self._seen[proof] = loop_time.now()
-            self._seen.move_to_end(proof)
+            authenticated = Authenticated(player, account.key)
+            was_here = self._is_here(authenticated)
+            self._seen[authenticated] = loop_time.now()
+            self._seen.move_to_end(authenticated)
             self._forget_old()
             if not was_here:
                 self._come(player)
@@ -49,40 +49,40 @@ class Presence:
         account = self._registry.get(player)
         if account is None or account.key is None:
             return False
-        return self._is_here(Proof(player, account.key))
+        return self._is_here(Authenticated(player, account.key))
 
-    def is_current(self, proof: Proof) -> bool:
+    def is_current(self, authenticated: Authenticated) -> bool:
         """Whether a proof is of the key that its player has."""
-        account = self._registry.get(proof.player)
-        return account is not None and account.key == proof.key
+        account = self._registry.get(authenticated.player)
+        return account is not None and account.key == authenticated.key
 
-    def _is_here(self, proof: Proof) -> bool:
-        return proof in self._sessions or self._seen.get(proof, -inf) > loop_time.now() - self._seconds
+    def _is_here(self, authenticated: Authenticated) -> bool:
+        return authenticated in self._sessions or self._seen.get(authenticated, -inf) > loop_time.now() - self._seconds
 
     def here(self) -> list[Account]:
         """Everybody who is, in the order of their ids."""
         self._forget_old()
-        players = {proof.player for proof in (*self._sessions, *self._seen)}
+        players = {authenticated.player for authenticated in (*self._sessions, *self._seen)}
         accounts = (self._registry.get(player) for player in sorted(players) if self.is_here(player))
         return [account for account in accounts if account is not None]
 
-    def enter(self, proof: Proof) -> None:
+    def enter(self, authenticated: Authenticated) -> None:
         """A session has begun to be this player's: from now on its end says when the player has gone."""
-        was_here = self._is_here(proof)
-        self._sessions[proof] += 1
-        self._seen.pop(proof, None)
+        was_here = self._is_here(authenticated)
+        self._sessions[authenticated] += 1
+        self._seen.pop(authenticated, None)
         if not was_here:
-            self._come(proof.player)
+            self._come(authenticated.player)
 
     def _come(self, player: int) -> None:
         for callback in self._on_come:
             callback(player)
 
-    def leave(self, proof: Proof) -> None:
+    def leave(self, authenticated: Authenticated) -> None:
         """It is so no more."""
-        self._sessions[proof] -= 1
-        if not self._sessions[proof]:
-            del self._sessions[proof]
+        self._sessions[authenticated] -= 1
+        if not self._sessions[authenticated]:
+            del self._sessions[authenticated]
 
     def _forget_old(self) -> None:
         before = loop_time.now() - self._seconds
@@ -93,30 +93,30 @@ class Presence:
 class Visit:
     """What one session has to do with presence: it is nobody's, or one player's at a time."""
 
-    __slots__ = ("_presence", "_proof")
+    __slots__ = ("_authenticated", "_presence")
 
     def __init__(self, presence: Presence) -> None:
         self._presence = presence
-        self._proof: Proof | None = None
+        self._authenticated: Authenticated | None = None
 
     @property
     def player(self) -> int | None:
         """The registered player whose session it is."""
-        return None if self._proof is None else self._proof.player
+        return None if self._authenticated is None else self._authenticated.player
 
     @property
     def stands(self) -> bool:
         """Whether the player still has the key that it had when the session became its."""
-        return self._proof is not None and self._presence.is_current(self._proof)
+        return self._authenticated is not None and self._presence.is_current(self._authenticated)
 
-    def enter(self, proof: Proof) -> None:
+    def enter(self, authenticated: Authenticated) -> None:
         """Be this player's, and no other's."""
         self.leave()
-        self._proof = proof
-        self._presence.enter(proof)
+        self._authenticated = authenticated
+        self._presence.enter(authenticated)
 
     def leave(self) -> None:
         """Be nobody's; also at the end."""
-        if self._proof is not None:
-            self._presence.leave(self._proof)
-            self._proof = None
+        if self._authenticated is not None:
+            self._presence.leave(self._authenticated)
+            self._authenticated = None

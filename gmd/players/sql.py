@@ -9,10 +9,10 @@ from msgspec import structs
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
-from gmd.log.damage import note_damage, stored_rows
-from gmd.log.interface import LogFailed
-from gmd.log.store import Database
-from gmd.log.tables import players
+from gmd.event_log.damage import note_damage, stored_rows
+from gmd.event_log.interface import LogFailed
+from gmd.event_log.store import Database
+from gmd.event_log.tables import players
 
 from .account import Account, folded
 from .store import PlayersNotWritten

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gm_protocol.ranked import LeaderboardRow
 
-from .ratings import Ladder, Standing, climb
+from .ratings import Ladder, LeaderboardEntry, climb
 from .record import Record
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ class Board(Struct, frozen=True):
     games: int
 
 
-def row_of(place: int, standing: Standing, name: str | None) -> LeaderboardRow:
+def row_of(place: int, entry: LeaderboardEntry, name: str | None) -> LeaderboardRow:
     """A row.
 
     :param name: of the player; None where nobody is registered by that id: games may have been imported alone.
     """
-    (player, version), rating, score = standing.entrant, standing.rating, standing.score
+    (player, version), rating, score = entry.entrant, entry.rating, entry.score
     return LeaderboardRow(
         place=place,
         player=player,
@@ -50,7 +50,7 @@ def recompute(engine: Engine, anchors: Mapping[str, float]) -> Board:
 
     :param anchors: the ratings of players that are given, by their names in lower case.
     """
-    from gmd.log.ranking import ranked
+    from gmd.event_log.ranking import ranked
     from gmd.players.sql import load_players
 
     with engine.connect() as connection:
@@ -61,8 +61,5 @@ def recompute(engine: Engine, anchors: Mapping[str, float]) -> Board:
 
 
 def _board(ladder: Ladder, names: Mapping[int, str]) -> Board:
-    rows = [
-        row_of(place, standing, names.get(standing.entrant.player))
-        for place, standing in enumerate(ladder.standings, 1)
-    ]
+    rows = [row_of(place, entry, names.get(entry.entrant.player)) for place, entry in enumerate(ladder.entries, 1)]
     return Board(rows, ladder.games)

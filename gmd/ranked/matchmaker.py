@@ -17,18 +17,18 @@ import trio
 from gm_protocol.errors import GmError
 from gmd import loop_time
 from gmd.arbiter import Arbiter
+from gmd.event_log.interface import Playing
+from gmd.event_log.seats import is_ranked
 from gmd.games.game import Game
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.offer import Offer
-from gmd.log.interface import Playing
-from gmd.log.seats import is_ranked
 from gmd.logger import get_logger
 from gmd.players.account import Account
 from gmd.players.registry import Registry
 
-from .bouts import Bouts
+from .backoff import Backoff
+from .pair_history import PairHistory
 from .pairing import Candidate, Pairing, pair
-from .patience import Patience
 from .ratings import Ratings
 
 logger = get_logger(__name__)
@@ -53,7 +53,7 @@ class Matchmaker:
         """:param random: decides where it is all the same."""
         self._registry, self._lobby, self._ratings = registry, lobby, ratings
         self._random = random or SystemRandom()
-        self._bouts, self._patience = Bouts(), Patience()
+        self._pair_history, self._backoff = PairHistory(), Backoff()
         self._happened = trio.Event()
         #: When to look again because something failed, in trio's time.
         self._retry: float | None = None
@@ -71,7 +71,7 @@ class Matchmaker:
 
     def start(self, playing: Iterable[Playing]) -> None:
         """Begin with the ranked games that are not over; the ratings have begun."""
-        self._bouts.start(playing, self._ratings.record)
+        self._pair_history.start(playing, self._ratings.record)
 
     async def run(self) -> None:
         """Pair whoever has room, until cancelled."""
@@ -95,27 +95,27 @@ class Matchmaker:
                 self._happened.set()  # there is more room
             return
         now = trio.current_time()
-        self._bouts.note(game, now + APART_SECONDS)
+        self._pair_history.note(game, now + APART_SECONDS)
         if game.over or game.begun:
             self._made.discard(game.id)
         for player, seated in zip(game.named, game.players, strict=True):
             assert player is not None
             if seated is not None and not game.over:
-                self._patience.restored(player)
+                self._backoff.restored(player)
                 self._happened.set()  # it may be sent another
             elif seated is None and game.now.termination == "expired":
-                self._patience.tried(player, now)
+                self._backoff.tried(player, now)
         if game.over:
             self._happened.set()
 
     def _on_called_off(self, game: Game, player: int) -> None:
         if is_ranked(game.created):
-            self._patience.tried(player, trio.current_time())
+            self._backoff.tried(player, trio.current_time())
 
     def _on_set(self, account: Account) -> None:
         if account.ranked:
             self._leaving.discard(account.player)
-            self._patience.asked(account.player, trio.current_time())
+            self._backoff.asked(account.player, trio.current_time())
             self._happened.set()
         else:
             self._on_left(account)
@@ -140,13 +140,13 @@ class Matchmaker:
             await self._let_go(self._leaving.pop())
         now = trio.current_time()
         here = [account for account in self._lobby.presence.here() if account.ranked]
-        apart = self._bouts.look(now, apart=len(here) > 2)
-        candidates = [self._candidate(account) for account in here if not self._patience.rests(account.player, now)]
+        apart = self._pair_history.look(now, apart=len(here) > 2)
+        candidates = [self._candidate(account) for account in here if not self._backoff.rests(account.player, now)]
         self._retry = None
         async with trio.open_nursery() as nursery:
-            for pairing in pair(candidates, self._bouts, self._random):
+            for pairing in pair(candidates, self._pair_history, self._random):
                 nursery.start_soon(self._invite, pairing)
-        times = (apart, self._patience.next_end(now), self._retry)
+        times = (apart, self._backoff.next_end(now), self._retry)
         return min((time for time in times if time is not None), default=inf)
 
     def _untaken(self, player: int) -> list[int]:

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from gm_protocol.state import RESULTS
 from gmd.arbiter import Arbiter
+from gmd.event_log.interface import Pruned
+from gmd.event_log.seats import ranked_result
 from gmd.games.game import Game
-from gmd.log.interface import Pruned
-from gmd.log.seats import ranked_result
 from gmd.logger import get_logger
 from gmd.players.registry import Registry
 
@@ -30,7 +30,7 @@ REST = 9.0
 SLICE_SECONDS = 0.001
 
 
-class Standing(Struct, frozen=True):
+class LeaderboardEntry(Struct, frozen=True):
     """An entrant on the leaderboard."""
 
     entrant: Entrant
@@ -46,7 +46,7 @@ class Ladder(Struct, frozen=True):
     """
 
     games: int = 0
-    standings: tuple[Standing, ...] = ()
+    entries: tuple[LeaderboardEntry, ...] = ()
 
 
 async def climb(record: Record, anchors: Mapping[int, float]) -> Ladder:
@@ -66,8 +66,8 @@ async def climb(record: Record, anchors: Mapping[int, float]) -> Ladder:
         if perf_counter() >= until:
             await trio.lowlevel.checkpoint()
             until = perf_counter() + SLICE_SECONDS
-    standings = [Standing(entrant, ratings[entrant], score) for entrant, score in totals.items()]
-    return Ladder(games, tuple(sorted(standings, key=lambda each: (-each.rating.rating, each.entrant))))
+    entries = [LeaderboardEntry(entrant, ratings[entrant], score) for entrant, score in totals.items()]
+    return Ladder(games, tuple(sorted(entries, key=lambda each: (-each.rating.rating, each.entrant))))
 
 
 class Ratings:
@@ -104,7 +104,7 @@ class Ratings:
                 self.ladder = await climb(self.record, self._pinned())
             except Exception:
                 logger.exception("the ratings could not be computed")  # games go on, and the next one's end tries again
-            self._by_entrant = {standing.entrant: standing.rating for standing in self.ladder.standings}
+            self._by_entrant = {entry.entrant: entry.rating for entry in self.ladder.entries}
             await trio.sleep(REST * (perf_counter() - began))
 
     def of(self, player: int, version: int) -> Rating:

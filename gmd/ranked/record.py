@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gmd.log.interface import RankedResult
+from gmd.event_log.interface import RankedResult
 
 #: The results that count, in the order in which :class:`Score` has them from White's side.
 _RESULTS = ("1-0", "1/2-1/2", "0-1")

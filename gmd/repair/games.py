@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Row as SqlRow
 
+from gmd.event_log.checking import problem_of, row_of
+from gmd.event_log.reading import StoredGame, Unreadable
 from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
-from gmd.log.checking import problem_of, row_of
-from gmd.log.reading import StoredGame, Unreadable
 from gmd.utc import is_time
 
 from .records import Source

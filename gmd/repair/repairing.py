@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gmd.log.checking import problem_of
-from gmd.log.directory import DataError, locked_directory
-from gmd.log.last_commit import FILE_NAME as LAST_COMMIT
-from gmd.log.migrations import HEAD, migrate
-from gmd.log.opening import FILE_NAME
-from gmd.log.reading import LogReader
-from gmd.log.sqlite import damages, open_engine, open_read_only
+from gmd.event_log.checking import problem_of
+from gmd.event_log.directory import DataError, locked_directory
+from gmd.event_log.last_commit import FILE_NAME as LAST_COMMIT
+from gmd.event_log.migrations import HEAD, migrate
+from gmd.event_log.opening import FILE_NAME
+from gmd.event_log.reading import LogReader
+from gmd.event_log.sqlite import damages, open_engine, open_read_only
 
 from .pages import Pages
 from .records import Lost, Record, Source, records_of

@@ -17,12 +17,12 @@ from gmd.addresses import source_of
 from gmd.descriptors import is_last, say_at_once, shortage
 from gmd.handlers.call import Authority
 from gmd.logger import get_logger
-from gmd.parts import Parts
 from gmd.places import Full, Place, Places
+from gmd.services import Services
 from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .endings import ANSWERED
-from .farewell import Farewells
+from .lingering import LingeringCloser
 from .session import Session
 
 logger = get_logger(__name__)
@@ -68,12 +68,12 @@ class _Guest:
             self.scope.deadline = trio.current_time() + seconds
 
 
-class Doorkeeper:
+class SessionServer:
     """Runs a session for every connection that gets a place (:mod:`gmd.places`)."""
 
     def __init__(
         self,
-        parts: Parts,
+        services: Services,
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
         share: int | None = None,
@@ -82,24 +82,24 @@ class Doorkeeper:
         :param authority: what every session gets.
         :param share: how many connections one address may have; without this, as many as all may.
         """
-        limit = parts.limits.max_connections if authority is Authority.CLIENT else MAX_OPERATORS
+        limit = services.limits.max_connections if authority is Authority.CLIENT else MAX_OPERATORS
         self._places = Places(limit, share or limit, IDLE_SECONDS)
-        self._parts = parts
-        self._limits = parts.limits
+        self._services = services
+        self._limits = services.limits
         self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
         self._certificate = certificate
         self._authority = authority
         self._sessions: set[Session] = set()
         self._handshakes: set[trio.CancelScope] = set()
         self._refusals: set[trio.CancelScope] = set()
-        self._farewells = Farewells()
+        self._farewells = LingeringCloser()
         #: Whether sessions are only being brought to their ends.
         self.stopping = False
         #: How many connections were refused because there were too many.
         self.turned_away = 0
         self._empty = trio.Event()
         if authority is Authority.CLIENT:
-            parts.gate.registry.when_revoked(self._end_sessions)
+            services.authenticator.registry.when_revoked(self._end_sessions)
 
     def _end_sessions(self, player: int) -> None:
         """End the sessions of a player who is none any more; each answers what it has received."""
@@ -193,13 +193,13 @@ class Doorkeeper:
 
     async def _converse(self, stream: trio.abc.Stream, guest: _Guest, place: Place) -> None:
         peer = guest.peer
-        session = guest.session = Session(stream, self._parts, self._authority, peer=peer, place=place)
+        session = guest.session = Session(stream, self._services, self._authority, peer=peer, place=place)
         self._sessions.add(session)
         try:
             if self.stopping:
                 session.stop()
             await session.run()
-            await self._part(stream, session.ends.received if session.ends else None)
+            await self._part(stream, session.unacknowledged.received if session.unacknowledged else None)
         except trio.BrokenResourceError:
             session.ended_by = "lost"  # the peer is gone
         except trio.TooSlowError:
@@ -230,7 +230,7 @@ class Doorkeeper:
         reason = "it was not agreed on in time"
         with (
             trio.move_on_after(seconds) as handshake,
-            closing(self._parts.memory.open(peer, lambda _: handshake.cancel())) as account,
+            closing(self._services.memory.open(peer, lambda _: handshake.cancel())) as account,
         ):
             account.hold_requests(HANDSHAKE_BYTES)
             under_way.add(handshake)
@@ -250,7 +250,7 @@ class Doorkeeper:
     async def stop(self, patience: float) -> None:
         """Let every session finish what it has in hand, for ``patience`` seconds at most."""
         self.stopping = True
-        self._parts.arbiter.watchers.stop()
+        self._services.arbiter.watchers.stop()
         for session in self._sessions:
             session.stop()
         for handshake in self._handshakes | self._refusals:
@@ -303,7 +303,7 @@ class Doorkeeper:
 
     def _note_end(self, session: Session, peer: str) -> None:
         """Count and log the end of a session. A version 1 session is one request, and told of where those are."""
-        self._parts.metrics.sessions[session.version, session.ended_by] += 1
+        self._services.metrics.sessions[session.version, session.ended_by] += 1
         if session.ended_by != ANSWERED:
             log = logger.info
         elif self._says_all:

@@ -14,7 +14,7 @@ from pathlib import Path
 import trio
 
 from gmd.logger import get_logger
-from gmd.unix import SOCKET_NAME, short_path
+from gmd.unix_socket import SOCKET_NAME, short_path
 
 logger = get_logger(__name__)
 

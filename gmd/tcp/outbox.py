@@ -15,14 +15,14 @@ from gm_protocol.errors import GmError
 from gm_protocol.framing import HEADER
 from gm_protocol.messages import AnyRequest
 from gmd import loop_time
+from gmd.event_log.interface import Commit
 from gmd.handlers import dispatch
 from gmd.handlers.call import Call
-from gmd.log.interface import Commit
 from gmd.memory_ledger import Account
 from gmd.patience import Patience, Sending
 
 
-class Held(Struct, frozen=True, gc=False):
+class PendingReply(Struct, frozen=True, gc=False):
     """A reply, by its place in a lot, that may not leave before a commit is durable."""
 
     place: int
@@ -32,11 +32,11 @@ class Held(Struct, frozen=True, gc=False):
     code: str | None
 
 
-class _Lot(Struct, eq=False):
+class _ReplyBatch(Struct, eq=False):
     """Replies that leave together."""
 
     replies: list[bytes]
-    held: Sequence[Held]
+    held: Sequence[PendingReply]
     #: When the last byte of their requests was read, in the loop's time; None where they answer none.
     arrived: float | None
     #: Their bytes.
@@ -71,11 +71,11 @@ class Outbox:
         self._call = call
         self.replies = 0
         self.bytes_out = 0
-        self.lots = 0
+        self.batches = 0
         self.sent = 0
         self.is_whole = True
         self._held_size = self._unsent_size = 0  # bytes of replies that may not leave yet, and that may
-        self._lots: deque[_Lot] = deque()
+        self._batches: deque[_ReplyBatch] = deque()
         self._unsent: list[bytes] = []
         self._sending = False
         self._settled = trio.Event()
@@ -83,7 +83,7 @@ class Outbox:
 
     def __len__(self) -> int:
         """How many lots are held."""
-        return len(self._lots)
+        return len(self._batches)
 
     @property
     def size(self) -> int:
@@ -97,25 +97,25 @@ class Outbox:
 
     def put_last_words(self, error: bytes) -> None:
         """Send an error that answers no request, behind everything else."""
-        self._put(_Lot([error], (), None, len(error)))
+        self._put(_ReplyBatch([error], (), None, len(error)))
 
-    def put(self, replies: list[bytes], held: Sequence[Held] = ()) -> None:
+    def put(self, replies: list[bytes], held: Sequence[PendingReply] = ()) -> None:
         """Send replies together, each a frame, once what they tell is durable, or an error for what never will be."""
         if replies:
-            self._put(_Lot(replies, held, self._call.arrived, sum(map(len, replies))))
+            self._put(_ReplyBatch(replies, held, self._call.arrived, sum(map(len, replies))))
 
-    def _put(self, lot: _Lot) -> None:
+    def _put(self, batch: _ReplyBatch) -> None:
         if not self.is_whole:
             return
-        self._lots.append(lot)
-        self.lots += 1
-        self._held_size += lot.size
-        if lot.held:
-            commits = {each.commit for each in lot.held}
-            lot.awaited = len(commits)
+        self._batches.append(batch)
+        self.batches += 1
+        self._held_size += batch.size
+        if batch.held:
+            commits = {each.commit for each in batch.held}
+            batch.awaited = len(commits)
             for commit in commits:
-                commit.then(partial(self._settle, lot, commit))
-        elif len(self._lots) == 1:
+                commit.then(partial(self._settle, batch, commit))
+        elif len(self._batches) == 1:
             self._send_free()
         self._account.hold_replies(self.size)
 
@@ -135,11 +135,11 @@ class Outbox:
             self._account.hold_replies(self.size)
         self._sending = False
         self.sent_at = loop_time.now()
-        self.sent = self.lots - len(self._lots)
+        self.sent = self.batches - len(self._batches)
 
     async def drain(self) -> None:
         """Send everything; raises what :meth:`send` does."""
-        while self._lots or self._unsent:
+        while self._batches or self._unsent:
             if self._unsent:
                 await self.send()
             else:
@@ -151,29 +151,29 @@ class Outbox:
         if self.blocked or self._sending:
             self.is_whole = False
             self._stalled.cut_off()
-        for lot in self._lots:
-            lot.replies = [b""] * len(lot.replies)  # its commits have the lot until they are settled
-        self._lots.clear()
+        for batch in self._batches:
+            batch.replies = [b""] * len(batch.replies)  # its commits have the lot until they are settled
+        self._batches.clear()
         self._unsent = []
         self._held_size = self._unsent_size = 0
         self._settled.set()
 
     def close(self) -> None:
         """Send nothing more: the stream is somebody else's, or nobody's."""
-        self._lots.clear()
+        self._batches.clear()
         self._socket = None
 
-    def _settle(self, lot: _Lot, commit: Commit, error: GmError | None) -> None:
+    def _settle(self, batch: _ReplyBatch, commit: Commit, error: GmError | None) -> None:
         """A commit is durable or has failed."""
-        for held in lot.held:
+        for held in batch.held:
             if held.commit is not commit:
                 continue
             if error is not None:
-                lot.replies[held.place] = dispatch.fail(held.request, error, self._call)
+                batch.replies[held.place] = dispatch.fail(held.request, error, self._call)
             else:
                 dispatch.count(held.request, held.code, self._call)
-        lot.awaited -= 1
-        if not lot.awaited and self._lots and self._lots[0] is lot:
+        batch.awaited -= 1
+        if not batch.awaited and self._batches and self._batches[0] is batch:
             self._send_free()
             self._account.hold_replies(self.size)
             self._settled.set()
@@ -182,14 +182,14 @@ class Outbox:
         """Send all that may leave."""
         free: list[bytes] = []
         now = loop_time.now()
-        while self._lots and not self._lots[0].awaited:
-            lot = self._lots.popleft()
-            self._held_size -= lot.size
-            for reply in lot.replies:
+        while self._batches and not self._batches[0].awaited:
+            batch = self._batches.popleft()
+            self._held_size -= batch.size
+            for reply in batch.replies:
                 free += HEADER.pack(len(reply)), reply  # not one bytes object: it is copied once, by the join below
-            if lot.arrived is not None:
-                self.replies += len(lot.replies)
-                self._call.parts.metrics.latency.observe(now - lot.arrived, len(lot.replies))
+            if batch.arrived is not None:
+                self.replies += len(batch.replies)
+                self._call.services.metrics.latency.observe(now - batch.arrived, len(batch.replies))
         self._unsent += free
         if self._sending:
             self._unsent_size += sum(map(len, free))
@@ -210,8 +210,8 @@ class Outbox:
         if self._unsent:
             self._wake()
         else:
-            self.sent = self.lots - len(self._lots)
+            self.sent = self.batches - len(self._batches)
 
     def _note_sent(self, count: int) -> None:
         self.bytes_out += count
-        self._call.parts.metrics.bytes_out += count
+        self._call.services.metrics.bytes_out += count

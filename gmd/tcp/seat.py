@@ -5,8 +5,8 @@ from __future__ import annotations
 from gm_protocol.messages import AnyRequest
 from gmd import loop_time
 from gmd.handlers.call import Call, player_of
+from gmd.live_games import LiveGame
 from gmd.places import Place, Value
-from gmd.shelf import Table
 
 
 class Seat:
@@ -18,7 +18,7 @@ class Seat:
         """:param place: None where places are not counted."""
         self._place = place
         self._playing: tuple[int, int] | None = None  # the game and its player
-        self._last: tuple[AnyRequest, Table] | None = None  # what was answered last about a game
+        self._last: tuple[AnyRequest, LiveGame] | None = None  # what was answered last about a game
 
     def begin(self, arrived: float) -> None:
         """Requests are being answered.
@@ -30,8 +30,8 @@ class Seat:
 
     def note(self, request: AnyRequest, code: str | None, call: Call) -> None:
         """A request was answered, or refused with a code."""
-        if code is None and call.table is not None:
-            self._last = request, call.table
+        if code is None and call.live is not None:
+            self._last = request, call.live
 
     def rest(self, call: Call) -> None:
         """They have been answered, and others may follow."""
@@ -40,10 +40,10 @@ class Seat:
                 self._look(*self._last, call)
             value = Value.IDLE if call.player is None else Value.PLAYER
             self._place.rest(value, loop_time.now(), self._playing)
-        call.table = self._last = None  # else an idle session would keep the game in memory that it asked for last
+        call.live = self._last = None  # else an idle session would keep the game in memory that it asked for last
 
-    def _look(self, request: AnyRequest, table: Table, call: Call) -> None:
+    def _look(self, request: AnyRequest, live: LiveGame, call: Call) -> None:
         """Look who has played in the game that a request was about; of several, the last one is what counts."""
         player = player_of(request, call)
-        if player is not None and table.game.seats(player):
-            self._playing = None if table.game.over else (table.game.id, player)
+        if player is not None and live.game.seats(player):
+            self._playing = None if live.game.over else (live.game.id, player)

@@ -19,14 +19,14 @@ from gmd import loop_time
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.loop_time import PatientScope
-from gmd.parts import Parts
 from gmd.places import Place
 from gmd.players.presence import Visit
-from gmd.turns import EndsShown
-from gmd.watchers import Bell
+from gmd.services import Services
+from gmd.turns import UnacknowledgedResults
+from gmd.watchers import Subscription
 
 from .endings import ANSWERED, CUT_OFF, STALLED
-from .outbox import Held, Outbox
+from .outbox import Outbox, PendingReply
 from .seat import Seat
 
 #: Bytes asked of the network at once.
@@ -59,7 +59,7 @@ class Session:
     def __init__(
         self,
         stream: trio.abc.Stream,
-        parts: Parts,
+        services: Services,
         authority: Authority = Authority.CLIENT,
         *,
         peer: str = "",
@@ -69,18 +69,18 @@ class Session:
         self._stream = stream
         self._seat = Seat(place)
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
-        self._limits = parts.limits
-        self._decoder = FrameDecoder(parts.limits.max_message)
-        self._metrics = parts.metrics
+        self._limits = services.limits
+        self._decoder = FrameDecoder(services.limits.max_message)
+        self._metrics = services.metrics
         self._call = Call(
-            parts=parts,
+            services=services,
             player=None,
             strict=False,
             arrived=0.0,
             attending=self._attending,
-            visit=None if authority is Authority.OPERATOR else Visit(parts.gate.presence),
+            visit=None if authority is Authority.OPERATOR else Visit(services.authenticator.presence),
             peer=peer,
-            ends=EndsShown(parts.arbiter.turns, lambda: self._outbox.lots),
+            unacknowledged=UnacknowledgedResults(services.arbiter.turns, lambda: self._outbox.batches),
             authority=authority,
         )
         self.bytes_in = 0
@@ -90,12 +90,12 @@ class Session:
         self._stopping = ""  # why it is to end, once it is
         self._evicted: TooMany | None = None  # its last words, where its place is another's
         self._receiving: PatientScope | None = None
-        self._bell: Bell | None = None  # of the wait under way
+        self._subscription: Subscription | None = None  # of the wait under way
         self._singles = 0  # requests in a row that came alone, and whose replies were held
-        self._account = parts.memory.open(peer, self._cut_off)
+        self._account = services.memory.open(peer, self._cut_off)
         self._cut: TooMany | None = None  # why it was cut off, once it was
         self._answering: trio.CancelScope | None = None  # a large request
-        self._outbox = Outbox(stream, parts.patience, self._interrupt, self._call, self._account)
+        self._outbox = Outbox(stream, services.patience, self._interrupt, self._call, self._account)
         self.opened = self._read_at = loop_time.now()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 
@@ -120,9 +120,9 @@ class Session:
         return self._call.refusals
 
     @property
-    def ends(self) -> EndsShown:
+    def unacknowledged(self) -> UnacknowledgedResults:
         """The ends of games that its client may not have been told yet."""
-        return self._call.ends
+        return self._call.unacknowledged
 
     def stop(self, why: str = "stopping") -> None:
         """Answer what has been received, a wait as at its timeout, then close.
@@ -130,8 +130,8 @@ class Session:
         :param why: what it is then said to have ended by.
         """
         self._stopping = why
-        if self._bell is not None:
-            self._bell.interrupt()
+        if self._subscription is not None:
+            self._subscription.interrupt()
         self._interrupt()
 
     def evict(self, error: TooMany) -> None:
@@ -154,8 +154,8 @@ class Session:
         self._outbox.abandon()
         if self._answering is not None:
             self._answering.cancel()
-        if self._bell is not None:
-            self._bell.interrupt()
+        if self._subscription is not None:
+            self._subscription.interrupt()
         self._interrupt()
 
     def _interrupt(self) -> None:
@@ -225,7 +225,7 @@ class Session:
         :raises TooMany: it was cut off.
         """
         replies: list[bytes] = []
-        held: list[Held] = []
+        held: list[PendingReply] = []
         answered, size = self._metrics.answered, 0
         deadline = perf_counter() + BATCH_SECONDS
         self._seat.begin(self._read_at)
@@ -242,7 +242,7 @@ class Session:
                     answer = dispatch.answer if size_in < LARGE_REQUEST else partial(self._answer_large, size_in)
                     reply, commit, code = await answer(request, self._call)
                     if commit is not None and not commit.done:
-                        held.append(Held(len(replies), request, commit, code))
+                        held.append(PendingReply(len(replies), request, commit, code))
                     elif code is None:
                         answered[type(request)] += 1
                     else:
@@ -288,7 +288,7 @@ class Session:
         """
         single = requests == len(self._outbox) == 1 and not self._decoder.pending
         self._singles = self._singles + 1 if single else 0
-        return self._singles > SINGLES and not self._call.ends
+        return self._singles > SINGLES and not self._call.unacknowledged
 
     def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
         """The request in a frame; or None, with its refusal among the replies. The first tells the version."""
@@ -343,8 +343,10 @@ class Session:
     def _took(self, data: bytes | bytearray) -> None:
         self._call.arrived = self._read_at = loop_time.arrival()
         if data:
-            if self._call.ends and self._begun is None:  # what begins here was sent behind the replies that have left
-                self._call.ends.received(self._outbox.sent)
+            if (
+                self._call.unacknowledged and self._begun is None
+            ):  # what begins here was sent behind the replies that have left
+                self._call.unacknowledged.received(self._outbox.sent)
             self.bytes_in += len(data)
             self._metrics.bytes_in += len(data)
             self._decoder.feed(data)
@@ -367,24 +369,24 @@ class Session:
         return since + self._limits.idle_seconds
 
     @asynccontextmanager
-    async def _attending(self, bell: Bell) -> AsyncIterator[None]:
+    async def _attending(self, subscription: Subscription) -> AsyncIterator[None]:
         """Read on while a request waits, and interrupt it when another is behind it."""
         failure: Exception | None = None
-        self._bell = bell
+        self._subscription = subscription
         if self._stopping:
-            bell.interrupt()
+            subscription.interrupt()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._listen, bell)
+            nursery.start_soon(self._listen, subscription)
             try:
                 yield
             except Exception as error:
                 failure = error
             nursery.cancel_scope.cancel()
-        self._bell = None
+        self._subscription = None
         if failure is not None:
             raise failure  # out here, where no nursery makes a group of it
 
-    async def _listen(self, bell: Bell) -> None:
+    async def _listen(self, subscription: Subscription) -> None:
         try:
             while not self._decoder.ready:
                 if self._ended or self.version == 1:
@@ -395,4 +397,4 @@ class Session:
                     break  # a frame was begun and not sent: the session ends with it
         except trio.BrokenResourceError:
             pass  # the peer is gone, as the sending of the reply will find
-        bell.interrupt()
+        subscription.interrupt()

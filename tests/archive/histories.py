@@ -10,7 +10,7 @@ from msgspec import structs
 
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import ChessGame
-from gmd.games.commands import CallOff, Command, End, Hear, Join, Play, Sense
+from gmd.games.commands import CallOff, Command, End, FirstContact, Join, Play, Sense
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.rbc import PASS, RbcGame
@@ -42,7 +42,7 @@ def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
         _do(game, events, command, 0.0)
     if request.clock is not None and draw(st.booleans()):
         for seat in (True, False):
-            _do(game, events, Hear(seat), 0.0)
+            _do(game, events, FirstContact(seat), 0.0)
     for what, thought in draw(st.lists(st.tuples(asked, thoughts), max_size=30)):
         _do(game, events, _command(what, game), thought)
     return game, events
@@ -82,7 +82,7 @@ def blind_histories(draw: st.DrawFn) -> tuple[RbcGame, list[AnyEvent]]:
         _do(game, events, command, 0.0)
     if clock is not None:
         for seat in (True, False):
-            _do(game, events, Hear(seat), 0.0)
+            _do(game, events, FirstContact(seat), 0.0)
     for number, thought in draw(st.lists(st.tuples(st.integers(0, 10**6), thoughts), max_size=40)):
         _do(game, events, _blind_command(game, number), thought)
     if draw(st.booleans()):

@@ -14,17 +14,17 @@ from gmd.archive.games import BadGame
 from gmd.archive.importing import Importer
 from gmd.archive.lines import write_line
 from gmd.archive.pgn import Seats, write_pgn_game
+from gmd.event_log.checking import problem_of
+from gmd.event_log.interface import TokenUse
+from gmd.event_log.migrations import migrate
+from gmd.event_log.reading import GameFilter, LogReader
+from gmd.event_log.sqlite import SqliteStore, open_engine
+from gmd.event_log.store import GameAppend
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
 from gmd.games.replay import replay
 from gmd.games.variants import make_game
-from gmd.log.checking import problem_of
-from gmd.log.interface import TokenUse
-from gmd.log.migrations import migrate
-from gmd.log.reading import GameFilter, LogReader
-from gmd.log.sqlite import SqliteStore, open_engine
-from gmd.log.store import GameAppend
 from tests.archive.histories import blind_histories, histories
 from tests.helpers_proof import proof_size
 
@@ -59,7 +59,7 @@ def played(store: SqliteStore, game_id: int, history: AnyHistory) -> None:
         # Both seats' players may be one, who is heard in both at once: these events are never apart in a log.
         if event.__class__ is not events[min(seq + 1, len(events) - 1)].__class__ or seq == len(events) - 1:
             some = events[written : seq + 1]
-            append = GameAppend(game_id, written, some, again.standing(), None if written else token)
+            append = GameAppend(game_id, written, some, again.summary(), None if written else token)
             store.write([append], [])
             written = seq + 1
 

@@ -12,7 +12,7 @@ from gm_protocol.messages import ClockOption, NewGame
 from gm_protocol.state import RESULTS
 from gmd.archive.lines import GameLine
 from gmd.games.chess import ChessGame
-from gmd.games.commands import Command, End, Hear, Play, Sense
+from gmd.games.commands import Command, End, FirstContact, Play, Sense
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.rbc import PASS, RbcGame
@@ -30,7 +30,7 @@ def new_game(**options: Any) -> tuple[Game, list[AnyEvent]]:
     game, events = make_game(created), [created]
     if request.clock is not None:
         for seat in (True, False):
-            do(game, events, Hear(seat))
+            do(game, events, FirstContact(seat))
     return game, events  # type: ignore[return-value]
 
 

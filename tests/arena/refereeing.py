@@ -19,7 +19,7 @@ from gm_arena.referee.match import play_match
 from gm_arena.referee.record import BotRecord, MatchRecord
 from gm_client.blocking import GmError
 from gmd.handlers.call import Authority
-from gmd.local import LocalDoor, Refused
+from gmd.in_process import InProcessClient, Refused
 from tests.arena.playing import BOTS, PATIENCE
 from tests.helpers import memory_daemon
 
@@ -56,7 +56,7 @@ RANDOM = bash("echo; yes random")
 async def daemon() -> AsyncIterator[Ask]:
     """A daemon without sockets or threads, so that its clock may be any; what is asked of it."""
     async with memory_daemon() as running:
-        door = LocalDoor(running.parts)
+        door = InProcessClient(running.services)
 
         async def ask(kind: str, **fields: Any) -> Any:
             try:

@@ -9,9 +9,9 @@ from signal import SIGKILL
 import pytest
 import trio
 
-from gmd.log.checking import problem_of
-from gmd.log.opening import open_reader
-from gmd.log.reading import LogReader
+from gmd.event_log.checking import problem_of
+from gmd.event_log.opening import open_reader
+from gmd.event_log.reading import LogReader
 from tests.cli.commands import change, client_of, database, gmd, gmd_process, joined
 from tests.helpers import Client
 from tests.serving import children_of, served

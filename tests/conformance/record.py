@@ -13,11 +13,11 @@ import trio
 from gm_protocol.codec import encode, error_reply
 from gm_protocol.errors import GmError, Internal, ShuttingDown
 from gm_protocol.framing import encode_frame
-from tests.cast import Cast, cast_of
 from tests.conformance.script import FOLDER as SCRIPTS
 from tests.conformance.script import Script, Step, read_scripts
 from tests.conformance.vectors import FOLDER, Exchange, Vector, has, play, render
 from tests.helpers import running_daemon
+from tests.named_clients import NamedClients, named_clients
 
 #: Errors no script can provoke, with the kind of the request they answer.
 UNPROVOKED: list[tuple[GmError, str | None, str]] = [
@@ -28,12 +28,12 @@ UNPROVOKED: list[tuple[GmError, str | None, str]] = [
 
 async def record(script: Script) -> Vector:
     """Play a script."""
-    async with running_daemon(**script.server) as daemon, cast_of(daemon.port) as cast:
+    async with running_daemon(**script.server) as daemon, named_clients(daemon.port) as cast:
         exchanges = [await _exchange(cast, script, step) for step in script.steps()]
     return Vector(name=script.name, about=script.about, server=script.server, exchanges=exchanges)
 
 
-async def _exchange(cast: Cast, script: Script, step: Step) -> Exchange:
+async def _exchange(cast: NamedClients, script: Script, step: Step) -> Exchange:
     received = await play(cast, step.connection, step.sent, ends=step.ends)
     reply = json.loads(received[4:])
     closes = not script.session or step.ends or not step.sent or reply.get("code") == "bad_frame"

@@ -11,10 +11,10 @@ import pytest
 from gm_protocol.errors import ERRORS
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gm_protocol.messages import REQUESTS, AnyReply, Reply
-from tests.cast import cast_of
 from tests.conformance.script import FOLDER, compact, read_scripts
 from tests.conformance.vectors import Exchange, Vector, play, read_vectors, without
 from tests.helpers import running_daemon
+from tests.named_clients import named_clients
 
 VECTORS = [(f"{file}: {vector.name}", vector) for file, vectors in read_vectors().items() for vector in vectors]
 EXCHANGES = [exchange for _, vector in VECTORS for exchange in vector.exchanges]
@@ -34,7 +34,7 @@ def unframe(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("vector", [pytest.param(vector, id=name) for name, vector in VECTORS if vector.live])
 async def test_the_daemon_answers_byte_for_byte(vector: Vector) -> None:
-    async with running_daemon(**vector.server) as daemon, cast_of(daemon.port) as cast:
+    async with running_daemon(**vector.server) as daemon, named_clients(daemon.port) as cast:
         for exchange in vector.exchanges:
             received = await play(cast, exchange.connection, bytes.fromhex(exchange.send), ends=exchange.ends)
             assert settled(received, exchange.volatile) == settled(bytes.fromhex(exchange.receive), exchange.volatile)

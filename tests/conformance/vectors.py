@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, convert, to_builtins
 
 from gm_protocol.framing import encode_frame
-from tests.cast import Cast
+from tests.named_clients import NamedClients
 
 FOLDER = Path(__file__).parents[2] / "protocol" / "vectors"
 
@@ -84,7 +84,7 @@ def has(reply: Any, path: str) -> bool:
     return isinstance(reply, dict) and reply.get(name) is not None and (not rest or has(reply[name], rest))
 
 
-async def play(cast: Cast, connection: int, send: bytes, *, ends: bool) -> bytes:
+async def play(cast: NamedClients, connection: int, send: bytes, *, ends: bool) -> bytes:
     """Send bytes on a connection, opened if need be, and give the frame that answers them."""
     client = await cast.client(connection)
     if send:

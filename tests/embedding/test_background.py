@@ -20,7 +20,7 @@ import trio
 
 import gmd
 from gmd.daemon import HttpAddressError
-from gmd.log.opening import open_log
+from gmd.event_log.opening import open_log
 from gmd.tcp.operator import SOCKET_NAME
 from tests.helpers import START_FEN, Json
 from tests.tls import Certificates
@@ -324,7 +324,7 @@ def test_ctrl_c_ends_a_wait_and_not_the_daemon() -> None:
 def test_run_gives_the_daemon_to_a_function_in_its_thread() -> None:
     async def ply(daemon: gmd.Daemon, game_id: int) -> int:
         assert threading.current_thread().name == "gmd daemon"
-        return (await daemon.arbiter.table(game_id)).game.now.ply
+        return (await daemon.arbiter.live_game(game_id)).game.now.ply
 
     with gmd.background_daemon() as daemon:
         daemon.ask("new_game", **NEW_GAME)

@@ -9,9 +9,9 @@ import trio
 import trio.testing
 
 import gmd
+from gmd.event_log.opening import open_log
 from gmd.handlers.call import Authority
-from gmd.local import Json, LocalDoor
-from gmd.log.opening import open_log
+from gmd.in_process import InProcessClient, Json
 from gmd.tcp.operator import SOCKET_NAME
 from tests.helpers import connected, durable_daemon, store_in
 
@@ -129,7 +129,7 @@ async def test_a_request_that_hangs_is_broken_off_and_told_so(tmp_path: Path) ->
 
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon, trio.open_nursery() as nursery:
-            door = LocalDoor(daemon.parts)
+            door = InProcessClient(daemon.services)
             with store.held():
                 nursery.start_soon(ask)
                 while not store.batches:

@@ -12,16 +12,16 @@ from msgspec import structs
 
 from gm_protocol.messages import ClockOption
 from gmd.games.chess import ChessGame
-from gmd.games.events import AnyEvent, Created, Ended, Heard, Joined, Loaded, Moved
+from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved
 from gmd.games.replay import DoesNotApply, replay
 from tests.archive.histories import histories
+from tests.event_log.test_contract import CREATED
 from tests.games.test_replay import everything
 from tests.helpers_proof import proof_size
-from tests.log.test_contract import CREATED
 
 UNCLOCKED = structs.replace(CREATED, options=structs.replace(CREATED.options, clock=None))
 OPEN = structs.replace(UNCLOCKED, player_black=None)
-BOTH = [Heard("white"), Heard("black")]
+BOTH = [FirstContactMade("white"), FirstContactMade("black")]
 MATE = [Moved("f2f3"), Moved("e7e5"), Moved("g2g4"), Moved("d8h4")]
 
 
@@ -123,14 +123,22 @@ REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
         '{"event":"ended","termination":"declined","seconds":0.0,"seat":"black","asked":"no"} would have been',
     ),
     "heard from nobody": (
-        [structs.replace(CREATED, player_black=None), Heard("black")],
+        [structs.replace(CREATED, player_black=None), FirstContactMade("black")],
         1,
         "nobody waits to hear from",
     ),
-    "heard without clock": ([UNCLOCKED, Heard("white")], 1, "nobody waits to hear from white"),
-    "heard twice": ([CREATED, Heard("black"), Heard("black")], 2, "nobody waits to hear from black"),
+    "heard without clock": ([UNCLOCKED, FirstContactMade("white")], 1, "nobody waits to hear from white"),
+    "heard twice": (
+        [CREATED, FirstContactMade("black"), FirstContactMade("black")],
+        2,
+        "nobody waits to hear from black",
+    ),
     "charged for nothing": ([UNCLOCKED, Moved("e2e4", 1.5)], 1, "seconds: 1.5 are charged while no clock runs"),
-    "charged too early": ([CREATED, Heard("white"), Moved("e2e4", 1.5)], 2, "seconds: 1.5 are charged while no clock"),
+    "charged too early": (
+        [CREATED, FirstContactMade("white"), Moved("e2e4", 1.5)],
+        2,
+        "seconds: 1.5 are charged while no clock",
+    ),
     "given time": ([CREATED, *BOTH, Moved("e2e4", -1.5)], 3, "seconds: -1.5 are charged, which are less than none"),
     "over time": ([CREATED, *BOTH, Moved("e2e4", 60.0)], 3, "game 7 is over: timeout_white"),
     "flag not fallen": ([CREATED, *BOTH, Ended("timeout_white", 30.0)], 3, '{"event":"ended","termination":"timeout_'),

@@ -15,9 +15,9 @@ from gm_protocol.messages import ClockOption, NewGame
 from gm_protocol.state import ClockState
 from gmd.games.chess import ChessGame
 from gmd.games.clock import MAX_SECONDS, TICK, Clock, check_clock
-from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, RunOut
-from gmd.games.events import Created, Ended, Heard, Moved
-from gmd.games.game import Outcome
+from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut
+from gmd.games.events import Created, Ended, FirstContactMade, Moved
+from gmd.games.game import Decision
 from gmd.games.setup import resolve
 
 FISCHER = ClockOption(initial=60.0, increment=2.0)
@@ -233,19 +233,19 @@ def new_game(option: ClockOption | None = FISCHER, *, black: int = 2) -> ChessGa
 def ticking_game(option: ClockOption = FISCHER) -> ChessGame:
     game = new_game(option)
     for seat in (WHITE, BLACK):
-        happen(game, Hear(seat))
+        happen(game, FirstContact(seat))
     return game
 
 
-def happen(game: ChessGame, command: Command, thought: float = 0.0) -> Outcome:
-    outcome = game.decide(command, thought)
-    for event in outcome.events:
+def happen(game: ChessGame, command: Command, thought: float = 0.0) -> Decision:
+    decision = game.decide(command, thought)
+    for event in decision.events:
         game.apply(event)
-    return outcome
+    return decision
 
 
-def is_nothing(outcome: Outcome) -> bool:
-    return not outcome.events and outcome.shown is None and outcome.refusal is None
+def is_nothing(decision: Decision) -> bool:
+    return not decision.events and decision.shown is None and decision.refusal is None
 
 
 def left(game: ChessGame) -> tuple[float, float]:
@@ -256,31 +256,31 @@ def left(game: ChessGame) -> tuple[float, float]:
 def test_clocks_wait_for_both_seats() -> None:
     game = new_game()
     assert (game.awaited, game.ticking) == (True, False)
-    assert happen(game, Hear(BLACK)) == Outcome([Heard("black")])
-    assert is_nothing(happen(game, Hear(BLACK)))  # once is enough
+    assert happen(game, FirstContact(BLACK)) == Decision([FirstContactMade("black")])
+    assert is_nothing(happen(game, FirstContact(BLACK)))  # once is enough
     assert (game.awaited, game.ticking) == (True, False)
-    assert happen(game, Hear(WHITE)) == Outcome([Heard("white")])
+    assert happen(game, FirstContact(WHITE)) == Decision([FirstContactMade("white")])
     assert (game.awaited, game.ticking) == (False, True)
 
 
 def test_who_has_both_seats_is_heard_in_both() -> None:
     game = new_game(black=1)
-    assert happen(game, Hear(WHITE)) == Outcome([Heard("white"), Heard("black")])
+    assert happen(game, FirstContact(WHITE)) == Decision([FirstContactMade("white"), FirstContactMade("black")])
     assert game.ticking
 
 
 def test_a_game_without_a_clock_waits_for_nobody() -> None:
     game = new_game(None)
     assert (game.awaited, game.ticking) == (False, False)
-    for command in (Hear(WHITE), Flag(), Absent()):
+    for command in (FirstContact(WHITE), Flag(), Absent()):
         assert is_nothing(happen(game, command, 1e9))
 
 
-@pytest.mark.parametrize(("heard", "loser"), [([], "white"), ([WHITE], "black"), ([BLACK], "white")])
-def test_who_is_not_heard_from_loses(heard: list[bool], loser: str) -> None:
+@pytest.mark.parametrize(("contacted", "loser"), [([], "white"), ([WHITE], "black"), ([BLACK], "white")])
+def test_who_is_not_heard_from_loses(contacted: list[bool], loser: str) -> None:
     game = new_game()
-    for seat in heard:
-        happen(game, Hear(seat))
+    for seat in contacted:
+        happen(game, FirstContact(seat))
     [event] = happen(game, Absent()).events
     assert event == Ended("timeout_white" if loser == "white" else "timeout_black", 0.0)
     assert game.over
@@ -302,17 +302,17 @@ def test_thinking_is_charged_to_the_mover() -> None:
 @pytest.mark.parametrize("thought", [60.0, 61.0, 1e9])
 def test_a_move_behind_the_flag_is_refused_and_the_game_is_lost(thought: float) -> None:
     game = ticking_game()
-    outcome = happen(game, Play(WHITE, "e4"), thought)
-    assert outcome.events == [Ended("timeout_white", 60.0)]
-    assert isinstance(outcome.refusal, GameIsOver)
-    assert str(outcome.refusal) == "game 0 is over: timeout_white"
+    decision = happen(game, Play(WHITE, "e4"), thought)
+    assert decision.events == [Ended("timeout_white", 60.0)]
+    assert isinstance(decision.refusal, GameIsOver)
+    assert str(decision.refusal) == "game 0 is over: timeout_white"
     assert (game.now.ply, game.now.termination, left(game)) == (0, "timeout_white", (0.0, 60.0))
 
 
 def test_a_move_just_in_time_is_played() -> None:
     game = ticking_game()
-    outcome = happen(game, Play(WHITE, "e4"), 59.999)
-    assert outcome.refusal is None
+    decision = happen(game, Play(WHITE, "e4"), 59.999)
+    assert decision.refusal is None
     assert left(game)[0] == pytest.approx(2.001)
 
 
@@ -348,9 +348,9 @@ def test_who_gives_up_its_time_has_none_whoever_thinks(seat: bool, event: Ended,
 
 def test_who_gives_up_its_time_finds_the_game_lost_behind_the_others_flag() -> None:
     game = ticking_game()
-    outcome = happen(game, RunOut(BLACK), 60.0)
-    assert outcome.events == [Ended("timeout_white", 60.0)]
-    assert isinstance(outcome.refusal, GameIsOver)
+    decision = happen(game, RunOut(BLACK), 60.0)
+    assert decision.events == [Ended("timeout_white", 60.0)]
+    assert isinstance(decision.refusal, GameIsOver)
 
 
 def test_without_a_clock_there_is_no_time_to_give_up() -> None:
@@ -361,8 +361,8 @@ def test_without_a_clock_there_is_no_time_to_give_up() -> None:
 
 def test_a_refused_move_costs_no_time_of_its_own() -> None:
     game = ticking_game()
-    outcome = happen(game, Play(WHITE, "Ke2"), 10.0)
-    assert (list(outcome.events), type(outcome.refusal)) == ([], IllegalMove)
+    decision = happen(game, Play(WHITE, "Ke2"), 10.0)
+    assert (list(decision.events), type(decision.refusal)) == ([], IllegalMove)
     assert left(game) == (60.0, 60.0)  # the clock goes on running
     assert isinstance(happen(game, Play(BLACK, "e5"), 10.0).refusal, NotYourTurn)
 
@@ -378,7 +378,7 @@ def test_a_retry_is_shown_again_and_charged_nothing() -> None:
     game = ticking_game()
     happen(game, Play(WHITE, "e4", ply=0), 10.0)
     after = game.now
-    assert happen(game, Play(WHITE, "e2e4", ply=0), 5.0) == Outcome([], shown=after)
+    assert happen(game, Play(WHITE, "e2e4", ply=0), 5.0) == Decision([], shown=after)
     assert left(game) == (52.0, 60.0)
 
 
@@ -386,16 +386,16 @@ def test_a_retry_behind_the_other_sides_flag_ends_the_game_and_is_shown_again() 
     game = ticking_game()
     happen(game, Play(WHITE, "e4", ply=0), 10.0)
     after = game.now
-    outcome = happen(game, Play(WHITE, "e4", ply=0), 60.0)
-    assert outcome == Outcome([Ended("timeout_black", 60.0)], shown=after)
-    assert happen(game, Play(WHITE, "e4", ply=0), 60.0) == Outcome([], shown=after)
+    decision = happen(game, Play(WHITE, "e4", ply=0), 60.0)
+    assert decision == Decision([Ended("timeout_black", 60.0)], shown=after)
+    assert happen(game, Play(WHITE, "e4", ply=0), 60.0) == Decision([], shown=after)
 
 
 def test_a_game_with_lag_waits_for_as_much_longer_and_has_what_was_charged_in_its_events() -> None:
     game = ticking_game(ClockOption(initial=60.0, lag=2.0))
-    assert game.standing().seconds_left == 62.0
-    assert game.thought(Flag(), 61.0) == 59.0
-    assert game.thought(Play(BLACK, "e5", thought=0.0), 61.0) == 59.0  # White's own may still be on the way
-    assert game.thought(Play(WHITE, "e4"), 61.0) == 61.0
-    assert game.thought(Play(WHITE, "e4", thought=60.5), 61.0) == 60.5
+    assert game.summary().seconds_left == 62.0
+    assert game.elapsed(Flag(), 61.0) == 59.0
+    assert game.elapsed(Play(BLACK, "e5", thought=0.0), 61.0) == 59.0  # White's own may still be on the way
+    assert game.elapsed(Play(WHITE, "e4"), 61.0) == 61.0
+    assert game.elapsed(Play(WHITE, "e4", thought=60.5), 61.0) == 60.5
     assert game.decide(Play(WHITE, "e4"), 59.5).events == [Moved("e2e4", 59.5)]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from gm_protocol.errors import BadPosition, BadRequest, GmError
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import ChessGame
-from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, Sense
-from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created, Ended, Heard, Loaded, Moved, Sensed
-from gmd.games.game import Outcome
+from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, Sense
+from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created, Ended, FirstContactMade, Loaded, Moved, Sensed
+from gmd.games.game import Decision
 from gmd.games.position import pack, settled, unpack
 from gmd.games.rbc import PASS, MoveMade, RbcGame
 from gmd.games.recon import WinReason
@@ -32,11 +32,11 @@ def new_game(**fields: Any) -> RbcGame:
     return RbcGame(Created(1, 2, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z"))
 
 
-def happen(game: RbcGame, command: Command, thought: float = 0.0) -> Outcome:
-    outcome = game.decide(command, thought)
-    for event in outcome.events:
+def happen(game: RbcGame, command: Command, thought: float = 0.0) -> Decision:
+    decision = game.decide(command, thought)
+    for event in decision.events:
         game.apply(event)
-    return outcome
+    return decision
 
 
 def play(game: RbcGame, *turns: str) -> None:
@@ -49,11 +49,11 @@ def play(game: RbcGame, *turns: str) -> None:
 def refusal(game: RbcGame, command: Command, thought: float = 0.0) -> tuple[str, str]:
     """The code and the words of a refusal, which must have changed nothing."""
     before = game.now
-    outcome = game.decide(command, thought)
+    decision = game.decide(command, thought)
     assert game.now is before
-    assert outcome.refusal is not None
-    assert outcome.shown is None
-    return outcome.refusal.code, str(outcome.refusal)
+    assert decision.refusal is not None
+    assert decision.shown is None
+    return decision.refusal.code, str(decision.refusal)
 
 
 # --- A turn -----------------------------------------------------------------------------------------------------
@@ -184,10 +184,10 @@ def test_words_depend_on_nothing_that_is_hidden() -> None:
 
 def test_nothing_is_sensed_in_chess() -> None:
     game = ChessGame(Created(1, 2, resolve(NewGame(player_white=1, player_black=2), {}, 0, strict=True), ""))
-    outcome = game.decide(Sense(WHITE, "e4"), 0.0)
-    assert outcome.refusal is not None
-    assert outcome.refusal.code == "not_available"
-    assert str(outcome.refusal) == "kind: nothing is sensed in standard, where everything is shown; only in rbc"
+    decision = game.decide(Sense(WHITE, "e4"), 0.0)
+    assert decision.refusal is not None
+    assert decision.refusal.code == "not_available"
+    assert str(decision.refusal) == "kind: nothing is sensed in standard, where everything is shown; only in rbc"
 
 
 # --- Endings ----------------------------------------------------------------------------------------------------
@@ -241,14 +241,14 @@ def test_a_sense_sent_again_is_answered_as_it_was() -> None:
     game = new_game()
     happen(game, Sense(WHITE, "e7", ply=0))
     then = game.now
-    assert game.decide(Sense(WHITE, "e7", ply=0), 0.0) == Outcome([], shown=then)
-    assert game.decide(Sense(WHITE, chess.E7, ply=0), 0.0) == Outcome([], shown=then)
+    assert game.decide(Sense(WHITE, "e7", ply=0), 0.0) == Decision([], shown=then)
+    assert game.decide(Sense(WHITE, chess.E7, ply=0), 0.0) == Decision([], shown=then)
     assert refusal(game, Sense(WHITE, "e6", ply=0))[0] == "wrong_phase"
     assert refusal(game, Sense(WHITE, "e7"))[0] == "wrong_phase"  # without ply it is no retry
     play_on = [Play(WHITE, "e2e4"), Sense(BLACK, None), Play(BLACK, "e7e5")]
     for command in play_on:
         happen(game, command)
-    assert game.decide(Sense(WHITE, "e7", ply=0), 0.0) == Outcome([], shown=then)
+    assert game.decide(Sense(WHITE, "e7", ply=0), 0.0) == Decision([], shown=then)
     assert refusal(game, Sense(WHITE, "e6", ply=0))[0] == "stale"
     happen(game, Sense(WHITE, "e7", ply=2))
     assert refusal(game, Sense(WHITE, "e7", ply=0))[0] == "stale"
@@ -261,12 +261,12 @@ def test_a_move_sent_again_is_answered_as_it_was() -> None:
     assert then.results[WHITE] == MoveMade(0, Move.from_uci("e2d3"), None, None)
     play(game, "e7e5")
     happen(game, Sense(WHITE, "e5"))
-    assert game.decide(Play(WHITE, "e2d3", ply=0), 0.0) == Outcome([], shown=then)
+    assert game.decide(Play(WHITE, "e2d3", ply=0), 0.0) == Decision([], shown=then)
     assert refusal(game, Play(WHITE, "e2e4", ply=0))[0] == "stale"
     assert refusal(game, Play(WHITE, "e2d3", ply=0, offer_draw=True))[0] == "stale"
     happen(game, End(BLACK, "resignation_black", ply=2))
-    assert game.decide(Play(WHITE, "e2d3", ply=0), 0.0) == Outcome([], shown=then)
-    assert game.decide(End(BLACK, "resignation_black", ply=2), 0.0) == Outcome([], shown=game.now)
+    assert game.decide(Play(WHITE, "e2d3", ply=0), 0.0) == Decision([], shown=then)
+    assert game.decide(End(BLACK, "resignation_black", ply=2), 0.0) == Decision([], shown=game.now)
 
 
 @pytest.mark.parametrize("again", ["a7a8", "a7a8q"])
@@ -274,8 +274,8 @@ def test_a_move_sent_again_is_answered_as_it_was() -> None:
 def test_a_queen_is_a_queen_however_it_was_asked_for(sent: str, again: str) -> None:
     game = new_game(fen="4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
     play(game, sent)
-    outcome = game.decide(Play(WHITE, again, ply=0), 0.0)
-    assert outcome.shown is game.now
+    decision = game.decide(Play(WHITE, again, ply=0), 0.0)
+    assert decision.shown is game.now
     result = game.now.results[WHITE]
     assert result is not None
     assert result.requested == Move.from_uci(sent)
@@ -292,7 +292,7 @@ def test_a_move_is_no_ending_sent_again() -> None:
 def test_a_pass_sent_again() -> None:
     game = new_game()
     play(game, PASS)
-    assert game.decide(Play(WHITE, PASS, ply=0), 0.0) == Outcome([], shown=game.now)
+    assert game.decide(Play(WHITE, PASS, ply=0), 0.0) == Decision([], shown=game.now)
     assert game.decide(Sense(WHITE, None, ply=0), 0.0).shown is not None
 
 
@@ -302,7 +302,7 @@ def test_a_pass_sent_again() -> None:
 def ticking_game() -> RbcGame:
     game = new_game(clock=ClockOption(initial=10.0, increment=2.0))
     for seat in (WHITE, BLACK):
-        happen(game, Hear(seat))
+        happen(game, FirstContact(seat))
     assert game.ticking
     return game
 
@@ -318,13 +318,13 @@ def test_a_turns_time_is_that_of_its_sense_and_its_move() -> None:
 
 def test_a_flag_falls_before_the_sense_and_before_the_move() -> None:
     game = ticking_game()
-    outcome = game.decide(Sense(WHITE, "e4"), 10.0)
-    assert outcome.events == [Ended("timeout_white", 10.0)]
-    assert outcome.refusal is not None
-    assert str(outcome.refusal) == "game 0 is over: timeout_white"
+    decision = game.decide(Sense(WHITE, "e4"), 10.0)
+    assert decision.events == [Ended("timeout_white", 10.0)]
+    assert decision.refusal is not None
+    assert str(decision.refusal) == "game 0 is over: timeout_white"
     happen(game, Sense(WHITE, "e4"), 9.0)
-    outcome = happen(game, Play(WHITE, "e2e4"), 1.0)
-    assert outcome.events == [Ended("timeout_white", 1.0)]
+    decision = happen(game, Play(WHITE, "e2e4"), 1.0)
+    assert decision.events == [Ended("timeout_white", 1.0)]
     assert (game.over, game.now.phase, game.recon.winner) == (True, "over", BLACK)
     assert game.recon.win_reason == WinReason.TIMEOUT
 
@@ -333,12 +333,12 @@ def test_a_retry_shows_a_fallen_flag() -> None:
     game = ticking_game()
     happen(game, Sense(WHITE, "e4", ply=0), 1.0)
     then = game.now
-    assert game.decide(Sense(WHITE, "e4", ply=0), 9.0) == Outcome([Ended("timeout_white", 9.0)], shown=then)
+    assert game.decide(Sense(WHITE, "e4", ply=0), 9.0) == Decision([Ended("timeout_white", 9.0)], shown=then)
 
 
 def test_seats_are_waited_for() -> None:
     game = new_game(clock=ClockOption(initial=10.0))
-    assert happen(game, Hear(BLACK)).events == [Heard("black")]
+    assert happen(game, FirstContact(BLACK)).events == [FirstContactMade("black")]
     assert happen(game, Absent()).events == [Ended("timeout_white", 0.0)]
     assert game.recon.winner == BLACK
 
@@ -419,7 +419,7 @@ asked = st.one_of(
     st.builds(Sense, seats, st.sampled_from(["e4", "z9", None, 12, 99]), plies),
     st.builds(Play, seats, st.sampled_from(["e2e4", "e7e5", PASS, "nonsense", "e2d3"]), plies, st.booleans()),
     st.builds(End, seats, st.sampled_from(["resignation_white", "draw_agreed"]), plies),
-    st.builds(Hear, seats),
+    st.builds(FirstContact, seats),
     st.sampled_from([Flag(), Absent(), "turn", "turn", "turn", "turn"]),
 )
 
@@ -432,15 +432,15 @@ def everything(game: RbcGame) -> list[Any]:
         game.over,
         game.ticking,
         clock,
-        game.standing(),
+        game.summary(),
         game.recon.history(),
         game.taken_moves,
     ]
 
 
-def answer(outcome: Outcome) -> tuple[Any, ...]:
-    refused: GmError | None = outcome.refusal
-    return list(outcome.events), outcome.shown, refused and (type(refused), str(refused))
+def answer(decision: Decision) -> tuple[Any, ...]:
+    refused: GmError | None = decision.refusal
+    return list(decision.events), decision.shown, refused and (type(refused), str(refused))
 
 
 @pytest.mark.proof
@@ -455,11 +455,11 @@ def test_replaying_the_events_gives_the_same_game(clock: ClockOption | None, ask
         command = _command(ask, game, rng)
         given_commands.append(command)
         before = everything(game)
-        outcome = game.decide(command, rng.choice([0.0, 0.5, 20.0]))
+        decision = game.decide(command, rng.choice([0.0, 0.5, 20.0]))
         assert everything(game) == before  # deciding changes nothing
-        for event in outcome.events:
+        for event in decision.events:
             game.apply(event)
-        events += outcome.events
+        events += decision.events
         _check_snapshot(game)
     created, *others = msgspec.json.decode(msgspec.json.encode(events), type=list[AnyEvent])
     assert isinstance(created, Created)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gm_protocol.messages import ClockOption, NewGame
-from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, RunOut, Sense
+from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut, Sense
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Outcome
+from gmd.games.game import Decision
 from gmd.games.notation import run_through
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.setup import resolve
@@ -37,7 +37,7 @@ asked = st.one_of(
     *[asked_senses] * 5,
     *[asked_moves] * 5,
     st.builds(End, seats, endings, st.sampled_from([None, 0, 3])),
-    st.builds(Hear, seats),
+    st.builds(FirstContact, seats),
     st.sampled_from([Flag(), Flag(), Absent()]),
     st.builds(RunOut, seats),
 )
@@ -96,15 +96,15 @@ def everything(game: RbcGame) -> list[Any]:
         None if game.clock is None else [game.clock.left(seat) for seat in chess.COLORS],
         [msgspec.json.encode(game_state(game, game.now, 0.25, viewer, brief=False)) for viewer in Viewer],
         [actions(game, viewer) for viewer in Viewer],
-        game.standing(),
+        game.summary(),
         run_through(history(game)) if game.over else game.taken_moves,
     ]
 
 
-def answer(outcome: Outcome) -> tuple[Any, ...]:
+def answer(decision: Decision) -> tuple[Any, ...]:
     """An outcome as values that can be compared."""
-    refusal = outcome.refusal
-    return list(outcome.events), outcome.shown, refusal and (type(refusal), str(refusal))
+    refusal = decision.refusal
+    return list(decision.events), decision.shown, refusal and (type(refusal), str(refusal))
 
 
 @pytest.mark.proof
@@ -117,11 +117,11 @@ def test_replaying_the_events_gives_the_same_game(request: NewGame, commands: li
         command = command_of(what, game)
         given_commands.append(command)
         before = everything(game)
-        outcome = game.decide(command, thought)
+        decision = game.decide(command, thought)
         assert everything(game) == before, "deciding changes nothing"
-        for event in outcome.events:
+        for event in decision.events:
             game.apply(event)
-        events += outcome.events
+        events += decision.events
     again = replayed(events)
     assert everything(again) == everything(game)
     # Retries among them: the same questions at the same plies get the same answers.

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gm_protocol.messages import ClockOption, NewGame
+from gmd.event_log.memory import MemoryLog
 from gmd.games.chess import ChessGame, load_moves
-from gmd.games.commands import Absent, Command, End, Flag, Hear, Play, RunOut
+from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Outcome
+from gmd.games.game import Decision
 from gmd.games.notation import run_through
 from gmd.games.setup import resolve
 from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
-from gmd.log.memory import MemoryLog
 from tests.games.playing import STYLES, choose, spell
 from tests.helpers import Client, Json, memory_daemon
 from tests.helpers_proof import proof_size
@@ -41,7 +41,7 @@ asked_endings = st.builds(End, seats, st.sampled_from(ENDINGS), st.sampled_from(
 asked = st.one_of(
     *[asked_moves] * 6,
     asked_endings,
-    st.builds(Hear, seats),
+    st.builds(FirstContact, seats),
     st.just(Flag()),
     st.sampled_from([Flag(), Absent()]),
     st.builds(RunOut, seats),
@@ -112,16 +112,16 @@ def everything(game: ChessGame) -> list[Any]:
         game.seating,
         None if game.clock is None else [game.clock.left(seat) for seat in chess.COLORS],
         msgspec.json.encode(game_state(game, game.now, 0.25, Viewer.NOBODY, brief=False)),
-        msgspec.json.encode(game.standing()),
+        msgspec.json.encode(game.summary()),
         run_through(history(game)),
         [actions(game, VIEWER_IN[seat]) for seat in chess.COLORS],
     ]
 
 
-def answer(outcome: Outcome) -> tuple[Any, ...]:
+def answer(decision: Decision) -> tuple[Any, ...]:
     """An outcome as values that can be compared."""
-    refusal = outcome.refusal
-    return list(outcome.events), outcome.shown, refusal and (type(refusal), str(refusal))
+    refusal = decision.refusal
+    return list(decision.events), decision.shown, refusal and (type(refusal), str(refusal))
 
 
 @pytest.mark.proof
@@ -137,11 +137,11 @@ def test_replaying_the_events_gives_the_same_game(
         command = command_of(what, game)
         given_commands.append(command)
         before = everything(game)
-        outcome = game.decide(command, thought)
+        decision = game.decide(command, thought)
         assert everything(game) == before, "deciding changes nothing"
-        for event in outcome.events:
+        for event in decision.events:
             game.apply(event)
-        events += outcome.events
+        events += decision.events
     again = replayed(events)
     assert everything(again) == everything(game)
     # Retries among them: the same questions at the same plies get the same answers.

@@ -124,7 +124,7 @@ async def test_a_seat_that_new_game_keeps_is_an_invitation_too() -> None:
 
 async def test_unknown_players_and_those_who_are_not_here_are_not_told_apart() -> None:
     async with house() as (daemon, alice, _bob, carol):
-        account, _ = await daemon.gate.registry.register("dave", None, None)
+        account, _ = await daemon.authenticator.registry.register("dave", None, None)
         await carol.aclose()
         await trio.testing.wait_all_tasks_blocked()
         for opponent in ("dave", account.player, "nobody", account.player + 1, "carol", CAROL):
@@ -245,7 +245,7 @@ async def test_an_invitation_of_one_who_is_revoked_is_called_off() -> None:
         await alice.ask("challenge", opponent="bob")
         await bob.ask("challenge", opponent="carol")
         await carol.ask("challenge", opponent="alice")
-        await daemon.gate.registry.revoke(BOB)
+        await daemon.authenticator.registry.revoke(BOB)
         await trio.testing.wait_all_tasks_blocked()
         ends = [(await alice.ask("state", game_id=game_id))["state"]["termination"] for game_id in (1, 2, 3)]
         assert ends == ["declined", "withdrawn", "available_move"]

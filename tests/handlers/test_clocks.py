@@ -13,10 +13,10 @@ from trio.testing import MockClock
 from gm_protocol.framing import encode_frame
 from gmd.arbiter import Arbiter
 from gmd.config import Config
-from gmd.daemon import gate_of, lobby_of, parts_of, ranked_of
-from gmd.log.memory import MemoryLog
+from gmd.daemon import authenticator_of, lobby_of, ranked_of, services_of
+from gmd.event_log.memory import MemoryLog
 from gmd.metrics import Metrics
-from gmd.tcp.listener import Doorkeeper
+from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 
 TEN_SECONDS: Json = {"initial": 10, "increment": 0}
@@ -280,11 +280,19 @@ async def daemon_without_alarms() -> AsyncIterator[MemoryDaemon]:
     """A daemon whose alarms are late: they never ring."""
     config = Config(data=":memory:")
     log = MemoryLog()
-    arbiter, gate = Arbiter(log, config.start_timeout, config.idle_games), gate_of(config, log)
+    arbiter, authenticator = Arbiter(log, config.start_timeout, config.idle_games), authenticator_of(config, log)
     async with trio.open_nursery() as nursery:
-        lobby = lobby_of(config, arbiter, gate)
-        parts = parts_of(config, arbiter, gate, lobby, ranked_of(config, arbiter, gate, lobby), Metrics(), local=True)
-        yield MemoryDaemon(parts, Doorkeeper(parts), nursery)
+        lobby = lobby_of(config, arbiter, authenticator)
+        services = services_of(
+            config,
+            arbiter,
+            authenticator,
+            lobby,
+            ranked_of(config, arbiter, authenticator, lobby),
+            Metrics(),
+            local=True,
+        )
+        yield MemoryDaemon(services, SessionServer(services), nursery)
         nursery.cancel_scope.cancel()
 
 
@@ -322,12 +330,12 @@ async def test_whatever_comes_after_the_flag_fell_finds_the_game_over_also_where
 async def test_a_seat_not_heard_from_in_time_loses(autojump_clock: MockClock) -> None:
     async with memory_daemon(start_timeout=30) as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
-        heard: list[tuple[list[Client], str]] = [
+        contacted: list[tuple[list[Client], str]] = [
             ([white], "timeout_black"),
             ([black], "timeout_white"),
             ([], "timeout_white"),
         ]
-        for game_id, (clients, termination) in enumerate(heard, 1):
+        for game_id, (clients, termination) in enumerate(contacted, 1):
             start = trio.current_time()
             await white.new_game(clock={"initial": 1000})
             for client in clients:

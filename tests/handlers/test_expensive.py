@@ -38,9 +38,9 @@ async def put_in(daemon: Daemon, events: list[AnyEvent]) -> int:
     game = make_game(created)
     for event in events[1:]:
         game.apply(event)
-    table = daemon.arbiter.open(game, events, None)
-    if table.commit is not None:
-        await table.commit.wait()
+    live = daemon.arbiter.open(game, events, None)
+    if live.commit is not None:
+        await live.commit.wait()
     return game.id
 
 
@@ -93,7 +93,7 @@ async def test_loading_a_long_game_lets_others_in_between() -> None:
     async with step_by_step() as daemon, connected(daemon) as client:
         game_id = await put_in(daemon, long_game())
         shown = await client.ask("state", game_id=game_id)
-        daemon.arbiter._shelf.drop(game_id)
+        daemon.arbiter._cache.drop(game_id)
         before = daemon.arbiter.bench.slices
         assert await client.ask("state", game_id=game_id) == shown
         assert daemon.arbiter.bench.slices - before > 2 * PLIES
@@ -119,6 +119,6 @@ async def test_who_has_used_up_the_budget_gets_no_history_and_no_pgn_and_plays_o
         assert (await client.ask("history", game_id=game_id))["error"] is None  # it is kept, and costs nothing
         assert (await client.ask("move", game_id=mine, move="e4"))["error"] is None
         assert (await client.ask("new_game", player_white=1, player_black=2))["error"] is None
-        daemon.arbiter._shelf.drop(game_id)
+        daemon.arbiter._cache.drop(game_id)
         assert (await client.ask("state", game_id=game_id))["error"] is None  # a game is loaded even so
         assert (await daemon.ask("history", game_id=mine))["error"] is None  # the program itself has no address

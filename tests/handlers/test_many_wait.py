@@ -164,7 +164,7 @@ async def test_a_sense_changes_nothing_of_what_is_kept_for_those_who_may_not_kno
     async with memory_daemon() as daemon:
         white = await daemon.connect(player=1)
         await white.new_game(variant="rbc", clock=None)
-        table = await daemon.arbiter.table(1)
+        table = await daemon.arbiter.live_game(1)
         kept = table.shared_view(Viewer.NOBODY, brief=False)
         seen = table.shared_view(Viewer.OVERSEER, brief=False)
         await white.ask("sense", game_id=1, square="e7")

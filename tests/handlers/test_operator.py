@@ -14,12 +14,12 @@ import trio.testing
 from trio.testing import MockClock
 
 from gm_protocol.messages import FIRST_REGISTERED, NewGame
+from gmd.event_log.batching import BatchingLog
 from gmd.games.chess import ChessGame
 from gmd.games.events import Created
 from gmd.games.setup import resolve
 from gmd.handlers.call import Authority
-from gmd.log.batching import BatchingLog
-from gmd.tcp.listener import Doorkeeper
+from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, memory_daemon, store_in
 
 WHITE, BLACK = FIRST_REGISTERED, FIRST_REGISTERED + 1
@@ -40,7 +40,7 @@ async def house() -> AsyncIterator[House]:
         options = resolve(NewGame(player_white=WHITE, player_black=BLACK), {}, 0, strict=True)
         created = Created(WHITE, BLACK, options, "2026-11-21T00:00:00Z", None)
         daemon.arbiter.open(ChessGame(created), [created], None)
-        door = Doorkeeper(daemon.parts, authority=Authority.OPERATOR)
+        door = SessionServer(daemon.services, authority=Authority.OPERATOR)
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(door.handle, theirs)
         operator = Client(ours)
@@ -56,7 +56,7 @@ async def test_what_the_operator_ends_is_logged_once_and_when_it_is_durable(tmp_
         async with memory_daemon(log) as daemon, trio.open_nursery() as nursery:
             await (await daemon.connect()).new_game(1, 2)
             ours, theirs = trio.testing.memory_stream_pair()
-            door = Doorkeeper(daemon.parts, authority=Authority.OPERATOR)
+            door = SessionServer(daemon.services, authority=Authority.OPERATOR)
             nursery.start_soon(door.handle, theirs)
             operator = Client(ours)
             assert (await operator.ask("hello"))["error"] is None

@@ -16,7 +16,7 @@ from gmd.games.events import Created, Ended
 from gmd.games.replay import DoesNotApply, replay
 from gmd.games.setup import resolve
 from gmd.handlers.call import Authority
-from gmd.tcp.listener import Doorkeeper
+from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
 from tests.lobbying import ALICE, BOB, CAROL, House, enter, housed
 
@@ -32,7 +32,7 @@ class Hall(NamedTuple):
 async def operated(daemon: MemoryDaemon) -> AsyncIterator[Client]:
     """The operator's session."""
     async with trio.open_nursery() as nursery:
-        door = Doorkeeper(daemon.parts, authority=Authority.OPERATOR)
+        door = SessionServer(daemon.services, authority=Authority.OPERATOR)
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(door.handle, theirs)
         operator = Client(ours)

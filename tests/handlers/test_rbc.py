@@ -12,7 +12,7 @@ from reconchess import GameHistory
 from trio.testing import MockClock
 
 from gm_protocol.messages import FIRST_REGISTERED
-from gmd.log.memory import MemoryLog
+from gmd.event_log.memory import MemoryLog
 from tests.helpers import START_FEN, Client, Json, memory_daemon
 from tests.replaying import rc_replay
 

@@ -19,7 +19,7 @@ from trio.testing import MockClock
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority
 from gmd.players.account import FIRST_PLAYER
-from gmd.tcp.listener import Doorkeeper
+from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, running_daemon, store_in
 
 PASSWORD = "correct horse"
@@ -36,7 +36,7 @@ class House(NamedTuple):
 @asynccontextmanager
 async def house(**settings: Any) -> AsyncIterator[House]:
     async with memory_daemon(**settings) as daemon, trio.open_nursery() as nursery:
-        door = Doorkeeper(daemon.parts, authority=Authority.OPERATOR)
+        door = SessionServer(daemon.services, authority=Authority.OPERATOR)
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(door.handle, theirs)
         operator = Client(ours)
@@ -143,7 +143,7 @@ async def test_what_cannot_be_registered(fields: Json, error: str | None) -> Non
         reply = await client.ask("register", **fields)
         assert reply["code"] == "bad_request"
         assert error in (None, reply["error"])
-        assert len(daemon.gate.registry) == 0
+        assert len(daemon.authenticator.registry) == 0
 
 
 async def test_a_registration_is_repeated_with_its_token_and_its_password() -> None:
@@ -339,7 +339,7 @@ async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() 
                 "code": "unauthorized",
                 "error": f"password: wrong password for '{name}'; check both",
             }
-        looked_at = daemon.gate.passwords.verified
+        looked_at = daemon.authenticator.passwords.verified
         reply = await client.ask("hello", name="nobody", password="wrong")
         assert reply.pop("retry_after") in (29.0, 30.0)
         assert reply == {
@@ -347,7 +347,7 @@ async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() 
             "error": "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys "
             "and passwords have come from there, so this password was not compared",
         }
-        assert daemon.gate.passwords.verified == looked_at
+        assert daemon.authenticator.passwords.verified == looked_at
         assert (await client.ask("hello", name="bot", password=PASSWORD))["error"] is None  # who is known there
         await client.aclose()
 
@@ -394,7 +394,7 @@ async def test_where_there_is_no_room_no_password_is_hashed() -> None:
     """It would be work that anybody could ask for without end, as the attempt is given back."""
     async with house(max_players=1) as (daemon, _operator, client):
         await register(client)
-        daemon.gate.passwords.close()  # whoever asks it for something fails
+        daemon.authenticator.passwords.close()  # whoever asks it for something fails
         for _ in range(2):
             reply = await client.ask("register", name="other", password=PASSWORD)
             assert (reply["code"], reply["retry_after"]) == ("too_many", 3600.0)
@@ -410,8 +410,8 @@ async def test_who_is_gone_before_its_address_is_looked_at_is_limited_all_the_sa
                 client.sendall(_frame(f'{{"kind": "register", "name": "bot-{number}"}}'))
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 client.close()
-                await daemon.doorkeeper.handle(trio.SocketStream(trio.socket.from_stdlib_socket(accepted)))
-        assert len(daemon.gate.registry) <= 2
+                await daemon.session_server.handle(trio.SocketStream(trio.socket.from_stdlib_socket(accepted)))
+        assert len(daemon.authenticator.registry) <= 2
 
 
 async def test_the_operator_alone_registers_where_that_is_asked_for_and_has_no_limit() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from gmd.log.interface import GameQuery
+from gmd.event_log.interface import GameQuery
 from tests.helpers import Client, Json, memory_daemon
 
 ASKED: Json = {"player_white": 1, "player_black": 2, "token": "round 1"}

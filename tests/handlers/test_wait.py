@@ -11,8 +11,8 @@ import trio
 from trio.testing import MockClock
 
 from gm_protocol.errors import Internal
+from gmd.event_log.memory import MemoryLog
 from gmd.games.events import AnyEvent
-from gmd.log.memory import MemoryLog
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 
 WAITERS = 200
@@ -385,7 +385,7 @@ async def test_a_failure_while_it_waits_is_the_failure_that_is_told(autojump_clo
             log.broken = True
             with structlog.testing.capture_logs():
                 assert (await white.ask("move", game_id=1, move="e4"))["code"] == "internal"
-            daemon.arbiter.watchers.ring(2, [])
+            daemon.arbiter.watchers.notify(2, [])
 
         reply, seconds = await meanwhile(black, lose_the_first_game, game_ids=[1, 2])
         assert (reply["code"], reply["error"], seconds) == ("internal", "the event log cannot be read", 10)

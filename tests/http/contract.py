@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import httpx
 
-from tests.http.questions import Route
 from tests.http.rbc import Player, Table, answered, as_move
+from tests.http.request_catalogue import Route
 
 #: What the manual says of statuses, by route. 200 is "Success." everywhere.
 Clauses = dict[int, tuple[str, ...]]

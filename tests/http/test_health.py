@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import trio
 
+from tests.event_log.test_faults import limit
 from tests.helpers import Client
 from tests.http.helpers import http_daemon
-from tests.log.test_faults import limit
 from tests.serving import served
 
 #: A game whose states, unread, fill every buffer between a daemon and its client.

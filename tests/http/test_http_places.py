@@ -237,7 +237,7 @@ async def test_evictions_are_counted_by_port() -> None:
         while daemon.http is not None and daemon.http.evicted < 1:
             await trio.testing.wait_all_tasks_blocked()
         silent.append(await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address=HOG))
-        while daemon.doorkeeper.evicted < 1:
+        while daemon.session_server.evicted < 1:
             await trio.testing.wait_all_tasks_blocked()
         after = await scrape(client)
         evicted = after.value("gmd_connections_evicted_total", port="http")

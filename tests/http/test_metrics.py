@@ -106,7 +106,7 @@ async def test_connections_and_sessions_are_counted() -> None:
             await first.send_bytes(b"\0\0\0\0")
             await first.receive()
             assert await first.closed()
-        while daemon.doorkeeper.connections:
+        while daemon.session_server.connections:
             await trio.testing.wait_all_tasks_blocked()
         found = await scrape(client)
         assert (found.value("gmd_sessions"), found.value("gmd_connections", port="game")) == (0, 0)

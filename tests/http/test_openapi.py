@@ -13,8 +13,8 @@ import trio
 from tests.helpers_proof import proof_size
 from tests.http.contract import DOCUMENTED, OPEN
 from tests.http.helpers import http_daemon
-from tests.http.questions import routes_of
 from tests.http.rbc import rbc_table
+from tests.http.request_catalogue import routes_of
 
 #: Requests of the fuzzer's for each route.
 EXAMPLES = (3, 200, 20)

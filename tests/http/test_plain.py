@@ -51,7 +51,7 @@ odd_lines = st.lists(
     max_size=1,
 )
 heads = st.tuples(good_lines, odd_lines).flatmap(
-    lambda parts: st.permutations([b"Host: here\r\n", *parts[0], *parts[1]])
+    lambda services: st.permutations([b"Host: here\r\n", *services[0], *services[1]])
 )
 ends = st.sampled_from([b"\r\n", b"\r\n", b"\r\n", b"", b"\n"])
 requests = st.tuples(good_starts | good_starts | odd_starts, heads.map(b"".join), ends, st.binary(max_size=9)).map(

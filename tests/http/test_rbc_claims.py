@@ -206,12 +206,12 @@ async def test_claims_are_bounded() -> None:
 async def test_a_revoked_player_s_claims_are_forgotten() -> None:
     """Whoever had its key is not to keep games from the owner, who comes with another one."""
     async with http_daemon() as (daemon, _):
-        account, _ = await daemon.gate.registry.register("bot", None, None)
+        account, _ = await daemon.authenticator.registry.register("bot", None, None)
         assert daemon.http is not None
         claims = daemon.http.claims
         with claims.accepting(account.player, 7, "thief"):
             pass
         claims.act(account.player, 7)
         assert not claims.admits(account.player, 7, "owner")
-        await daemon.gate.registry.revoke(account.player)
+        await daemon.authenticator.registry.revoke(account.player)
         assert claims.admits(account.player, 7, "owner")

@@ -24,8 +24,8 @@ from tests.http.contract import (
     succeeds,
 )
 from tests.http.helpers import http_daemon
-from tests.http.questions import Route, routes_of
 from tests.http.rbc import Table, as_move, rbc_table
+from tests.http.request_catalogue import Route, routes_of
 
 #: What may become of a request whatever its route, which is tested elsewhere: by ``test_connections``,
 #: ``test_errors`` and ``test_rbc_users``.

@@ -119,10 +119,10 @@ async def test_to_accept_starts_no_clock_and_ready_does() -> None:
         await get(table, table.black, "users/")
         game_id = await invite(table, table.white, "black-bot", True)
         await post(table, table.black, f"invitations/{game_id}")
-        game = (await table.daemon.arbiter.table(game_id)).game
-        assert game.heard == [False, False]
+        game = (await table.daemon.arbiter.live_game(game_id)).game
+        assert game.contacted == [False, False]
         await table.black.post(game_id, "ready")
-        assert game.heard == [True, False]
+        assert game.contacted == [True, False]
         await table.white.post(game_id, "ready")
         assert game.ticking
 
@@ -142,7 +142,7 @@ async def test_an_invitation_that_is_not_there_cannot_be_answered() -> None:
                 assert (response.status_code, response.json()["code"]) == (400, "not_available")
         response = await post(table, table.black, f"invitations/{game_id}/finish")
         assert (response.status_code, response.json()["code"]) == (400, "not_available")  # not accepted
-        called_off = await table.daemon.arbiter.table(game_id)
+        called_off = await table.daemon.arbiter.live_game(game_id)
         table.daemon.arbiter.act(called_off, CallOff(table.white.id), trio.current_time())
         response = await post(table, table.black, f"invitations/{game_id}")
         assert (response.status_code, response.json()["code"]) == (400, "game_over")
@@ -201,7 +201,7 @@ async def test_an_invitation_says_what_is_played() -> None:
             ({"reversible_moves": 7, "max_turns": None}, {"reversible_moves": 7, "max_turns": None}),
         ):
             game_id = answered(await post(table, table.white, "invitations/", {**body, **given}))["game_id"]
-            options = (await table.daemon.arbiter.table(game_id)).game.options
+            options = (await table.daemon.arbiter.live_game(game_id)).game.options
             assert options.variant == "rbc"
             assert {name: getattr(options, name) for name in expected} == expected
             answered(await post(table, table.white, f"games/{game_id}/error_resign"))
@@ -279,7 +279,7 @@ async def test_a_game_called_off_is_a_draw_to_who_asks_about_it() -> None:
     async with rbc_table() as table:
         await get(table, table.black, "users/")
         game_id = await invite(table, table.white, "black-bot", True)
-        called_off = await table.daemon.arbiter.table(game_id)
+        called_off = await table.daemon.arbiter.live_game(game_id)
         table.daemon.arbiter.act(called_off, CallOff(table.black.id), trio.current_time())
         assert answered(await table.white.get(game_id, "game_status")) == {"is_my_turn": False, "is_over": True}
         assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": None}

@@ -183,11 +183,11 @@ async def test_to_look_starts_no_clock() -> None:
         for what in (*PLAYERS, "is_over", "is_my_turn", *ENDED):
             for player in (table.white, table.black):
                 await player.get(game_id, what)
-        game = (await table.daemon.arbiter.table(game_id)).game
-        assert game.heard == [True, False]  # Black has joined, and that counts
+        game = (await table.daemon.arbiter.live_game(game_id)).game
+        assert game.contacted == [True, False]  # Black has joined, and that counts
         for _ in range(2):
             assert answered(await table.white.post(game_id, "ready", {})) == {}
-        assert game.heard == [True, True]
+        assert game.contacted == [True, True]
 
 
 async def test_game_status_is_answered_at_once_where_nobody_asks_to_wait(autojump_clock: MockClock) -> None:

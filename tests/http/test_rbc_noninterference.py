@@ -19,15 +19,15 @@ from gmd.http import service
 from gmd.http.app import make_app
 from gmd.http.backend import Backend
 from gmd.http.shortcut import Shortcut
+from gmd.live_games import LiveGame
 from gmd.lobby.admission import Admission
 from gmd.lobby.invitation import Invitation, invitation_of
 from gmd.lobby.lobby import Lobby
-from gmd.shelf import Table as GameTable
 from tests.helpers_proof import proof_size
-from tests.http.questions import Question, Route, routes_of
 from tests.http.rbc import Table
+from tests.http.request_catalogue import Question, Route, routes_of
 from tests.http.twins import Pair, Twin, pair_of, play, two_tables
-from tests.noninterference import Told
+from tests.noninterference import Distinguished
 from tests.test_noninterference import LEAKS, Patch
 from tests.twin_games import PASSING_PAWNS, draw_twins
 
@@ -44,7 +44,7 @@ async def test_a_player_is_told_the_same_in_games_that_look_the_same(mock_clock:
             pair = pair_of(tables, twins, mock_clock, rng)
             try:
                 await play(pair, twins)
-            except* Told as told:
+            except* Distinguished as told:
                 told.add_note(f"in the games of seed {seed}")
                 raise
             compared += pair.compared
@@ -70,7 +70,7 @@ def position_of(game: Game) -> int:
 
 def games_at_hand(arbiter: Arbiter) -> list[Game]:
     """All that anybody has asked for of late."""
-    return [table.game for table in arbiter._shelf._recent.values()]
+    return [table.game for table in arbiter._cache._recent.values()]
 
 
 async def listed_by_position(lobby: Lobby, player: int, peer: str = "") -> list[Invitation]:
@@ -79,9 +79,9 @@ async def listed_by_position(lobby: Lobby, player: int, peer: str = "") -> list[
     return await _listed(lobby, player, peer) + [invitation_of(game) for game in games]
 
 
-async def refused_by_position(lobby: Lobby, game_id: int, player: int, at: float, peer: str = "") -> GameTable:
+async def refused_by_position(lobby: Lobby, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
     """A refusal in other words."""
-    raise NotAvailable(f"game_id: {hash_of((await lobby._arbiter.table(game_id)).game)}")
+    raise NotAvailable(f"game_id: {hash_of((await lobby._arbiter.live_game(game_id)).game)}")
 
 
 def room_by_position(admission: Admission, player: int) -> int:
@@ -123,7 +123,7 @@ async def is_told(tables: tuple[Table, Table], clock: MockClock) -> bool:
         try:
             twins = draw_twins(rng, [PASSING_PAWNS], limited=False)
             await play(pair_of(tables, twins, clock, rng), twins)
-        except* Told:
+        except* Distinguished:
             told = True
         if told:
             break
@@ -188,4 +188,4 @@ class ShortcutWithTheTruth(Shortcut):
 
 
 def truth_of(backend: Backend) -> int:
-    return sum(map(position_of, games_at_hand(backend.parts.arbiter)))
+    return sum(map(position_of, games_at_hand(backend.services.arbiter)))

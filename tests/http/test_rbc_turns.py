@@ -179,7 +179,7 @@ async def test_a_move_made_twice_in_a_row_is_two_moves() -> None:
         for ply in range(4):
             player = table.black if ply % 2 else table.white
             assert (await player.turn(game_id, None, chess.E4))["move_result"] == [None, None, None]
-        assert (await table.daemon.arbiter.table(game_id)).game.now.ply == 4
+        assert (await table.daemon.arbiter.live_game(game_id)).game.now.ply == 4
 
 
 async def test_what_the_end_overtakes_is_answered_as_local_game_does() -> None:

@@ -31,7 +31,7 @@ async def test_the_version_is_that_of_the_client_there_is() -> None:
 async def test_who_registers_may_play_by_that_password_and_keeps_its_name() -> None:
     async with http_daemon() as (daemon, client):
         assert answered(await client.post("/api/users/", json=REGISTRATION)) == {"username": "my-bot"}
-        account = daemon.gate.registry.named("my-bot")
+        account = daemon.authenticator.registry.named("my-bot")
         assert account is not None
         assert account.password is not None
         auth = ("my-bot", "correct horse")
@@ -77,7 +77,7 @@ async def test_a_registration_that_cannot_be_is_refused() -> None:
             assert "correct horse" not in response.text
         for body in (b"", b"[]", b"{", b'{"username": "my-bot"}'):
             assert (await client.post("/api/users/", content=body)).status_code == 400
-        assert len(daemon.gate.registry) == 0
+        assert len(daemon.authenticator.registry) == 0
 
 
 async def test_neighbours_wrong_passwords_shut_out_nobody_who_is_known() -> None:
@@ -95,7 +95,7 @@ async def test_neighbours_wrong_passwords_shut_out_nobody_who_is_known() -> None
         async with httpx.AsyncClient(base_url=client.base_url, trust_env=False) as another:
             response = await another.get("/api/users/", auth=("my-bot", "correct horse"))
             assert answered(response) == {"usernames": ["my-bot"]}
-        assert daemon.gate.passwords.verified == 3
+        assert daemon.authenticator.passwords.verified == 3
 
 
 async def test_an_address_registers_so_many_in_a_day() -> None:

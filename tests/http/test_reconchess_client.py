@@ -27,8 +27,8 @@ from gmd.games.recon import ReconGame
 from tests.helpers import Client, Json
 from tests.helpers_proof import proof_size
 from tests.http.contract import LEFT_OUT, MANUAL
-from tests.http.questions import Route
 from tests.http.rbc import Table, rbc_table
+from tests.http.request_catalogue import Route
 from tests.serving import Served, reserved_port, served
 from tests.side_by_side import MoveResult, RandomPlayers, Start, drawn_start, play_side_by_side
 

@@ -168,7 +168,7 @@ bodies = st.sampled_from(
     ]
 )
 heads = st.tuples(starts, st.lists(st.tuples(lines, line_ends).map(b"".join), max_size=4), line_ends, line_ends).map(
-    lambda parts: parts[0] + parts[2] + b"Host: here\r\n" + b"".join(parts[1]) + parts[3]
+    lambda services: services[0] + services[2] + b"Host: here\r\n" + b"".join(services[1]) + services[3]
 )
 
 

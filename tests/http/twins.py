@@ -1,6 +1,6 @@
 """Two games that look the same to a player, played over HTTP: what it asks in both must be answered the same.
 
-It asks of its game whatever can be asked of one, and beside it, between all turns, what :mod:`.questions` has.
+It asks of its game whatever can be asked of one, and beside it, between all turns, what :mod:`.request_catalogue` has.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.helpers import Json
-from tests.http.questions import OUTSIDE, Question, Route, Who
 from tests.http.rbc import Table, answered, as_move, rbc_table
-from tests.noninterference import Told
+from tests.http.request_catalogue import OUTSIDE, Question, Route, Who
+from tests.noninterference import Distinguished
 from tests.twin_games import Action, OthersTurn, OwnTurn, Twins
 
 GETS = (
@@ -102,7 +102,7 @@ class Pair:
     def compare(self, question: Question, one: object, other: object) -> None:
         self.compared += 1
         if one != other:
-            raise Told(f"{question}\n{one}\n{other}")
+            raise Distinguished(f"{question}\n{one}\n{other}")
 
     async def invite(self) -> None:
         """Invitations both ways, and one of them from its beginning to its end; the observer gives up both games."""
@@ -171,7 +171,7 @@ class Pair:
                 await self.ask("POST", "sense", {"square": 12})
                 await self.ask("POST", "move", {"requested_move": as_move("e2e5")})
                 if told != [[], []]:
-                    raise Told(f"the observer's status came when its opponent had sensed: {told}")
+                    raise Distinguished(f"the observer's status came when its opponent had sensed: {told}")
             self.pass_time()
             for twin, action in zip(self.twins, turn.actions, strict=True):
                 body = {"requested_move": _uci(action.move)}

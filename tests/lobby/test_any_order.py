@@ -13,11 +13,11 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import ClockOption
+from gmd.event_log.memory import MemoryLog
 from gmd.games.commands import End
 from gmd.games.replay import replay
 from gmd.lobby.invitation import status_of
 from gmd.lobby.offer import Offer, terms
-from gmd.log.memory import MemoryLog
 from tests.helpers_proof import proof_size
 from tests.lobbying import ALICE, BOB, CAROL, House, house
 
@@ -37,7 +37,7 @@ class Modelled:
     born: float
     status: str = "pending"
     seated: set[int] = field(default_factory=set)
-    heard: set[int] = field(default_factory=set)
+    contacted: set[int] = field(default_factory=set)
 
     def accept(self, player: int) -> str | None:
         """The code of the refusal, if it is one."""
@@ -66,7 +66,7 @@ class Modelled:
         if player not in self.invited or player not in self.seated:
             return "not_available"
         if self.status in ("pending", "accepted"):
-            self.heard.add(player)
+            self.contacted.add(player)
         return None
 
     def resign(self, player: int) -> str | None:
@@ -78,7 +78,7 @@ class Modelled:
     def listed_for(self, player: int) -> bool:
         if player not in self.invited or self.status not in ("pending", "accepted"):
             return False
-        return player not in self.seated or player not in self.heard
+        return player not in self.seated or player not in self.contacted
 
 
 class Both:
@@ -96,7 +96,7 @@ class Both:
                 for each in self.modelled.values():
                     each.born = trio.current_time()
                 for player in PLAYERS:
-                    await there.daemon.gate.registry.set_max_games(player, 100)
+                    await there.daemon.authenticator.registry.set_max_games(player, 100)
                 await self.compare(there)
                 while left and (action := left.pop(0)) != ("restart",):
                     await self.act(there, *action)
@@ -117,22 +117,22 @@ class Both:
     async def make(self, there: House, what: str, white: int, black: int) -> None:
         lobby = there.daemon.lobby
         if what == "invite":
-            table = await lobby.invite(white, black, "white", PLAYED)
+            live = await lobby.invite(white, black, "white", PLAYED)
         else:
-            table = await lobby.offer(Offer(white, black, terms=PLAYED))
+            live = await lobby.offer(Offer(white, black, terms=PLAYED))
         seated = {white} if what == "invite" else set()
         invited = frozenset({white, black} - seated)
-        self.modelled[table.game.id] = Modelled((white, black), invited, trio.current_time(), seated=seated)
+        self.modelled[live.game.id] = Modelled((white, black), invited, trio.current_time(), seated=seated)
 
     async def told(self, there: House, what: str, game_id: int, player: int) -> str | None:
         lobby, now = there.daemon.lobby, trio.current_time()
         try:
             if what == "resign":
-                table = await there.daemon.arbiter.table(game_id)
-                seat = table.game.seats(player)[0]
+                live = await there.daemon.arbiter.live_game(game_id)
+                seat = live.game.seats(player)[0]
                 termination: Any = "resignation_white" if seat else "resignation_black"
-                outcome = there.daemon.arbiter.act(table, End(seat, termination), now)
-                return None if outcome.refusal is None else outcome.refusal.code
+                decision = there.daemon.arbiter.act(live, End(seat, termination), now)
+                return None if decision.refusal is None else decision.refusal.code
             await getattr(lobby, what)(game_id, player, now)
         except GmError as error:
             return error.code
@@ -147,7 +147,7 @@ class Both:
         self.expire()
         lobby = there.daemon.lobby
         for game_id, modelled in self.modelled.items():
-            game = (await there.daemon.arbiter.table(game_id)).game
+            game = (await there.daemon.arbiter.live_game(game_id)).game
             assert status_of(game) == modelled.status
             assert {player for player in game.players if player is not None} == modelled.seated
         for player in PLAYERS:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gmd.addresses import source_of
+from gmd.event_log.memory import MemoryLog
 from gmd.games.game import Game
 from gmd.lobby.invitation import ANYBODY, counts_in_hand, inviter_of
 from gmd.lobby.offer import Offer
-from gmd.log.memory import MemoryLog
 from gmd.players.account import is_registered
 from tests.helpers_proof import proof_size
 from tests.lobbying import ALICE, BOB, CAROL, HERE, THERE, From, House, house
@@ -85,7 +85,7 @@ class Ledger:
 
     async def games(self, there: House) -> list[Game]:
         rows = await From(there.daemon, HERE).ask("games")
-        return [(await there.daemon.arbiter.table(row["game_id"])).game for row in rows["games"]]
+        return [(await there.daemon.arbiter.live_game(row["game_id"])).game for row in rows["games"]]
 
     async def compare(self, there: House) -> None:
         lobby, games = there.daemon.lobby, await self.games(there)

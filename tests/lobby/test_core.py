@@ -14,8 +14,8 @@ from tests.lobbying import ALICE, BOB, CAROL, house
 async def test_an_invitation_is_a_game_that_the_inviter_has_a_seat_in() -> None:
     async with house() as (daemon, *_):
         lobby = daemon.lobby
-        table = await lobby.invite(ALICE, "Bob", "black")
-        game = table.game
+        live = await lobby.invite(ALICE, "Bob", "black")
+        game = live.game
         assert (game.named, game.players, game.options.variant) == ((ALICE, BOB), (ALICE, None), "rbc")
         assert game.options.clock is not None
         assert (game.options.clock.initial, game.options.clock.increment) == (900.0, 5.0)
@@ -31,48 +31,48 @@ async def test_it_is_listed_until_its_player_is_ready_and_accepted_again_meanwhi
         lobby, now = daemon.lobby, trio.current_time()
         game_id = (await lobby.invite(ALICE, BOB, "white")).game.id
         for _ in range(2):
-            table = await lobby.accept(game_id, BOB, now)
-            assert table.game.begun
+            live = await lobby.accept(game_id, BOB, now)
+            assert live.game.begun
             assert lobby.book.received(BOB) == []
             assert [each.game_id for each in await lobby.listed(BOB)] == [game_id]
-        lobby.ready(table, BOB, now)
+        lobby.ready(live, BOB, now)
         assert await lobby.listed(BOB) == []
-        assert (await lobby.accept(game_id, BOB, now)) is table
-        assert (await lobby.finish(game_id, BOB, now)) is table
-        assert not table.game.over
+        assert (await lobby.accept(game_id, BOB, now)) is live
+        assert (await lobby.finish(game_id, BOB, now)) is live
+        assert not live.game.over
 
 
 async def test_what_is_finished_was_accepted() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
-        table = await lobby.invite(ALICE, BOB, "white")
+        live = await lobby.invite(ALICE, BOB, "white")
         for player in (ALICE, BOB, CAROL):
             with pytest.raises(NotAvailable):
-                await lobby.finish(table.game.id, player, now)
-        await lobby.accept(table.game.id, BOB, now)
-        await lobby.finish(table.game.id, BOB, now)
-        assert table.game.heard == [True, False]
+                await lobby.finish(live.game.id, player, now)
+        await lobby.accept(live.game.id, BOB, now)
+        await lobby.finish(live.game.id, BOB, now)
+        assert live.game.contacted == [True, False]
         assert await lobby.listed(BOB) == []
 
 
 async def test_a_matchmaker_s_offer_invites_both() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
-        table = await lobby.offer(Offer(ALICE, BOB, ranked=True))
+        live = await lobby.offer(Offer(ALICE, BOB, ranked=True))
         for player in (ALICE, BOB):
-            assert [(each.game_id, each.ranked) for each in await lobby.listed(player)] == [(table.game.id, True)]
-        await lobby.accept(table.game.id, ALICE, now)
-        assert not table.game.begun
+            assert [(each.game_id, each.ranked) for each in await lobby.listed(player)] == [(live.game.id, True)]
+        await lobby.accept(live.game.id, ALICE, now)
+        assert not live.game.begun
         assert lobby.book.received(ALICE) == []
         assert len(await lobby.listed(ALICE)) == 1
-        await lobby.accept(table.game.id, BOB, now)
-        assert table.game.begun
+        await lobby.accept(live.game.id, BOB, now)
+        assert live.game.begun
 
 
 async def test_nobody_is_invited_to_more_games_than_it_takes() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
-        await daemon.gate.registry.set_max_games(BOB, 2)
+        await daemon.authenticator.registry.set_max_games(BOB, 2)
         first = await lobby.invite(ALICE, BOB)
         await lobby.invite(CAROL, BOB)
         with pytest.raises(NotAvailable, match="'bob' has as many games in hand as it takes at a time"):
@@ -80,7 +80,7 @@ async def test_nobody_is_invited_to_more_games_than_it_takes() -> None:
         assert lobby.room(BOB) == 0
         await lobby.accept(first.game.id, BOB, now)
         assert lobby.room(BOB) == 0
-        await daemon.gate.registry.set_max_games(BOB, 3)
+        await daemon.authenticator.registry.set_max_games(BOB, 3)
         assert lobby.room(BOB) == 1
         await lobby.decline(lobby.book.received(BOB)[0].game_id, BOB, now)
         assert lobby.room(BOB) == 2
@@ -89,26 +89,26 @@ async def test_nobody_is_invited_to_more_games_than_it_takes() -> None:
 async def test_a_player_has_only_so_many_invitations_out() -> None:
     async with house(max_invitations=2) as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
-        table = await lobby.invite(ALICE, BOB)
+        live = await lobby.invite(ALICE, BOB)
         await lobby.invite(ALICE, CAROL)
         with pytest.raises(TooMany):
             await lobby.invite(ALICE, CAROL)
-        await lobby.accept(table.game.id, BOB, now)
+        await lobby.accept(live.game.id, BOB, now)
         await lobby.invite(ALICE, CAROL)
 
 
 async def test_an_invitation_lapses(autojump_clock: MockClock) -> None:
     async with house(invitation_timeout=300.0) as (daemon, *_):
         lobby = daemon.lobby
-        table = await lobby.invite(ALICE, BOB, terms=terms(variant="standard"))
+        live = await lobby.invite(ALICE, BOB, terms=terms(variant="standard"))
         await trio.sleep(299)
-        assert not table.game.over
+        assert not live.game.over
         await trio.sleep(2)
-        assert table.game.now.termination == "expired"
+        assert live.game.now.termination == "expired"
         assert lobby.book.received(BOB) == lobby.book.sent(ALICE) == []
         assert lobby.room(BOB) == lobby.room(ALICE) == 4
         with pytest.raises(GameIsOver, match=r"game 1 is over: expired"):
-            await lobby.accept(table.game.id, BOB, trio.current_time())
+            await lobby.accept(live.game.id, BOB, trio.current_time())
 
 
 async def test_one_cannot_invite_oneself() -> None:

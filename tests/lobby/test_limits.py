@@ -6,12 +6,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from gmd.event_log.memory import MemoryLog
 from gmd.games.events import Created, Ended
 from gmd.games.replay import replay
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.lobby.offer import Offer, terms
-from gmd.log.memory import MemoryLog
 from tests.helpers import Client, Json, MemoryDaemon, running_daemon
 from tests.lobbying import ALICE, BOB, CAROL, HERE, THERE, From, house, refused
 
@@ -30,7 +30,7 @@ async def listed(who: From, **fields: int) -> list[int]:
 
 async def crowd(daemon: MemoryDaemon, number: int, peer: str = HERE) -> list[From]:
     """So many registered players at one address."""
-    made = [await daemon.gate.registry.register(f"junk-{n}", None, None) for n in range(number)]
+    made = [await daemon.authenticator.registry.register(f"junk-{n}", None, None) for n in range(number)]
     return [From(daemon, peer, account.player) for account, _ in made]
 
 
@@ -82,7 +82,7 @@ async def test_whoever_sends_less_displaces_the_newest_of_whoever_sends_most() -
         honest = [(await carol.ask("new_game", **kept(CAROL, BOB)))["game_id"] for _ in range(2)]
         assert await listed(bob) == [*junk[:2], *honest]
         for game_id in junk[2:]:
-            assert (await daemon.arbiter.table(game_id)).game.now.termination == "expired"
+            assert (await daemon.arbiter.live_game(game_id)).game.now.termination == "expired"
         for each in (alice, carol):  # who have sent as much as each other
             reply = await each.ask("new_game", **kept(ALICE if each is alice else CAROL, BOB))
             assert refused(reply) == ("too_many", "max_invitations_received")
@@ -277,9 +277,9 @@ async def test_a_game_of_new_game_lapses_when_nobody_comes(asked_by: int | None,
         made = await From(daemon, HERE, asked_by).ask("new_game", **kept(ALICE, BOB))
         await trio.sleep(999)
         assert [each.lapses for each in daemon.lobby.book.received(BOB)] == [1_000.0]
-        assert not (await daemon.arbiter.table(made["game_id"])).game.over
+        assert not (await daemon.arbiter.live_game(made["game_id"])).game.over
         await trio.sleep(2)
-        assert (await daemon.arbiter.table(made["game_id"])).game.now.termination == "expired"
+        assert (await daemon.arbiter.live_game(made["game_id"])).game.now.termination == "expired"
         assert daemon.lobby.book.received(BOB) == daemon.lobby.book.sent(ALICE) == []
         assert len(daemon.lobby.quotas.pending) == len(daemon.lobby.quotas.games) == 0
 
@@ -292,7 +292,7 @@ async def test_a_game_that_has_begun_and_one_between_open_ids_lapse_never(autoju
         await From(daemon, HERE).ask("new_game", player_white=1, player_black=None)
         await trio.sleep(1_000)
         for game_id in (1, 2, 3):
-            assert not (await daemon.arbiter.table(game_id)).game.over
+            assert not (await daemon.arbiter.live_game(game_id)).game.over
 
 
 async def test_those_of_older_logs_lapse_too_and_the_log_can_be_checked(autojump_clock: MockClock) -> None:
@@ -308,7 +308,7 @@ async def test_those_of_older_logs_lapse_too_and_the_log_can_be_checked(autojump
         await From(daemon, HERE, BOB).ask("accept", game_id=2)
         await trio.sleep(1_001)
         assert daemon.lobby.book.received(BOB) == []
-        assert not (await daemon.arbiter.table(2)).game.over
+        assert not (await daemon.arbiter.live_game(2)).game.over
         events = await log.load(1)
         assert events[-1] == Ended("expired")
         assert replay(1, events).now.termination == "expired"
@@ -319,7 +319,7 @@ async def test_those_of_older_logs_lapse_too_and_the_log_can_be_checked(autojump
 
 async def test_a_socket_of_either_version_meets_the_limits() -> None:
     async with running_daemon(max_invitations_from_address=2) as daemon:
-        bob, _ = await daemon.gate.registry.register("bob", None, None)
+        bob, _ = await daemon.authenticator.registry.register("bob", None, None)
         session = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
         await session.ask("hello")
 

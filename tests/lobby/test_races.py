@@ -32,8 +32,8 @@ async def test_both_accept_at_once_in_two_sessions_each_and_it_is_one_game() -> 
             await client.send(*[{"kind": "accept", "game_id": 1, "brief": True}] * 2)
         replies = [[await client.receive() for _ in range(2)] for client in clients]
         assert [[reply["seat"] for reply in two] for two in replies] == [["white"] * 2, ["black"] * 2] * 2
-        table = await daemon.arbiter.table(1)
-        assert (table.game.begun, table.seq) == (True, 3)
+        live = await daemon.arbiter.live_game(1)
+        assert (live.game.begun, live.seq) == (True, 3)
 
 
 async def test_of_an_answer_and_the_withdrawal_the_first_counts_for_both() -> None:
@@ -47,7 +47,7 @@ async def test_of_an_answer_and_the_withdrawal_the_first_counts_for_both() -> No
             won, lost = await first.receive(), await second.receive()
             assert won["error"] is None
             assert lost["code"] == ("not_available" if first is bob else "game_over")
-        ends = [(await daemon.arbiter.table(game_id)).game.now.termination for game_id in (1, 2)]
+        ends = [(await daemon.arbiter.live_game(game_id)).game.now.termination for game_id in (1, 2)]
         assert ends == ["available_move", "withdrawn"]
 
 
@@ -55,28 +55,28 @@ async def test_who_accepts_in_the_moment_of_the_end_is_in_time_or_is_not(autojum
     outcomes = {None: "available_move", "game_over": "expired"}
     for _ in range(20):  # trio wakes those whose times have come in any order
         async with house(invitation_timeout=10.0) as (daemon, _alice, bob, _carol):
-            table = await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
+            live = await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
             await trio.sleep(10)
             code = (await bob.ask("accept", game_id=1)).get("code")
             await trio.sleep(100)
-            assert outcomes[code] == table.game.now.termination
+            assert outcomes[code] == live.game.now.termination
 
 
 async def test_a_refused_join_gives_no_more_time(autojump_clock: MockClock) -> None:
     async with house(invitation_timeout=10.0) as (daemon, _alice, _bob, carol):
-        table = await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
+        live = await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
         await trio.sleep(9)
         assert (await carol.ask("join", game_id=1))["code"] == "not_available"
         await daemon.lobby.decline((await daemon.lobby.invite(ALICE, CAROL)).game.id, CAROL, trio.current_time())
         await trio.sleep(1.5)
-        assert table.game.now.termination == "expired"
+        assert live.game.now.termination == "expired"
 
 
 async def test_limits_count_what_is_not_kept_yet_and_lists_do_not_show_it(store: FaultyStore) -> None:
     async with durable_daemon(store, max_invitations=1) as daemon:
         await housed(daemon)
         lobby, refused = daemon.lobby, []
-        await daemon.gate.registry.set_max_games(CAROL, 1)
+        await daemon.authenticator.registry.set_max_games(CAROL, 1)
 
         async def invite(inviter: int) -> None:
             try:
@@ -117,9 +117,9 @@ async def test_who_is_revoked_while_invited_declines_though_its_game_was_not_in_
         await daemon.lobby.invite(ALICE, BOB)
         with pytest.raises(NotAvailable):
             await daemon.lobby.accept(1, CAROL, trio.current_time())
-        await daemon.gate.registry.revoke(ALICE)
+        await daemon.authenticator.registry.revoke(ALICE)
         await wait_all_tasks_blocked()
-        assert (await daemon.arbiter.table(1)).game.now.termination == "withdrawn"
+        assert (await daemon.arbiter.live_game(1)).game.now.termination == "withdrawn"
         assert daemon.lobby.book.received(BOB) == []
 
 
@@ -132,7 +132,7 @@ async def test_an_invitation_that_was_on_its_way_when_its_player_was_revoked_is_
                 await wait_all_tasks_blocked()  # this is being written; what follows waits for it
                 await alice.send({"kind": "challenge", "opponent": "bob", "brief": True})
                 await wait_all_tasks_blocked()
-                nursery.start_soon(daemon.gate.registry.revoke, BOB)
+                nursery.start_soon(daemon.authenticator.registry.revoke, BOB)
                 await wait_all_tasks_blocked()
                 assert daemon.lobby.book.in_hand(BOB) == 1
         assert (await alice.receive())["game_id"] == 2

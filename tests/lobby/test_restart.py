@@ -9,9 +9,9 @@ import trio
 from msgspec import structs
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from gmd.event_log.memory import MemoryLog
 from gmd.lobby.invitation import ANYBODY
 from gmd.lobby.offer import Offer, terms
-from gmd.log.memory import MemoryLog
 from gmd.players.sql import SqlPlayers
 from tests.helpers import Client, durable_daemon, running_log, store_in
 from tests.lobbying import ALICE, BOB, CAROL, HERE, From, durable_house, house
@@ -37,7 +37,7 @@ async def test_a_pending_invitation_has_all_its_time_again_though_nobody_looks_a
 
 async def test_what_was_invited_accepted_and_set_is_so_after_a_restart(tmp_path: Path) -> None:
     async with durable_house(tmp_path) as (daemon, *_):
-        lobby, registry = daemon.lobby, daemon.gate.registry
+        lobby, registry = daemon.lobby, daemon.authenticator.registry
         for _ in range(2):
             await registry.next_version(ALICE)
         await registry.set_ranked(ALICE, ranked=True)
@@ -53,7 +53,7 @@ async def test_what_was_invited_accepted_and_set_is_so_after_a_restart(tmp_path:
         in_hand = [lobby.book.in_hand(player) for player in (ALICE, BOB, CAROL)]
         assert ([each.game_id for each in kept[2]], in_hand) == ([pending, accepted], [2, 2, 2])
     async with durable_house(tmp_path) as (daemon, *_):
-        lobby, registry = daemon.lobby, daemon.gate.registry
+        lobby, registry = daemon.lobby, daemon.authenticator.registry
         alice, bob = registry.get(ALICE), registry.get(BOB)
         assert alice is not None
         assert bob is not None
@@ -72,15 +72,15 @@ async def test_who_was_revoked_as_the_daemon_ended_is_invited_no_more(tmp_path: 
         await daemon.lobby.invite(ALICE, BOB)
         with store_in(tmp_path) as store:  # as if it had ended before it could call the game off
             async with running_log(store) as log:
-                bob = structs.replace(daemon.gate.registry.named("bob"), key=None)
+                bob = structs.replace(daemon.authenticator.registry.named("bob"), key=None)
                 await SqlPlayers(log).change(bob)
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             await wait_all_tasks_blocked(0.05)
             with trio.fail_after(60):
-                while not (await daemon.arbiter.table(1)).game.over:
+                while not (await daemon.arbiter.live_game(1)).game.over:
                     await trio.lowlevel.checkpoint()
-            assert (await daemon.arbiter.table(1)).game.now.termination == "declined"
+            assert (await daemon.arbiter.live_game(1)).game.now.termination == "declined"
 
 
 async def test_a_killed_daemon_s_invitations_are_there_again(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ async def test_what_a_log_has_beyond_the_limit_is_called_off_but_for_the_first_o
         await wait_all_tasks_blocked()
         received = [each.game_id for each in daemon.lobby.book.received(BOB)]
         assert received == [*range(1, 19), 61, 62]
-        assert (await daemon.arbiter.table(60)).game.now.termination == "expired"
+        assert (await daemon.arbiter.live_game(60)).game.now.termination == "expired"
         carol = From(daemon, HERE, CAROL)
         assert (await carol.ask("new_game", player_white=CAROL, player_black=BOB, brief=True))["error"] is None
 
@@ -163,5 +163,5 @@ async def test_a_revocation_answers_before_a_deep_list_is_called_off_and_then_th
             while len(bob):
                 await trio.lowlevel.checkpoint()
         for game_id in waiting:
-            assert (await daemon.arbiter.table(game_id)).game.now.termination == "declined"
+            assert (await daemon.arbiter.live_game(game_id)).game.now.termination == "declined"
         assert len(daemon.lobby.quotas.pending) == 0

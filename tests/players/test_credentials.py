@@ -12,8 +12,8 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import TooMany, Unauthorized
 from gmd.players.account import Account
+from gmd.players.authenticator import Authenticator
 from gmd.players.credentials import Credentials
-from gmd.players.gate import Gate
 from gmd.players.guesses import OWN_PER_MINUTE
 from gmd.players.memory import MemoryPlayers
 from gmd.players.passwords import Passwords
@@ -26,13 +26,13 @@ NEIGHBOUR = "192.0.2.1:999"
 
 
 @asynccontextmanager
-async def players(max_failures: int = 3) -> AsyncIterator[tuple[Gate, Account, str]]:
+async def players(max_failures: int = 3) -> AsyncIterator[tuple[Authenticator, Account, str]]:
     """A gate with one player, and that player's key."""
     registry = Registry(MemoryPlayers(), 10)
-    with closing(Gate(registry, max_failures, 10, Passwords(passes=1, memory_kib=64))) as gate:
-        account, key = await registry.register("Bot", await gate.passwords.hash(PASSWORD), None)
+    with closing(Authenticator(registry, max_failures, 10, Passwords(passes=1, memory_kib=64))) as authenticator:
+        account, key = await registry.register("Bot", await authenticator.passwords.hash(PASSWORD), None)
         assert key is not None
-        yield gate, account, key
+        yield authenticator, account, key
 
 
 async def refused(credentials: Credentials, name: str, secret: str) -> str:
@@ -43,16 +43,16 @@ async def refused(credentials: Credentials, name: str, secret: str) -> str:
 
 
 async def test_a_password_is_verified_once_whatever_the_case_of_the_name() -> None:
-    async with players() as (gate, account, _):
-        credentials = Credentials(gate)
+    async with players() as (authenticator, account, _):
+        credentials = Credentials(authenticator)
         for name in ("Bot", "bot", "BOT"):
             assert await credentials.admit(name, PASSWORD, PEER) == account
-        assert gate.passwords.verified == 1
+        assert authenticator.passwords.verified == 1
 
 
 async def test_many_who_come_at_once_with_the_same_pair_cost_one_verification_and_no_attempt() -> None:
-    async with players(max_failures=1) as (gate, account, _):
-        credentials = Credentials(gate)
+    async with players(max_failures=1) as (authenticator, account, _):
+        credentials = Credentials(authenticator)
         admitted: list[Account] = []
 
         async def admit() -> None:
@@ -62,18 +62,18 @@ async def test_many_who_come_at_once_with_the_same_pair_cost_one_verification_an
             for _ in range(20):
                 nursery.start_soon(admit)
         assert admitted == [account] * 20
-        assert gate.passwords.verified == 1
+        assert authenticator.passwords.verified == 1
 
 
 async def test_a_key_is_a_secret_too_and_costs_no_verification() -> None:
-    async with players() as (gate, account, key):
-        assert await Credentials(gate).admit("Bot", key, PEER) == account
-        assert gate.passwords.verified == 0
+    async with players() as (authenticator, account, key):
+        assert await Credentials(authenticator).admit("Bot", key, PEER) == account
+        assert authenticator.passwords.verified == 0
 
 
 async def test_what_is_wrong_is_refused_in_the_same_words_and_is_not_remembered() -> None:
-    async with players(max_failures=30) as (gate, _, key):
-        credentials = Credentials(gate)
+    async with players(max_failures=30) as (authenticator, _, key):
+        credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, PEER)
         wrong = ["", "Correct horse", PASSWORD + " ", key[:-1]]
         words = "authorization: wrong password for '{}'; check both; without a password, a player sends its key"
@@ -96,8 +96,8 @@ async def use_up(credentials: Credentials, name: str, secret: str = "wrong") -> 
 
 
 async def test_wrong_attempts_are_few_and_shut_out_nobody_who_is_known() -> None:
-    async with players(max_failures=2) as (gate, account, key):
-        credentials = Credentials(gate)
+    async with players(max_failures=2) as (authenticator, account, key):
+        credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, PEER)
         assert await use_up(credentials, "Somebody") == 2
         for peer in (PEER, "192.0.2.1:4712", "192.0.2.2:1"):
@@ -106,8 +106,8 @@ async def test_wrong_attempts_are_few_and_shut_out_nobody_who_is_known() -> None
 
 
 async def test_a_player_whose_password_is_verified_anew_is_not_shut_out() -> None:
-    async with players(max_failures=2) as (gate, account, _):
-        credentials = Credentials(gate, seconds=0)  # nothing is remembered
+    async with players(max_failures=2) as (authenticator, account, _):
+        credentials = Credentials(authenticator, seconds=0)  # nothing is remembered
         await credentials.admit("Bot", PASSWORD, PEER)
         assert await use_up(credentials, "Somebody") == 2
         for _ in range(2 * OWN_PER_MINUTE):  # which right passwords do not use up
@@ -115,8 +115,8 @@ async def test_a_player_whose_password_is_verified_anew_is_not_shut_out() -> Non
 
 
 async def test_a_player_who_is_not_known_at_an_address_is_refused_and_told_why() -> None:
-    async with players(max_failures=2) as (gate, _, _key):
-        credentials = Credentials(gate)
+    async with players(max_failures=2) as (authenticator, _, _key):
+        credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, "192.0.2.2:1")
         assert await use_up(credentials, "Somebody") == 2
         for secret in (PASSWORD, "wrong"):
@@ -130,8 +130,8 @@ async def test_a_player_who_is_not_known_at_an_address_is_refused_and_told_why()
 
 
 async def test_no_password_is_guessed_faster_because_it_is_remembered_or_known() -> None:
-    async with players(max_failures=2) as (gate, account, _):
-        credentials = Credentials(gate)
+    async with players(max_failures=2) as (authenticator, account, _):
+        credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, PEER)
         assert await use_up(credentials, "Bot") == 2 + OWN_PER_MINUTE
         for peer in (NEIGHBOUR, "192.0.2.1:4713"):
@@ -146,13 +146,13 @@ async def test_no_password_is_guessed_faster_because_it_is_remembered_or_known()
 
 
 async def test_a_connection_that_was_let_in_stays_so_when_its_password_is_verified_anew() -> None:
-    async with players(max_failures=2) as (gate, account, _):
-        credentials = Credentials(gate, seconds=0)
+    async with players(max_failures=2) as (authenticator, account, _):
+        credentials = Credentials(authenticator, seconds=0)
         await credentials.admit("Bot", PASSWORD, PEER)
         assert await use_up(credentials, "Bot") == 2 + OWN_PER_MINUTE
         for _ in range(2):
             assert await credentials.admit("Bot", PASSWORD, PEER) == account
-        await gate.registry.revoke(account.player)
+        await authenticator.registry.revoke(account.player)
         with pytest.raises(Unauthorized):
             await credentials.admit("Bot", PASSWORD, PEER)
         with pytest.raises(TooMany):  # that is no right pair any more
@@ -160,8 +160,8 @@ async def test_a_connection_that_was_let_in_stays_so_when_its_password_is_verifi
 
 
 async def test_what_a_proxy_forwards_is_no_connection() -> None:
-    async with players(max_failures=2) as (gate, _, _key):
-        credentials = Credentials(gate)
+    async with players(max_failures=2) as (authenticator, _, _key):
+        credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, "192.0.2.1:0")
         assert await use_up(credentials, "Bot") == 2 + OWN_PER_MINUTE
         with pytest.raises(TooMany):
@@ -169,8 +169,8 @@ async def test_what_a_proxy_forwards_is_no_connection() -> None:
 
 
 async def test_a_password_is_verified_again_after_a_while(autojump_clock: MockClock) -> None:
-    async with players() as (gate, _, key):
-        credentials = Credentials(gate, seconds=600)
+    async with players() as (authenticator, _, key):
+        credentials = Credentials(authenticator, seconds=600)
         await credentials.admit("Bot", key, PEER)  # a password would take a thread, which this clock does not wait for
         assert len(credentials) == 1
         await trio.sleep(599)
@@ -181,26 +181,28 @@ async def test_a_password_is_verified_again_after_a_while(autojump_clock: MockCl
 
 
 async def test_a_new_key_or_a_revocation_is_effective_at_once() -> None:
-    async with players() as (gate, account, key):
-        credentials = Credentials(gate)
+    async with players() as (authenticator, account, key):
+        credentials = Credentials(authenticator)
         await credentials.admit("Bot", key, PEER)
         await credentials.admit("Bot", PASSWORD, PEER)
-        _, new_key = await gate.registry.rekey(account.player, None)
+        _, new_key = await authenticator.registry.rekey(account.player, None)
         assert new_key is not None
         await refused(credentials, "Bot", key)
         assert (await credentials.admit("Bot", PASSWORD, PEER)).player == account.player
-        assert gate.passwords.verified == 3  # the first time, the old key that might have been one, and once more
-        await gate.registry.revoke(account.player)
+        assert (
+            authenticator.passwords.verified == 3
+        )  # the first time, the old key that might have been one, and once more
+        await authenticator.registry.revoke(account.player)
         for secret in (key, new_key, PASSWORD):
             with pytest.raises((Unauthorized, TooMany)):
                 await credentials.admit("Bot", secret, PEER)
 
 
 async def test_only_so_many_are_remembered() -> None:
-    async with players() as (gate, _, key):
-        credentials = Credentials(gate, size=1)
+    async with players() as (authenticator, _, key):
+        credentials = Credentials(authenticator, size=1)
         await credentials.admit("Bot", PASSWORD, PEER)
         await credentials.admit("Bot", key, PEER)
         assert len(credentials) == 1
         await credentials.admit("Bot", PASSWORD, PEER)
-        assert gate.passwords.verified == 2
+        assert authenticator.passwords.verified == 2

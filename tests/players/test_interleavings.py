@@ -20,11 +20,11 @@ from gm_protocol.errors import GmError
 from gmd.handlers.call import Authority
 from gmd.http.claims import Claims
 from gmd.http.guests import Guest
-from gmd.local import LocalDoor, Refused, Sender
+from gmd.in_process import InProcessClient, Refused, Sender
+from gmd.players.authenticator import Authenticated
 from gmd.players.credentials import Credentials
-from gmd.players.gate import Proof
 from gmd.players.registry import Registry
-from gmd.tcp.listener import Doorkeeper
+from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
 from tests.helpers_proof import proof_size
 from tests.players.interleaving import Choice, StoppedPasswords, StoppedStore, Stops, every_order, scheduled
@@ -44,7 +44,7 @@ class House(NamedTuple):
     """
 
     daemon: MemoryDaemon
-    operators: Doorkeeper
+    operators: SessionServer
     nursery: trio.Nursery
     stops: Stops
     numbers: Iterator[int]
@@ -73,10 +73,10 @@ async def in_sqlite() -> AsyncIterator[MemoryDaemon]:
 async def house(new_daemon: Callable[[], AbstractAsyncContextManager[MemoryDaemon]]) -> AsyncIterator[House]:
     stops = Stops()
     async with new_daemon() as daemon, trio.open_nursery() as nursery:
-        gate = daemon.gate
-        gate.passwords.close()
-        gate.passwords = StoppedPasswords(stops)
-        gate.registry._store = StoppedStore(gate.registry._store, stops)
+        authenticator = daemon.authenticator
+        authenticator.passwords.close()
+        authenticator.passwords = StoppedPasswords(stops)
+        authenticator.registry._store = StoppedStore(authenticator.registry._store, stops)
         made_under = daemon.arbiter.log.made_under
 
         async def stopped(player: int | None, token: bytes) -> tuple[int, bytes] | None:
@@ -86,7 +86,7 @@ async def house(new_daemon: Callable[[], AbstractAsyncContextManager[MemoryDaemo
             return made
 
         daemon.arbiter.log.made_under = stopped  # type: ignore[method-assign]
-        yield House(daemon, Doorkeeper(daemon.parts, authority=Authority.OPERATOR), nursery, stops, count())
+        yield House(daemon, SessionServer(daemon.services, authority=Authority.OPERATOR), nursery, stops, count())
         nursery.cancel_scope.cancel()
 
 
@@ -207,23 +207,23 @@ async def closing_as_refusal(asked: Awaitable[Json]) -> Json:
 
 async def by_http(scene: Scene, _: Client) -> Json:
     """A setting, as HTTP's way in sends it: name and password with each request."""
-    parts = scene.house.daemon.parts
+    services = scene.house.daemon.services
     try:
         account = await scene.credentials.admit(scene.name, PASSWORD, PEER)
         assert account.key is not None
-        sender = Sender(Proof(account.player, account.key), PEER, trio.current_time())
-        return await LocalDoor(parts).ask(Authority.CLIENT, "settings", {"max_games": 9}, sender)
+        sender = Sender(Authenticated(account.player, account.key), PEER, trio.current_time())
+        return await InProcessClient(services).ask(Authority.CLIENT, "settings", {"max_games": 9}, sender)
     except (GmError, Refused) as refusal:
         return {"error": str(refusal), "code": refusal.code}
 
 
 async def version_by_http(scene: Scene, _: Client) -> Json:
     """Another version of the bot, as HTTP's route counts it."""
-    parts, gate = scene.house.daemon.parts, scene.house.daemon.gate
+    services, authenticator = scene.house.daemon.services, scene.house.daemon.authenticator
     try:
         account = await scene.credentials.admit(scene.name, PASSWORD, OTHER_PEER)
-        guest = Guest(LocalDoor(parts), OTHER_PEER, trio.current_time(), account, Claims(1), gate)
-        await gate.registry.next_version(account.player, guest.check)
+        guest = Guest(InProcessClient(services), OTHER_PEER, trio.current_time(), account, Claims(1), authenticator)
+        await authenticator.registry.next_version(account.player, guest.check)
     except GmError as refusal:
         return {"error": str(refusal), "code": refusal.code}
     return {"error": None}
@@ -325,7 +325,7 @@ def check_replies(scene: Scene) -> None:
         used |= (
             name in ("hello with key", "settings with key", "new game", *WITH_FIRST_KEY[:3]) and reply["error"] is None
         )
-    registry = scene.house.daemon.gate.registry
+    registry = scene.house.daemon.authenticator.registry
     account = registry.named(scene.name)
     if account is not None and (used or revoked):
         assert registry.key_of_registration(account, TOKEN) is None
@@ -354,7 +354,7 @@ async def check_beginning(scene: Scene) -> None:
 async def check_store(scene: Scene) -> None:
     """What is kept is what the daemon goes by."""
     await scene.house.stops.settled()  # the check of the keys has used one
-    registry = scene.house.daemon.gate.registry
+    registry = scene.house.daemon.authenticator.registry
     again = Registry(registry._store, 10**6)
     await again.start()
     assert again.named(scene.name) == registry.named(scene.name)
@@ -385,7 +385,7 @@ class Tried:
 
 def new_scene(there: House) -> Scene:
     """A scene with a name that nobody has had in that house."""
-    return Scene(there, f"bot-{next(there.numbers)}", Credentials(there.daemon.gate))
+    return Scene(there, f"bot-{next(there.numbers)}", Credentials(there.daemon.authenticator))
 
 
 async def try_every_order(there: House, names: Sequence[str], tried: Tried, *, beginning: bool = False) -> None:
@@ -408,7 +408,7 @@ async def try_every_order(there: House, names: Sequence[str], tried: Tried, *, b
         await scene.close()
 
 
-@pytest.mark.proof
+@pytest.mark.authenticated
 async def test_all_at_once_leave_the_account_as_one_after_the_other_would() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:
@@ -428,7 +428,7 @@ async def test_nobody_who_has_lost_the_key_makes_a_game() -> None:
     assert tried.orders > 2 * len(OPERATIONS)
 
 
-@pytest.mark.proof
+@pytest.mark.authenticated
 async def test_of_those_who_register_a_name_at_once_one_makes_the_player() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:

@@ -15,9 +15,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from gm_protocol.errors import TooMany, Unauthorized
 from gmd.daemon import Daemon
+from gmd.players.authenticator import Authenticator
 from gmd.players.credentials import Credentials
 from gmd.players.fair_queue import OURSELVES, Asker
-from gmd.players.gate import Gate
 from gmd.players.guesses import MAX_KNOWN, Guesses
 from gmd.players.memory import MemoryPlayers
 from gmd.players.passwords import AT_A_TIME, Passwords
@@ -61,10 +61,10 @@ async def until(condition: Callable[[], bool]) -> None:
 
 async def honest_players(daemon: Daemon) -> Patient:
     """Give a daemon patient passwords, and players who are known nowhere."""
-    daemon.gate.passwords.close()
-    patient = daemon.gate.passwords = Patient()
+    daemon.authenticator.passwords.close()
+    patient = daemon.authenticator.passwords = Patient()
     for number in range(HONEST):
-        await daemon.gate.registry.register(f"bot-{number}", await patient.hash(PASSWORD), None)
+        await daemon.authenticator.registry.register(f"bot-{number}", await patient.hash(PASSWORD), None)
     return patient
 
 
@@ -131,7 +131,7 @@ async def test_nor_do_they_over_http() -> None:
 
 
 class House(NamedTuple):
-    gate: Gate
+    authenticator: Authenticator
     patient: Patient
     credentials: Credentials
     nursery: trio.Nursery
@@ -146,28 +146,28 @@ MINE, OTHERS = "192.0.2.1:4711", [f"198.51.100.{number}:1" for number in range(A
 async def full_house() -> AsyncIterator[House]:
     """A gate whose queue is full, with a player; one attempt may fail from each address."""
     patient = Patient(max_waiting=1)
-    gate = Gate(Registry(MemoryPlayers(), 10), 1, 10, patient)
+    authenticator = Authenticator(Registry(MemoryPlayers(), 10), 1, 10, patient)
 
     async def fill(peer: str) -> None:
         with pytest.raises(Unauthorized):
-            await gate.admit_with_password("nobody", "wrong", peer)
+            await authenticator.admit_with_password("nobody", "wrong", peer)
 
     try:
-        await gate.registry.register("bot", await patient.hash(PASSWORD), "token")
+        await authenticator.registry.register("bot", await patient.hash(PASSWORD), "token")
         async with trio.open_nursery() as nursery:
             for peer in OTHERS:
                 nursery.start_soon(fill, peer)
             await wait_all_tasks_blocked()
             try:
-                yield House(gate, patient, Credentials(gate), nursery)
+                yield House(authenticator, patient, Credentials(authenticator), nursery)
             finally:
                 patient.may_compare.set()
     finally:
-        gate.close()
+        authenticator.close()
 
 
 async def by_gate(house: House, password: str) -> object:
-    return await house.gate.admit_with_password("bot", password, MINE)
+    return await house.authenticator.admit_with_password("bot", password, MINE)
 
 
 async def by_credentials(house: House, password: str) -> object:
@@ -175,9 +175,9 @@ async def by_credentials(house: House, password: str) -> object:
 
 
 async def by_registering_again(house: House, password: str) -> object:
-    account = house.gate.registry.named("bot")
+    account = house.authenticator.registry.named("bot")
     assert account is not None
-    if not await house.gate.verify_again(account, password, MINE):
+    if not await house.authenticator.verify_again(account, password, MINE):
         raise Unauthorized("the same as the others say")
     return account
 
@@ -200,18 +200,18 @@ async def test_what_was_not_compared_uses_up_no_attempt(way: Callable[[House, st
 
 async def test_a_connection_that_was_let_in_stays_so_though_the_queue_is_full() -> None:
     async with full_house() as house:
-        credentials = Credentials(house.gate, seconds=0)  # nothing is remembered
+        credentials = Credentials(house.authenticator, seconds=0)  # nothing is remembered
         house.patient.may_compare.set()
         await until(lambda: house.patient.waiting == 0)
         await credentials.admit("bot", PASSWORD, MINE)
         with pytest.raises(Unauthorized):
-            await house.gate.admit_with_password("somebody", "wrong", MINE)
+            await house.authenticator.admit_with_password("somebody", "wrong", MINE)
         house.patient.may_compare.clear()
         async with trio.open_nursery() as nursery:
             for number in range(len(OTHERS)):
-                nursery.start_soon(refused, house.gate, "other", f"203.0.113.{number}:1")
+                nursery.start_soon(refused, house.authenticator, "other", f"203.0.113.{number}:1")
             await until(lambda: house.patient.waiting == 1)
-            house.gate.guesses.forget("bot")  # a known client would have a place
+            house.authenticator.guesses.forget("bot")  # a known client would have a place
             with pytest.raises(TooMany) as refusal:
                 await credentials.admit("bot", PASSWORD, MINE)
             assert str(refusal.value) == FULL
@@ -220,34 +220,34 @@ async def test_a_connection_that_was_let_in_stays_so_though_the_queue_is_full() 
         assert (await credentials.admit("bot", PASSWORD, MINE)).name == "bot"
 
 
-async def refused(gate: Gate, name: str, peer: str) -> None:
+async def refused(authenticator: Authenticator, name: str, peer: str) -> None:
     with pytest.raises((Unauthorized, TooMany)):
-        await gate.admit_with_password(name, "wrong", peer)
+        await authenticator.admit_with_password(name, "wrong", peer)
 
 
 async def test_a_player_is_known_where_it_showed_its_key_or_its_password() -> None:
     patient = Patient()
     patient.may_compare.set()
-    gate = Gate(Registry(MemoryPlayers(), 10), 10, 10, patient)
-    account, key = await gate.registry.register("Bot", await patient.hash(PASSWORD), None)
+    authenticator = Authenticator(Registry(MemoryPlayers(), 10), 10, 10, patient)
+    account, key = await authenticator.registry.register("Bot", await patient.hash(PASSWORD), None)
     assert key is not None
     ways: list[Callable[[str], object]] = [
-        lambda peer: gate.admit(account.player, key, None, peer),
-        lambda peer: gate.admit_named("bot", key, peer),
-        lambda peer: gate.is_key("bot", key, peer),
+        lambda peer: authenticator.admit(account.player, key, None, peer),
+        lambda peer: authenticator.admit_named("bot", key, peer),
+        lambda peer: authenticator.is_key("bot", key, peer),
     ]
     for number, way in enumerate(ways):
         peer = f"192.0.2.{number}:1"
-        assert gate.guesses.asker("bot", peer) == Asker(f"192.0.2.{number}", known=False)
+        assert authenticator.guesses.asker("bot", peer) == Asker(f"192.0.2.{number}", known=False)
         way(peer)
-        assert gate.guesses.asker("BOT", f"192.0.2.{number}:99") == Asker(f"192.0.2.{number}", known=True)
-    await gate.admit_with_password("bot", PASSWORD, MINE)
-    assert gate.guesses.asker("bot", MINE).known
-    assert not gate.guesses.asker("other", MINE).known
-    assert gate.guesses.asker("bot", "") == OURSELVES
-    await gate.registry.revoke(account.player)
-    assert not any(gate.guesses.asker("bot", peer).known for peer in (MINE, "192.0.2.0:1"))
-    gate.close()
+        assert authenticator.guesses.asker("BOT", f"192.0.2.{number}:99") == Asker(f"192.0.2.{number}", known=True)
+    await authenticator.admit_with_password("bot", PASSWORD, MINE)
+    assert authenticator.guesses.asker("bot", MINE).known
+    assert not authenticator.guesses.asker("other", MINE).known
+    assert authenticator.guesses.asker("bot", "") == OURSELVES
+    await authenticator.registry.revoke(account.player)
+    assert not any(authenticator.guesses.asker("bot", peer).known for peer in (MINE, "192.0.2.0:1"))
+    authenticator.close()
 
 
 async def test_many_players_of_one_address_make_no_others_unknown() -> None:

@@ -10,7 +10,7 @@ from tests.lobbying import ALICE, BOB, CAROL, enter, house
 
 
 def here(daemon: MemoryDaemon) -> list[str]:
-    return [account.name for account in daemon.gate.presence.here()]
+    return [account.name for account in daemon.authenticator.presence.here()]
 
 
 async def test_a_player_is_here_from_its_hello_to_the_end_of_its_last_session() -> None:
@@ -39,15 +39,15 @@ async def test_a_request_without_a_session_counts_for_a_while(autojump_clock: Mo
             assert (await client.ask("settings", **asked))["error"] is None
             await trio.sleep(59)
             assert here(daemon) == ["dave"]
-            assert daemon.gate.presence.is_here(made["player"])
+            assert daemon.authenticator.presence.is_here(made["player"])
         await trio.sleep(1)
         assert here(daemon) == []
-        assert not daemon.gate.presence.is_here(made["player"])
+        assert not daemon.authenticator.presence.is_here(made["player"])
 
 
 async def test_who_only_knows_an_old_key_is_not_here() -> None:
     async with house() as (daemon, alice, bob, _carol):
-        presence, registry = daemon.gate.presence, daemon.gate.registry
+        presence, registry = daemon.authenticator.presence, daemon.authenticator.registry
         presence.seen(ALICE)
         assert (await alice.ask("rekey"))["error"] is None
         assert presence.is_here(ALICE)
@@ -66,4 +66,4 @@ async def test_whoever_fails_to_prove_it_is_not_here() -> None:
         stranger = await daemon.connect()
         await stranger.ask("settings", player=ALICE, key="wrong")
         assert here(daemon) == []
-        assert not daemon.gate.presence.is_here(ALICE + 100)
+        assert not daemon.authenticator.presence.is_here(ALICE + 100)

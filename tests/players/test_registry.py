@@ -14,7 +14,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from gm_protocol.errors import NotAvailable, TooMany, Unauthorized
 from gmd.players import keys
 from gmd.players.account import FIRST_PLAYER, Account
-from gmd.players.gate import Gate
+from gmd.players.authenticator import Authenticator
 from gmd.players.memory import MemoryPlayers
 from gmd.players.registry import Registry
 from gmd.players.sql import SqlPlayers
@@ -28,98 +28,98 @@ class House:
     def __init__(self) -> None:
         self.store = MemoryPlayers()
 
-    async def open(self) -> Gate:
+    async def open(self) -> Authenticator:
         """As after a start of the daemon."""
         registry = Registry(self.store, 1_000)
         await registry.start()
-        return Gate(registry, 1_000, 1_000)
+        return Authenticator(registry, 1_000, 1_000)
 
 
-async def registered(gate: Gate, name: str = "bot", token: str | None = None) -> tuple[int, str]:
-    account, key = await gate.registry.register(name, None, token)
+async def registered(authenticator: Authenticator, name: str = "bot", token: str | None = None) -> tuple[int, str]:
+    account, key = await authenticator.registry.register(name, None, token)
     assert key is not None
     return account.player, key
 
 
-def admits(gate: Gate, player: int, key: str | None) -> bool:
+def admits(authenticator: Authenticator, player: int, key: str | None) -> bool:
     """Whether a key lets one act as a player."""
     try:
-        gate.admit(player, key, None, "")
+        authenticator.admit(player, key, None, "")
     except Unauthorized:
         return False
     return True
 
 
 async def test_ids_are_given_in_turn_and_keys_open_for_their_player_alone() -> None:
-    gate = await House().open()
-    made = [await registered(gate, f"bot-{number}") for number in range(3)]
+    authenticator = await House().open()
+    made = [await registered(authenticator, f"bot-{number}") for number in range(3)]
     assert [player for player, _ in made] == [FIRST_PLAYER, FIRST_PLAYER + 1, FIRST_PLAYER + 2]
     for player, key in made:
         assert len(key) == 43
-        assert [admits(gate, other, key) for other, _ in made] == [other == player for other, _ in made]
+        assert [admits(authenticator, other, key) for other, _ in made] == [other == player for other, _ in made]
 
 
 async def test_a_name_is_taken_whatever_its_case() -> None:
-    gate = await House().open()
-    await registered(gate, "Deep.Blue")
+    authenticator = await House().open()
+    await registered(authenticator, "Deep.Blue")
     with pytest.raises(NotAvailable) as caught:
-        await registered(gate, "deep.blue")
+        await registered(authenticator, "deep.blue")
     assert str(caught.value) == "name: 'deep.blue' is taken; choose another"
-    assert gate.registry.named("DEEP.BLUE") == gate.registry.get(FIRST_PLAYER)
+    assert authenticator.registry.named("DEEP.BLUE") == authenticator.registry.get(FIRST_PLAYER)
 
 
 async def test_a_repeated_registration_gives_the_same_player_and_key_until_the_key_is_used() -> None:
     house = House()
-    gate = await house.open()
-    player, key = await registered(gate, token="t")
-    assert await registered(gate, token="t") == (player, key)
-    gate = await house.open()  # also behind a restart
-    assert await registered(gate, "BOT", token="t") == (player, key)
+    authenticator = await house.open()
+    player, key = await registered(authenticator, token="t")
+    assert await registered(authenticator, token="t") == (player, key)
+    authenticator = await house.open()  # also behind a restart
+    assert await registered(authenticator, "BOT", token="t") == (player, key)
     for token in (None, "other"):
         with pytest.raises(NotAvailable):
-            await registered(gate, token=token)
-    assert admits(gate, player, key)
-    account, again = await gate.registry.register("bot", None, "t")
+            await registered(authenticator, token=token)
+    assert admits(authenticator, player, key)
+    account, again = await authenticator.registry.register("bot", None, "t")
     assert (account.player, again) == (player, None)
-    assert admits(gate, player, key)
+    assert admits(authenticator, player, key)
 
 
 async def test_that_a_key_was_used_is_known_behind_a_restart() -> None:
     house = House()
-    gate = await house.open()
-    player, key = await registered(gate, token="t")
+    authenticator = await house.open()
+    player, key = await registered(authenticator, token="t")
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(gate.registry.run)
+        nursery.start_soon(authenticator.registry.run)
         await wait_all_tasks_blocked()
-        assert admits(gate, player, key)
+        assert admits(authenticator, player, key)
         nursery.cancel_scope.cancel()
     account, again = await (await house.open()).registry.register("bot", None, "t")
     assert (account.player, again) == (player, None)
 
 
 async def test_the_same_token_makes_another_key_for_every_player() -> None:
-    gate = await House().open()
-    made = {await registered(gate, name, token="t") for name in ("one", "two", "three")}
+    authenticator = await House().open()
+    made = {await registered(authenticator, name, token="t") for name in ("one", "two", "three")}
     assert len({key for _, key in made}) == 3
 
 
 async def test_a_new_key_is_good_at_once_and_the_old_one_no_more() -> None:
     house = House()
-    gate = await house.open()
-    player, old = await registered(gate)
-    _, new = await gate.registry.rekey(player, None)
-    for current in (gate, await house.open()):
+    authenticator = await house.open()
+    player, old = await registered(authenticator)
+    _, new = await authenticator.registry.rekey(player, None)
+    for current in (authenticator, await house.open()):
         assert (admits(current, player, old), admits(current, player, new)) == (False, True)
 
 
 async def test_a_rekeying_is_repeated_with_the_old_key_and_its_token_until_the_new_key_is_used() -> None:
     house = House()
-    gate = await house.open()
-    player, old = await registered(gate, token="t")
-    gate.admit_again(player, old, "r", None, "")
-    _, new = await gate.registry.rekey(player, "r")
+    authenticator = await house.open()
+    player, old = await registered(authenticator, token="t")
+    authenticator.admit_again(player, old, "r", None, "")
+    _, new = await authenticator.registry.rekey(player, "r")
     assert new is not None
-    for current in (gate, await house.open()):
+    for current in (authenticator, await house.open()):
         assert not admits(current, player, old)
         for key, token in ((old, "t"), (old, None), ("", "r"), ("x" * 43, "r")):
             with pytest.raises(Unauthorized):
@@ -134,30 +134,30 @@ async def test_a_rekeying_is_repeated_with_the_old_key_and_its_token_until_the_n
 
 
 async def test_a_session_s_proof_is_good_until_the_key_changes() -> None:
-    gate = await House().open()
-    player, _ = await registered(gate)
-    account = gate.registry.get(player)
+    authenticator = await House().open()
+    player, _ = await registered(authenticator)
+    account = authenticator.registry.get(player)
     assert account is not None
-    proof = gate.proof(account)
-    gate.admit(player, None, proof, "")
+    authenticated = authenticator.authenticated(account)
+    authenticator.admit(player, None, authenticated, "")
     with pytest.raises(Unauthorized):
-        gate.admit(player, "wrong", proof, "")
+        authenticator.admit(player, "wrong", authenticated, "")
     with pytest.raises(Unauthorized):
-        gate.admit(player + 1, None, proof, "")
-    await gate.registry.rekey(player, None)
+        authenticator.admit(player + 1, None, authenticated, "")
+    await authenticator.registry.rekey(player, None)
     with pytest.raises(Unauthorized):
-        gate.admit(player, None, proof, "")
+        authenticator.admit(player, None, authenticated, "")
 
 
 async def test_who_was_revoked_has_no_key_until_the_next_one() -> None:
     house = House()
-    gate = await house.open()
-    player, key = await registered(gate, token="t")
+    authenticator = await house.open()
+    player, key = await registered(authenticator, token="t")
     told: list[int] = []
-    gate.registry.when_revoked(told.append)
-    await gate.registry.revoke(player)
+    authenticator.registry.when_revoked(told.append)
+    await authenticator.registry.revoke(player)
     assert told == [player]
-    for current in (gate, await house.open()):
+    for current in (authenticator, await house.open()):
         assert [admits(current, player, each) for each in (key, "", None)] == [False] * 3
         assert (await current.registry.register("bot", None, "t"))[1] is None
     _, new = await current.registry.rekey(player, "t")
@@ -213,8 +213,8 @@ class FullDisk(MemoryPlayers):
 async def test_what_could_not_be_written_has_not_happened() -> None:
     store = FullDisk()
     registry = Registry(store, 10)
-    gate = Gate(registry, 1_000, 1_000)
-    player, key = await registered(gate)
+    authenticator = Authenticator(registry, 1_000, 1_000)
+    player, key = await registered(authenticator)
     store.full = True
     with pytest.raises(PlayersNotWritten):
         await registry.register("other", None, None)
@@ -222,10 +222,10 @@ async def test_what_could_not_be_written_has_not_happened() -> None:
         await registry.rekey(player, None)
     with pytest.raises(PlayersNotWritten):
         await registry.revoke(player)
-    assert admits(gate, player, key)
+    assert admits(authenticator, player, key)
     assert registry.named("other") is None
     store.full = False
-    assert (await registered(gate, "other"))[0] == player + 1
+    assert (await registered(authenticator, "other"))[0] == player + 1
 
 
 async def test_a_registration_is_finished_though_its_client_has_gone(autojump_clock: MockClock) -> None:
@@ -250,24 +250,24 @@ def test_nothing_shows_what_is_kept_of_a_key() -> None:
 
 async def test_what_a_player_has_set_is_kept_and_its_versions_are_counted() -> None:
     house = House()
-    gate = await house.open()
-    player, _ = await registered(gate)
-    assert await gate.registry.set_max_games(player, 0) == gate.registry.get(player)
-    await gate.registry.set_ranked(player, ranked=True)
+    authenticator = await house.open()
+    player, _ = await registered(authenticator)
+    assert await authenticator.registry.set_max_games(player, 0) == authenticator.registry.get(player)
+    await authenticator.registry.set_ranked(player, ranked=True)
     async with trio.open_nursery() as nursery:
         for _ in range(3):
-            nursery.start_soon(gate.registry.next_version, player)
+            nursery.start_soon(authenticator.registry.next_version, player)
     account = (await house.open()).registry.get(player)
     assert account is not None
     assert (account.max_games, account.ranked, account.version) == (0, True, 3)
-    await gate.registry.rekey(player, None)
-    await gate.registry.revoke(player)
-    account = gate.registry.get(player)
+    await authenticator.registry.rekey(player, None)
+    await authenticator.registry.revoke(player)
+    account = authenticator.registry.get(player)
     assert account is not None
     assert (account.max_games, account.ranked, account.version) == (0, True, 3)
 
 
 async def test_a_new_player_takes_four_games_and_no_ranked_ones() -> None:
-    gate = await House().open()
-    account, _ = await gate.registry.register("bot", None, None)
+    authenticator = await House().open()
+    account, _ = await authenticator.registry.register("bot", None, None)
     assert (account.max_games, account.ranked, account.version) == (4, False, 0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.log.interface import RankedResult
+from gmd.event_log.interface import RankedResult
 from gmd.ranked.elimination import inverse_diagonal
 from gmd.ranked.linear import Sparse, solve
 from gmd.ranked.record import Record

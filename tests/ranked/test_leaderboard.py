@@ -10,8 +10,8 @@ import trio
 from trio.testing import MockClock
 
 from bench.ladders import rate
+from gmd.event_log.memory import MemoryLog
 from gmd.lobby.offer import Offer
-from gmd.log.memory import MemoryLog
 from gmd.ranked.record import Record
 from gmd.ranked.strengths import MEAN, SPREAD
 from tests.helpers import durable_daemon, store_in
@@ -88,7 +88,7 @@ async def test_an_anchor_stays_where_it_is_put(autojump_clock: MockClock) -> Non
         rows = {row["name"]: row for row in (await board(there))["leaderboard"]}
         assert (rows["carol"]["rating"], rows["carol"]["deviation"], rows["carol"]["anchor"]) == (800, 0, True)
         assert 800 < rows["bob"]["rating"] < rows["alice"]["rating"]
-        ratings = there.daemon.parts.ranked.ratings
+        ratings = there.daemon.services.ranked.ratings
         assert ratings.of(CAROL, 9).rating == 800
 
 

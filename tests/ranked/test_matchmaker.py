@@ -7,8 +7,8 @@ from typing import Any
 import trio
 from trio.testing import MockClock
 
+from gmd.event_log.memory import MemoryLog
 from gmd.lobby.offer import Offer
-from gmd.log.memory import MemoryLog
 from gmd.ranked.matchmaker import APART_SECONDS, GATHER_SECONDS
 from gmd.ranked.strengths import MEAN, SPREAD
 from tests.helpers import Client, MemoryDaemon
@@ -38,8 +38,8 @@ async def take(client: Client, game_id: int) -> None:
 
 async def resign(daemon: MemoryDaemon, client: Client, player: int, game_id: int) -> None:
     """End a game that is on."""
-    table = await daemon.arbiter.table(game_id)
-    color = "white" if table.game.named[True] == player else "black"
+    live = await daemon.arbiter.live_game(game_id)
+    color = "white" if live.game.named[True] == player else "black"
     reply = await client.ask("end_game", game_id=game_id, termination=f"resignation_{color}")
     assert reply["error"] is None, reply
 
@@ -51,7 +51,7 @@ async def test_two_who_want_ranked_games_are_invited_to_as_many_as_both_take(aut
         await want_ranked(bob, 2)
         assert await received(alice) == await received(bob) == [1, 2]
         assert await received(carol) == []
-        games = [(await daemon.arbiter.table(game_id)).game for game_id in (1, 2)]
+        games = [(await daemon.arbiter.live_game(game_id)).game for game_id in (1, 2)]
         assert {game.named for game in games} == {(ALICE, BOB), (BOB, ALICE)}
         assert all(game.created.ranked and game.options.variant == "rbc" for game in games)
 
@@ -65,11 +65,11 @@ async def test_who_has_a_game_less_is_given_another_with_the_other_colour(autoju
             assert await received(alice) == [game_id]
             await take(alice, game_id)
             await take(bob, game_id)
-            seen.append((await daemon.arbiter.table(game_id)).game.named)
+            seen.append((await daemon.arbiter.live_game(game_id)).game.named)
             await resign(daemon, bob, BOB, game_id)
         assert seen in ([(ALICE, BOB), (BOB, ALICE)] * 3, [(BOB, ALICE), (ALICE, BOB)] * 3)
-        standings = daemon.parts.ranked.ratings.ladder.standings
-        assert [(each.entrant.player, *each.score) for each in standings] == [(ALICE, 6, 0, 0), (BOB, 0, 0, 6)]
+        entries = daemon.services.ranked.ratings.ladder.entries
+        assert [(each.entrant.player, *each.score) for each in entries] == [(ALICE, 6, 0, 0), (BOB, 0, 0, 6)]
 
 
 async def test_the_colours_go_on_where_they_were_before_a_restart(autojump_clock: MockClock) -> None:
@@ -84,12 +84,12 @@ async def test_the_colours_go_on_where_they_were_before_a_restart(autojump_clock
             if ends:
                 await bob.ask("settings", ranked=False)
                 await resign(daemon, bob, BOB, game_id)
-            first = (await daemon.arbiter.table(game_id)).game.named
+            first = (await daemon.arbiter.live_game(game_id)).game.named
         async with house(log) as (daemon, alice, bob, _):
             await want_ranked(alice, 2 - ends)
             await want_ranked(bob, 2 - ends)
             (second,) = await received(alice)
-            assert (await daemon.arbiter.table(second)).game.named == first[::-1]
+            assert (await daemon.arbiter.live_game(second)).game.named == first[::-1]
 
 
 async def test_who_drains_is_sent_nothing_more_and_keeps_what_it_has(autojump_clock: MockClock) -> None:
@@ -106,7 +106,7 @@ async def test_who_drains_is_sent_nothing_more_and_keeps_what_it_has(autojump_cl
         for game_id in (first, second):
             await resign(daemon, alice, ALICE, game_id)
         assert await received(alice) == await received(bob) == []
-        assert daemon.parts.ranked.ratings.ladder.games == 2
+        assert daemon.services.ranked.ratings.ladder.games == 2
 
 
 async def test_nobody_waits_for_who_drains(autojump_clock: MockClock) -> None:
@@ -139,7 +139,7 @@ async def test_who_is_not_here_is_not_invited_and_is_when_it_comes(autojump_cloc
         await want_ranked(alice)
         await want_ranked(bob, 0)
         await bob.aclose()
-        await daemon.gate.registry.set_max_games(BOB, 1)
+        await daemon.authenticator.registry.set_max_games(BOB, 1)
         assert await received(alice) == []
         daemon.lobby.presence.seen(BOB)
         assert len(await received(alice)) == 1
@@ -187,7 +187,7 @@ async def test_who_declines_everything_is_left_alone_and_the_others_are_not(auto
                 await take(bob, game_id)
                 await resign(daemon, bob, BOB, game_id)
         assert 1 <= declined <= 3
-        assert daemon.parts.ranked.ratings.ladder.games >= 5
+        assert daemon.services.ranked.ratings.ladder.games >= 5
 
 
 async def test_who_always_wants_more_and_takes_none_is_left_alone(autojump_clock: MockClock) -> None:
@@ -229,8 +229,8 @@ async def test_the_version_that_counts_is_that_with_which_the_game_is_made(
         await alice.ask("settings", version=2, ranked=False)
         await resign(daemon, bob, BOB, game_id)
         await trio.sleep(MOMENT)
-        ratings = daemon.parts.ranked.ratings
-        assert [each.entrant for each in ratings.ladder.standings] == [(ALICE, 1), (BOB, 0)]
+        ratings = daemon.services.ranked.ratings
+        assert [each.entrant for each in ratings.ladder.entries] == [(ALICE, 1), (BOB, 0)]
         assert (ratings.of(ALICE, 2).rating, ratings.of(ALICE, 2).deviation) == (MEAN, SPREAD)
         assert ratings.of(ALICE, 1).rating > MEAN > ratings.of(BOB, 0).rating
         assert ratings.record.whites(ALICE, BOB) + ratings.record.whites(BOB, ALICE) == 1

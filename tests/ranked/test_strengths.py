@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bench.ladders import Simulation, rate
 from gm_protocol.state import Result
-from gmd.log.interface import RankedResult
+from gmd.event_log.interface import RankedResult
 from gmd.ranked.record import Entrant, Record
 from gmd.ranked.strengths import MEAN, SPREAD, Rating, expected
 from tests.helpers_proof import proof_size

@@ -12,7 +12,7 @@ import trio
 
 from gmd.config import Config
 from gmd.daemon import Daemon, open_daemon
-from gmd.log.opening import open_store
+from gmd.event_log.opening import open_store
 from gmd.repair.pages import Pages
 from gmd.repair.records import Record, records_of
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from gmd.log.directory import DataError, locked_directory
-from gmd.log.migrations import HEAD
-from gmd.log.opening import open_log
+from gmd.event_log.directory import DataError, locked_directory
+from gmd.event_log.migrations import HEAD
+from gmd.event_log.opening import open_log
 from gmd.repair.repairing import repair
 from tests.cli.commands import gmd
 from tests.repair.logs import (

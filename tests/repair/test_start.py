@@ -13,8 +13,8 @@ import trio
 
 from gmd.config import Config
 from gmd.daemon import Daemon, open_daemon
-from gmd.local import Refused
-from gmd.log.directory import DataError
+from gmd.event_log.directory import DataError
+from gmd.in_process import Refused
 from tests.helpers import Client, troubles
 from tests.repair.logs import FILE, Stored, damage, games_by_page, games_of, rows_of, shown, spoil_row
 from tests.serving import STOP_SECONDS, served

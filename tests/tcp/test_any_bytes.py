@@ -47,7 +47,7 @@ async def conversation(data: bytes) -> tuple[list[Json], list[Json]]:
             replies = []
             while (body := await client.receive_body()) is not None:
                 replies.append(json.loads(body))
-            while daemon.doorkeeper.sessions:
+            while daemon.session_server.sessions:
                 await trio.testing.wait_all_tasks_blocked()
     return replies, troubles(logged)
 

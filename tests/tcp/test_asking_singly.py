@@ -106,7 +106,7 @@ async def test_what_has_come_when_its_reply_leaves_is_answered() -> None:
         assert await room.received() == [SINGLES + 6]
         assert await room.client.closed()
         await wait_all_tasks_blocked()
-        assert room.daemon.parts.metrics.sessions[2, "client_closed"] == 1
+        assert room.daemon.services.metrics.sessions[2, "client_closed"] == 1
 
 
 async def test_a_connection_that_breaks_as_its_reply_leaves_is_lost() -> None:
@@ -116,7 +116,7 @@ async def test_a_connection_that_breaks_as_its_reply_leaves_is_lost() -> None:
         room.settle()
         break_off(room.client)  # before the session, which has been woken, reads
         await wait_all_tasks_blocked()
-        assert room.daemon.parts.metrics.sessions[2, "lost"] == 1
+        assert room.daemon.services.metrics.sessions[2, "lost"] == 1
         assert room.log.commits == []
 
 

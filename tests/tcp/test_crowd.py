@@ -40,7 +40,7 @@ async def crowd(port: int, size: int, *, hello: bool = False) -> AsyncIterator[l
 
 async def accepted(daemon: Daemon, sessions: int) -> None:
     """Return once the daemon has so many sessions."""
-    while daemon.doorkeeper.sessions != sessions:
+    while daemon.session_server.sessions != sessions:
         await trio.testing.wait_all_tasks_blocked()
 
 

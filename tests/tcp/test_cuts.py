@@ -40,7 +40,7 @@ async def quiet_daemon(**settings: Any) -> AsyncIterator[Daemon]:
 
 
 async def no_sessions(daemon: Daemon) -> None:
-    while daemon.doorkeeper.sessions:
+    while daemon.session_server.sessions:
         await trio.testing.wait_all_tasks_blocked()
 
 
@@ -52,7 +52,7 @@ async def reset(client: Client) -> None:
 
 
 async def ply_of_the_game(daemon: Daemon) -> int:
-    return (await daemon.arbiter.table(1)).game.now.ply
+    return (await daemon.arbiter.live_game(1)).game.now.ply
 
 
 @pytest.mark.parametrize("before", [b"", HELLO, HELLO + PING], ids=["first", "behind hello", "behind ping"])

@@ -57,7 +57,7 @@ async def until_held(daemon: Daemon, size: int) -> None:
 
 async def nothing_held(daemon: Daemon | MemoryDaemon) -> None:
     """Return once connections hold nothing."""
-    memory = daemon.memory if isinstance(daemon, Daemon) else daemon.parts.memory
+    memory = daemon.memory if isinstance(daemon, Daemon) else daemon.services.memory
     while memory.held:
         await wait_all_tasks_blocked()
 
@@ -126,7 +126,7 @@ async def test_what_a_client_may_leave_unread_is_bounded_however_much_it_asks(me
         nursery.start_soon(client.send, *({"kind": "state", "game_id": 1, "id": number} for number in range(count)))
         await wait_all_tasks_blocked()
         after, _ = tracemalloc.get_traced_memory()
-        assert MAX_REPLY_BYTES < daemon.parts.memory.held < 3 * MAX_REPLY_BYTES
+        assert MAX_REPLY_BYTES < daemon.services.memory.held < 3 * MAX_REPLY_BYTES
         assert after - before < 6 * MAX_REPLY_BYTES, "one batch, and a copy of what is being sent"
         assert [(await client.receive())["id"] for _ in range(count)] == list(range(count))
         await nothing_held(daemon)
@@ -164,10 +164,10 @@ async def test_replies_held_for_their_commits_count_too() -> None:
         move = {"kind": "move", "game_id": 1, "player": 1, "move": "e4", "brief": True}
         await client.send({**move, "id": "x" * 100_000})
         await wait_all_tasks_blocked()
-        assert 100_000 < daemon.parts.memory.held < 110_000
+        assert 100_000 < daemon.services.memory.held < 110_000
         log.commits[0].settle(None)
         assert (await client.receive())["error"] is None
-        assert daemon.parts.memory.held == 0
+        assert daemon.services.memory.held == 0
 
 
 async def test_a_client_whose_held_replies_are_too_many_is_told_so_and_the_move_stands() -> None:
@@ -179,7 +179,7 @@ async def test_a_client_whose_held_replies_are_too_many_is_told_so_and_the_move_
         move = {"kind": "move", "game_id": 1, "player": 1, "move": "e4", "brief": True}
         await client.send({**move, "id": "x" * 130_000})
         await wait_all_tasks_blocked()
-        assert daemon.parts.memory.held > 130_000
+        assert daemon.services.memory.held > 130_000
         for other in others:
             await other.send_bytes(short_frame(100_000))
         reply = await client.receive()
@@ -189,7 +189,7 @@ async def test_a_client_whose_held_replies_are_too_many_is_told_so_and_the_move_
         for other in others:
             await other.send_bytes(b" " * 10)
             assert await other.receive() == {"error": None}
-        assert daemon.parts.memory.held == 0
+        assert daemon.services.memory.held == 0
         log.commits[0].settle(None)
         log.slow = False
         assert (await other.ask("state", game_id=1))["state"]["ply_index"] == 1
@@ -211,7 +211,7 @@ async def test_a_large_request_counts_while_it_is_answered_and_others_may_end_it
     async with memory_daemon(max_memory=MAX_MEMORY, max_pgn=1 << 20) as daemon, trio.open_nursery() as nursery:
         client, *others = [await daemon.connect() for _ in range(4)]
         await client.send({"kind": "new_game", "player_white": 1, "player_black": 2, "pgn": pgn})
-        while daemon.parts.memory.held < len(pgn):
+        while daemon.services.memory.held < len(pgn):
             await trio.lowlevel.checkpoint()
         for other in others:
             nursery.start_soon(other.send_bytes, short_frame(100_000))
@@ -221,7 +221,7 @@ async def test_a_large_request_counts_while_it_is_answered_and_others_may_end_it
             await other.send_bytes(b" " * 10)
             assert await other.receive() == {"error": None}
         assert (await other.ask("state", game_id=1))["code"] == "no_such_game"
-        assert daemon.parts.memory.held == 0
+        assert daemon.services.memory.held == 0
 
 
 async def reads(client: Client, size: int, seconds: float) -> int:
@@ -265,8 +265,8 @@ async def test_a_reader_too_slow_is_closed_as_stalled(autojump_clock: MockClock)
         client = lockstep(daemon)
         nursery.start_soon(client.send, {"kind": "hello"}, long_ping(1_000_000))
         assert await reads(client, 7_500, 1) < 1_000_000
-        assert daemon.parts.metrics.sessions[2, "stalled"] == 1
-        assert daemon.parts.memory.held == 0
+        assert daemon.services.metrics.sessions[2, "stalled"] == 1
+        assert daemon.services.memory.held == 0
 
 
 async def ends_by_itself(client: Client, daemon: MemoryDaemon) -> None:
@@ -282,7 +282,7 @@ async def is_lost(client: Client, daemon: MemoryDaemon) -> None:
 
 
 async def is_stopped(client: Client, daemon: MemoryDaemon) -> None:
-    await daemon.doorkeeper.stop(0)
+    await daemon.session_server.stop(0)
     await client.aclose()
 
 
@@ -304,13 +304,13 @@ async def test_all_is_given_back_however_a_connection_ends(how: Any, what: str, 
             move = {"kind": "move", "game_id": 1, "player": 1, "move": "e4", "brief": True}
             await client.send({**move, "id": "x" * FRAME})
         await wait_all_tasks_blocked()
-        assert daemon.parts.memory.held >= FRAME - 10
+        assert daemon.services.memory.held >= FRAME - 10
         await how(client, daemon)
         await wait_all_tasks_blocked()
         for commit in log.commits:
             commit.settle(None)
         await nothing_held(daemon)
-        assert daemon.parts.memory.by_address() == {}
+        assert daemon.services.memory.by_address() == {}
 
 
 async def test_a_session_that_is_cancelled_gives_all_back() -> None:

@@ -18,10 +18,10 @@ import structlog
 import trio
 import trio.testing
 
-from gmd.log.opening import IN_MEMORY, data_directory
+from gmd.event_log.opening import IN_MEMORY, data_directory
 from gmd.tcp.listener import MAX_OPERATORS
 from gmd.tcp.operator import operator_listener
-from gmd.unix import SOCKET_NAME
+from gmd.unix_socket import SOCKET_NAME
 from tests.helpers import Client, connected, running_daemon, troubles
 from tests.serving import served
 
@@ -162,7 +162,7 @@ async def test_the_operator_gets_in_when_the_server_is_full_and_takes_nobody_s_p
     ):
         for client in (early, player, late):
             assert await client.ask("ping") == {"error": None}
-        assert daemon.doorkeeper.connections == 1
+        assert daemon.session_server.connections == 1
 
 
 async def test_so_many_operators_and_no_more(tmp_path: Path) -> None:

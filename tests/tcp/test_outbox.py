@@ -32,9 +32,9 @@ async def test_requests_behind_held_replies_are_answered_up_to_a_limit(tmp_path:
             with store.held():
                 await client.send(*map(move, range(many)))
                 await wait_all_tasks_blocked()
-                table = daemon.arbiter.at_hand(1)
-                assert table is not None
-                made = table.seq - 1
+                live = daemon.arbiter.at_hand(1)
+                assert live is not None
+                made = live.seq - 1
                 assert MAX_HELD < made <= BATCH * (MAX_HELD + 1), "a batch has one to BATCH moves"
             assert await plies(client, many) == list(range(1, many + 1))
 
@@ -97,7 +97,7 @@ async def test_a_session_that_ends_meanwhile_leaves_nothing_behind() -> None:
         log.commits[0].settle(None)
         assert (await other.ask("state", game_id=1))["state"]["ply_index"] == 1
         await wait_all_tasks_blocked()
-        assert daemon.doorkeeper.sessions == 1
+        assert daemon.session_server.sessions == 1
 
 
 async def test_a_client_that_has_said_all_still_gets_what_is_held() -> None:

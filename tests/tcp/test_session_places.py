@@ -40,13 +40,15 @@ async def doors(daemon: Daemon) -> AsyncIterator[Open]:
     async with AsyncExitStack() as stack:
 
         async def connect(address: str, *, hello: bool = True, player: int | None = None) -> Client:
-            turned_away, sessions = daemon.doorkeeper.turned_away, daemon.metrics.sessions.copy()
-            before, evicted = daemon.doorkeeper.sessions, daemon.doorkeeper.evicted
+            turned_away, sessions = daemon.session_server.turned_away, daemon.metrics.sessions.copy()
+            before, evicted = daemon.session_server.sessions, daemon.session_server.evicted
             client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address=address))
             stack.push_async_callback(client.aclose)
-            while (daemon.doorkeeper.sessions, daemon.doorkeeper.evicted, daemon.doorkeeper.turned_away) == (
-                (before, evicted, turned_away)
-            ) and daemon.metrics.sessions == sessions:
+            while (
+                daemon.session_server.sessions,
+                daemon.session_server.evicted,
+                daemon.session_server.turned_away,
+            ) == ((before, evicted, turned_away)) and daemon.metrics.sessions == sessions:
                 await trio.testing.wait_all_tasks_blocked()
             if hello:
                 reply = await client.ask("hello", player=player)
@@ -70,7 +72,7 @@ async def test_an_address_that_took_all_sessions_gives_its_oldest_idle_one_to_an
             assert await second.closed()
             for client in (first, third, honest):
                 assert await is_well(client)
-            assert (daemon.doorkeeper.evicted, daemon.doorkeeper.turned_away) == (1, 0)
+            assert (daemon.session_server.evicted, daemon.session_server.turned_away) == (1, 0)
             assert daemon.metrics.sessions[2, "too_many"] == 1
     (line,) = [each for each in logged if each["event"] == "session ended" and each["reason"] == "too_many"]
     assert line["log_level"] == "info"
@@ -87,7 +89,7 @@ async def test_everybody_gets_in_while_one_address_goes_on_taking_places() -> No
             await connect(HOG, hello=False)
             assert await is_well(honest)
             assert await is_well(other)
-        assert daemon.doorkeeper.places_taken == 4
+        assert daemon.session_server.places_taken == 4
 
 
 async def test_of_one_address_the_oldest_session_without_a_hello_goes_first() -> None:
@@ -169,7 +171,7 @@ async def test_an_evicted_session_is_answered_what_it_has_asked() -> None:
         for client in asking:
             await client.send(*pings)
         await connect(HONEST)
-        assert daemon.doorkeeper.evicted == 1
+        assert daemon.session_server.evicted == 1
         for client in asking:
             for number in range(100):
                 assert await client.receive() == {"id": number, "error": None}
@@ -186,9 +188,9 @@ async def test_an_evicted_session_that_reads_nothing_is_cut_off_after_a_second(a
             await waiting.send({"kind": "wait", "game_id": 1, "timeout": 60})
             await trio.testing.wait_all_tasks_blocked()
             honest = await connect(HONEST)
-            assert (daemon.doorkeeper.places_taken, daemon.doorkeeper.sessions) == (2, 3)
+            assert (daemon.session_server.places_taken, daemon.session_server.sessions) == (2, 3)
             await trio.sleep(1.1)
-            assert daemon.doorkeeper.sessions == 2
+            assert daemon.session_server.sessions == 2
             assert await is_well(honest)
     ends = [each["reason"] for each in logged if each["event"] == "session ended"]
     assert (ends[0], ends.count("too_many")) == ("too_many", 1)
@@ -210,7 +212,7 @@ async def test_an_address_has_no_more_than_its_share_while_there_is_room() -> No
         for client in inside:
             assert await is_well(client)
         await inside[0].aclose()
-        while daemon.doorkeeper.sessions == 4:
+        while daemon.session_server.sessions == 4:
             await trio.testing.wait_all_tasks_blocked()
         silent = await connect(HOG, hello=False)
         await connect(HOG)
@@ -237,11 +239,11 @@ async def test_a_handshake_of_tls_gives_its_place_to_a_newcomer(certificates: Ce
         streams = [
             await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address=address) for address in (HOG, HOG)
         ]
-        while daemon.doorkeeper.places_taken < 2:
+        while daemon.session_server.places_taken < 2:
             await trio.testing.wait_all_tasks_blocked()
         third = await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address=HONEST)
         assert await streams[0].receive_some() == b""
-        assert (daemon.doorkeeper.places_taken, daemon.doorkeeper.evicted) == (2, 1)
+        assert (daemon.session_server.places_taken, daemon.session_server.evicted) == (2, 1)
         for stream in (*streams, third):
             await stream.aclose()
 

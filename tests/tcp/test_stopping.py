@@ -8,7 +8,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from gm_protocol.framing import encode_frame
-from gmd.log.interface import GameQuery
+from gmd.event_log.interface import GameQuery
 from tests.helpers import Client, memory_daemon
 
 #: So long a game that loading it takes many turns of the event loop.
@@ -20,11 +20,11 @@ async def test_idle_sessions_are_closed_without_a_word(autojump_clock: MockClock
     async with memory_daemon() as daemon:
         clients = [await daemon.connect(), await daemon.connect(hello=False)]
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(daemon.doorkeeper.stop, 4)
+            nursery.start_soon(daemon.session_server.stop, 4)
             for client in clients:
                 assert await client.closed()
                 await client.aclose()
-        assert daemon.doorkeeper.sessions == 0
+        assert daemon.session_server.sessions == 0
         assert trio.current_time() == 0
 
 
@@ -35,7 +35,7 @@ async def test_a_wait_ends_as_at_its_timeout(autojump_clock: MockClock) -> None:
         await client.send({"kind": "wait", "player": 2, "game_id": 1})
         await trio.sleep(1)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(daemon.doorkeeper.stop, 4)
+            nursery.start_soon(daemon.session_server.stop, 4)
             reply = await client.receive()
             assert (reply["state"]["turn"], reply["error"]) == ("white", None)
             assert await client.closed()
@@ -54,7 +54,7 @@ async def test_requests_in_hand_are_finished_and_answered() -> None:
         await other.ask("ping")
         assert await daemon.arbiter.log.rows(GameQuery()) == []  # it is still loading
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(daemon.doorkeeper.stop, PATIENCE_SECONDS)
+            nursery.start_soon(daemon.session_server.stop, PATIENCE_SECONDS)
             assert (await client.receive())["state"]["ply_index"] == 4_000
             assert [(await client.receive())["error"] for _ in range(2)] == [None, None]
             assert await client.receive() == {"id": "last", "error": None}
@@ -67,7 +67,7 @@ async def test_what_comes_while_it_stops_is_not_answered(autojump_clock: MockClo
     async with memory_daemon() as daemon:
         old = await daemon.connect()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(daemon.doorkeeper.stop, 4)
+            nursery.start_soon(daemon.session_server.stop, 4)
             await trio.testing.wait_all_tasks_blocked()
             with pytest.raises(trio.BrokenResourceError):
                 await old.send({"kind": "new_game", "player_white": 1, "player_black": 2})
@@ -82,7 +82,7 @@ async def test_half_a_frame_is_answered_with_shutting_down(autojump_clock: MockC
         await client.send_bytes(encode_frame(b'{"kind":"ping"}')[:-1])
         await trio.sleep(1)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(daemon.doorkeeper.stop, 4)
+            nursery.start_soon(daemon.session_server.stop, 4)
             assert (await client.receive())["code"] == "shutting_down"
             assert await client.closed()
             await client.aclose()
@@ -93,12 +93,12 @@ async def test_a_client_that_does_not_read_is_not_waited_for_longer_than_patienc
         ours, theirs = trio.testing.lockstep_stream_pair()
         daemon.serve(theirs)
         await Client(ours).send({"kind": "hello"})
-        await daemon.doorkeeper.stop(4)
+        await daemon.session_server.stop(4)
         assert trio.current_time() == pytest.approx(4)
-        assert daemon.doorkeeper.sessions == 1
+        assert daemon.session_server.sessions == 1
 
 
 async def test_stopping_without_sessions_takes_no_time(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
-        await daemon.doorkeeper.stop(4)
+        await daemon.session_server.stop(4)
         assert trio.current_time() == 0

@@ -156,7 +156,7 @@ async def test_a_peer_that_reads_nothing_for_30_seconds_is_closed(sent: bytes, a
         with pytest.raises(trio.BrokenResourceError):
             await client.send_bytes(sent)  # nobody reads it until the server closes
         assert trio.current_time() == pytest.approx(30)
-        assert daemon.doorkeeper.sessions == 0
+        assert daemon.session_server.sessions == 0
 
 
 async def test_a_peer_that_reads_slowly_is_not(autojump_clock: MockClock) -> None:

@@ -34,7 +34,7 @@ async def quiet_daemon(certificates: Certificates, **settings: Any) -> AsyncIter
             async with tls_connected(daemon, certificates) as client:
                 await client.new_game()
             yield daemon
-            while daemon.doorkeeper.places_taken:
+            while daemon.session_server.places_taken:
                 await trio.testing.wait_all_tasks_blocked()
             async with tls_connected(daemon, certificates) as client:
                 assert (await client.ask("state", game_id=1))["error"] is None
@@ -152,7 +152,7 @@ async def test_who_just_closes_has_had_its_requests_executed(certificates: Certi
     async with quiet_daemon(certificates) as daemon:
         async with tls_connected(daemon, certificates) as client:
             await client.send_bytes(MOVE)
-        while (await daemon.arbiter.table(1)).game.now.ply == 0:
+        while (await daemon.arbiter.live_game(1)).game.now.ply == 0:
             await trio.testing.wait_all_tasks_blocked()
 
 
@@ -245,7 +245,7 @@ async def test_over_the_limit_a_client_is_told_so_under_tls(certificates: Certif
                 assert (reply["code"], reply["retry_after"]) == ("too_many", 5.0)
                 assert await outside.closed()
         assert await inside.ask("ping") == {"error": None}
-        assert daemon.doorkeeper.places_taken == 1
+        assert daemon.session_server.places_taken == 1
 
 
 async def test_plaintext_is_told_of_tls_also_when_the_server_is_full(certificates: Certificates) -> None:

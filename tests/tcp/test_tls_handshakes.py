@@ -65,7 +65,7 @@ async def test_a_handshake_has_the_time_of_a_frame(
         await client.send_bytes(first_words()[:sent])
         assert await is_closed(client)
         assert trio.current_time() == pytest.approx(7)
-        assert daemon.doorkeeper.places_taken == 0
+        assert daemon.session_server.places_taken == 0
 
 
 async def test_a_handshake_that_trickles_has_no_more_time(
@@ -104,7 +104,7 @@ async def test_handshakes_count_as_connections_and_give_their_places_back(
         inside = await tls_visitor(daemon, certificates)
         silent = [visitor(daemon) for _ in range(2)]
         await trio.testing.wait_all_tasks_blocked()
-        assert (daemon.doorkeeper.places_taken, daemon.doorkeeper.sessions) == (3, 1)
+        assert (daemon.session_server.places_taken, daemon.session_server.sessions) == (3, 1)
         outside = TlsClient(visitor(daemon).stream, certificates)
         assert (await outside.receive())["code"] == "too_many"
         await silent[0].aclose()
@@ -112,7 +112,7 @@ async def test_handshakes_count_as_connections_and_give_their_places_back(
         await tls_visitor(daemon, certificates)
         await trio.sleep(31)
         assert await is_closed(silent[1])
-        assert daemon.doorkeeper.places_taken == 2
+        assert daemon.session_server.places_taken == 2
         assert await inside.ask("ping") == {"error": None}
 
 
@@ -145,12 +145,12 @@ async def test_a_server_that_stops_waits_for_no_handshake(
         visitors = [visitor(daemon) for _ in range(2)]  # one of them is being turned away
         await trio.testing.wait_all_tasks_blocked()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(daemon.doorkeeper.stop, 4)
+            nursery.start_soon(daemon.session_server.stop, 4)
             assert await inside.closed()
             for each in visitors:
                 assert await is_closed(each)
         assert trio.current_time() == 0
-        assert daemon.doorkeeper.places_taken == 0
+        assert daemon.session_server.places_taken == 0
 
 
 async def test_a_peer_that_reads_nothing_is_not_waited_for_to_hear_the_end(
@@ -163,9 +163,9 @@ async def test_a_peer_that_reads_nothing_is_not_waited_for_to_hear_the_end(
         await client.tls.do_handshake()
         assert await client.ask("ping") == {"error": None}  # and nothing is read of what follows
         await trio.sleep(29)
-        assert daemon.doorkeeper.places_taken == 1
+        assert daemon.session_server.places_taken == 1
         await trio.sleep(2)
-        assert daemon.doorkeeper.places_taken == 0
+        assert daemon.session_server.places_taken == 0
 
 
 @pytest.mark.proof
@@ -236,7 +236,7 @@ async def test_a_cut_at_any_byte_of_the_handshake_costs_nobody_anything(
             assert whole > 600
             for size in random.Random(7100).sample(range(whole), proof_size(60, whole)):
                 assert await sent_before(size) == size
-            while daemon.doorkeeper.places_taken > 1:
+            while daemon.session_server.places_taken > 1:
                 await trio.testing.wait_all_tasks_blocked()
             assert len((await other.ask("games"))["games"]) == 1
     assert troubles(logged) == []
@@ -261,7 +261,7 @@ async def test_what_came_to_no_agreement_is_logged_with_where_it_came_from(
                 if after == "end":
                     await client.end()
                 elif after == "time passes":
-                    while not daemon.doorkeeper.places_taken:
+                    while not daemon.session_server.places_taken:
                         await trio.testing.wait_all_tasks_blocked()
                     await trio.testing.wait_all_tasks_blocked()
                     mock_clock.jump(7)

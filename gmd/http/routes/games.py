@@ -20,7 +20,7 @@ from gmd.http.guests import FromGuest, Guest
 from gmd.http.reconchess import Board, Move, WinReason, square, win_reason
 from gmd.http.refusals import UNAUTHORIZED, documented
 from gmd.http.seat import GameId, Seat, look, look_at_ended, take_seat, winner_of
-from gmd.local import Refused
+from gmd.in_process import Refused
 
 #: The longest that a client may ask the status of a game to be held: less than proxies and HTTP clients wait.
 MAX_STATUS_SECONDS = 30.0
@@ -243,5 +243,5 @@ def _at_the_end(seat: Seat) -> list[Move]:
 def _name(player: int | None, backend: Backend) -> str:
     if player is None:
         return "?"
-    account = backend.parts.gate.registry.get(player)
+    account = backend.services.authenticator.registry.get(player)
     return str(player) if account is None else account.name

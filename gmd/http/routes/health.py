@@ -39,6 +39,6 @@ def health_of(backend: Vitals) -> Health:
     """How the daemon is."""
     if backend.game_port.stopping:
         return Health("stopping", "the daemon is finishing the requests in hand, and takes no more")
-    if (failure := backend.parts.arbiter.log.failure) is not None:
+    if (failure := backend.services.arbiter.log.failure) is not None:
         return Health("log_failing", f"the event log cannot be written: {failure}")
     return Health("ok")

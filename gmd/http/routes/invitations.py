@@ -17,7 +17,7 @@ from gmd.http.claims import Taken
 from gmd.http.guests import FromGuest, Guest, connection_of
 from gmd.http.refusals import UNAUTHORIZED, Unusual, documented, documented_with_body
 from gmd.http.seat import GameId, check_id
-from gmd.local import Refused
+from gmd.in_process import Refused
 
 from .turns import Done
 
@@ -94,7 +94,7 @@ async def listed(guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> 
     nothing about the game for a minute; and the games that you have made, and asked nothing about, for 15 seconds.
     """
     player, connection = guest.player.player, connection_of(request)
-    found = [invitation.game_id for invitation in await backend.parts.lobby.listed(player, guest.peer)]
+    found = [invitation.game_id for invitation in await backend.services.lobby.listed(player, guest.peer)]
     found = [game_id for game_id in found if guest.claims.admits(player, game_id, connection)]
     for game_id in guest.claims.offered(player, connection):
         if await _is_played(backend, game_id, guest, if_over=True):
@@ -147,7 +147,7 @@ async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
     try:
         check_id(invitation_id)
         guest.check()
-        await backend.parts.lobby.finish(invitation_id, guest.player.player, guest.arrived, guest.peer)
+        await backend.services.lobby.finish(invitation_id, guest.player.player, guest.arrived, guest.peer)
     except NoSuchGame as refusal:
         raise _of_invitation(refusal) from None
     return Done()
@@ -160,12 +160,12 @@ async def _is_played(backend: Backend, game_id: int, guest: Guest, *, if_over: b
     :raises NoSuchGame: there is none of that id, unless ``if_over`` answers for it.
     """
     try:
-        game = (await backend.parts.arbiter.table(game_id, guest.peer)).game
+        game = (await backend.services.arbiter.live_game(game_id, guest.peer)).game
     except NoSuchGame:
         if if_over:
             return True
         raise
-    return if_over if game.over else any(game.heard[seat] for seat in game.seats(guest.player.player))
+    return if_over if game.over else any(game.contacted[seat] for seat in game.seats(guest.player.player))
 
 
 def _of_invitation(refusal: GmError | Refused) -> GmError | Refused:

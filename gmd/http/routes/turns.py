@@ -21,7 +21,7 @@ from gmd.http.guests import FromGuest
 from gmd.http.reconchess import Move, Sensed, Square
 from gmd.http.refusals import documented, documented_with_body
 from gmd.http.seat import GameId, Seat, take_seat
-from gmd.local import Refused
+from gmd.in_process import Refused
 
 from .games import BOTH_SEATS, NO_GAME, NO_PLAYER
 
@@ -180,5 +180,5 @@ async def error_resign(game_id: GameId, guest: FromGuest, backend: FromDaemon) -
     """
     seat = await take_seat(guest, game_id)
     if not seat.over:
-        await seat.run_out(backend.parts.arbiter)
+        await seat.run_out(backend.services.arbiter)
     return Done()

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from gmd.http.backend import FromDaemon
 from gmd.http.guests import FromGuest, serving
 from gmd.http.refusals import UNAUTHORIZED, Unusual, documented, documented_with_body
-from gmd.local import Refused
+from gmd.in_process import Refused
 
 
 class Registration(Struct, frozen=True):
@@ -108,7 +108,7 @@ SETTER = documented_with_body(unauthorized=UNAUTHORIZED, bad_request="Malformed 
 @get("/", summary="Who is active", responses=ANYBODY)
 async def active(guest: FromGuest, backend: FromDaemon) -> Usernames:
     """Registered players with a session on the game port, or whose last request by HTTP is not long ago."""
-    return Usernames([account.name for account in backend.parts.lobby.presence.here()])
+    return Usernames([account.name for account in backend.services.lobby.presence.here()])
 
 
 @post("/me", status_code=HTTP_200_OK, summary="Say that you are active", responses=ANYBODY)
@@ -142,5 +142,5 @@ async def bot_version(guest: FromGuest) -> UserVersion:
 @post("/me/version", status_code=HTTP_200_OK, summary="Begin a new version of your bot", responses=ANYBODY)
 async def next_version(guest: FromGuest, backend: FromDaemon) -> UserVersion:
     """The one after the last. It has no rating yet."""
-    account = await backend.parts.gate.registry.next_version(guest.player.player, guest.check)
+    account = await backend.services.authenticator.registry.next_version(guest.player.player, guest.check)
     return UserVersion(account.player, account.name, account.version)

@@ -9,7 +9,7 @@ from typing import Any
 
 from gm_client.blocking import VERSION, GmError, PairReply
 from gm_client.trio_client import Client
-from gmd.unix import SOCKET_NAME, short_path
+from gmd.unix_socket import SOCKET_NAME, short_path
 
 from .plan import Entrant, Key, Outcome, Settings, terms_of
 

@@ -1,0 +1,82 @@
+"""Deadlines of games: a heap, and the one task that sleeps until the nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from math import inf
+
+import trio
+
+from gmd import loop_time
+
+#: The heap may hold this many outdated entries before it is built anew.
+MAX_OUTDATED = 1_000
+
+
+class Deadlines:
+    """At most one deadline a game, in the loop's time (:mod:`gmd.loop_time`).
+
+    A deadline put off stays where it is in the heap and is looked up when its turn comes, so that a game which moves
+    on costs a dictionary write.
+    """
+
+    def __init__(self, on_deadline: Callable[[int], None]) -> None:
+        """:param ring: called with a game's id when its deadline has come; it may set another."""
+        self._on_deadline = on_deadline
+        self._deadlines: dict[int, float] = {}
+        self._queued: dict[int, float] = {}  # each game's earliest entry in the heap
+        self._heap: list[tuple[float, int]] = []
+        self._sleep = loop_time.PatientScope()
+
+    def __len__(self) -> int:
+        """How many entries it holds, outdated ones among them."""
+        return len(self._heap)
+
+    def deadline(self, game_id: int) -> float | None:
+        """A game's deadline, also one that has come, until it is set anew or cleared."""
+        return self._deadlines.get(game_id)
+
+    def set(self, game_id: int, deadline: float) -> None:
+        """Set a game's deadline in place of the one it had."""
+        self._deadlines[game_id] = deadline
+        if deadline < self._queued.get(game_id, inf):
+            self._queue(game_id, deadline)
+
+    def clear(self, game_id: int) -> None:
+        """Forget a game's deadline, if it has one."""
+        self._deadlines.pop(game_id, None)
+        self._queued.pop(game_id, None)
+
+    async def run(self) -> None:
+        """Ring for every deadline as it comes, until cancelled."""
+        while True:
+            now = loop_time.now()
+            if not loop_time.is_catching_up():  # what is still unread may put them off
+                while self._heap and self._heap[0][0] <= now:
+                    self._take(now)
+            with loop_time.PatientScope(loop_time.nap_until(self._heap[0][0] if self._heap else inf)) as self._sleep:
+                await trio.sleep_forever()
+
+    def _take(self, now: float) -> None:
+        """Take the first entry: ring, or put it back to where its game's deadline has moved."""
+        entry, game_id = heappop(self._heap)
+        if self._queued.get(game_id) != entry:
+            return
+        del self._queued[game_id]
+        deadline = self._deadlines.get(game_id)
+        if deadline is None:
+            return
+        if deadline > now:
+            self._queue(game_id, deadline)
+            return
+        self._on_deadline(game_id)
+
+    def _queue(self, game_id: int, deadline: float) -> None:
+        self._queued[game_id] = deadline
+        heappush(self._heap, (deadline, game_id))
+        if len(self._heap) > len(self._queued) + MAX_OUTDATED:
+            self._heap = [(deadline, game_id) for game_id, deadline in self._queued.items()]
+            heapify(self._heap)
+        if deadline < self._sleep.deadline:
+            self._sleep.cancel()

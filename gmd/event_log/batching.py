@@ -1,0 +1,399 @@
+"""Group commit: the appends of all games that wait together share one transaction.
+
+What is appended is handed over once the event loop has nothing else to do, or after a moment. While one batch is being
+written, the next one gathers. A game has at most one :class:`Pending` in each of the two.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import trio
+
+from gm_protocol.errors import GmError
+from gm_protocol.messages import GameRow
+from gm_protocol.state import Color
+from gmd.games.events import AnyEvent, is_secret
+from gmd.games.game import GameSummary
+from gmd.logger import get_logger
+from gmd.metrics import Metrics
+
+from .interface import (
+    Deadline,
+    GameDamaged,
+    GameQuery,
+    LogFailed,
+    Playing,
+    Pruned,
+    Ranked,
+    SequenceConflict,
+    TokenUse,
+    Unanswered,
+)
+from .outage import READ_ADVICE, Outage, reason_of
+from .pending import Pending
+from .ranking import ranked
+from .store import Committer, Conflicts, GameAppend, ResultDelivered, Store
+from .turn_ends import calling_at_turn_ends
+from .waiting import playing, unanswered
+from .workers import Workers
+from .writer import WriterThread
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+logger = get_logger(__name__)
+
+_T = TypeVar("_T")
+
+#: Reads of the database at once. They run beside the writer; more of them would only wait for the interpreter.
+READERS = 2
+#: Tokens remembered with their games: more than can be used while one read of the database takes place.
+RECENT_TOKENS = 10_000
+#: Seconds between two looks at whether its files are there, and two attempts to write while nothing can be written.
+PROBE_SECONDS = 2.0
+
+
+class _Batch(NamedTuple):
+    """What is written in one transaction."""
+
+    appends: Sequence[GameAppend]
+    delivered: Sequence[ResultDelivered]
+
+
+class _Result(NamedTuple):
+    """The games of a batch that nothing was written of, each with its reason; and what is wrong with the database."""
+
+    failed: Mapping[int, GmError]
+    error: Exception | None
+
+
+class BatchingLog:
+    """An event log on a :class:`~gmd.event_log.store.Store`."""
+
+    def __init__(
+        self,
+        store: Store,
+        metrics: Metrics | None = None,
+        committer: Committer | None = None,
+        gather_seconds: float = 0.0,
+        newest_id: int = 0,
+    ) -> None:
+        """Blocks for a moment.
+
+        :param committer: has batches written elsewhere, where that can be; else the writer's thread does it.
+        :param gather_seconds: how long appends may gather while the event loop has other things to do.
+        :param newest_id: an id that a game has had, be it lost since: no game gets it, or a lower one.
+        :raises Exception: what the database raises where it cannot be read.
+        """
+        self._store = store
+        self._last_id = max(store.newest_game_id(), newest_id)
+        self._gathering: dict[int, Pending] = {}
+        self._writing: dict[int, Pending] = {}
+        self._delivered: dict[ResultDelivered, None] = {}
+        self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
+        self._thread = WriterThread()
+        self._committer = committer
+        self._committing: tuple[_Batch, float] | None = None  # what the committer has, and since when
+        self._beside = trio.Lock()
+        self._changed = trio.Event()  # whether it is to stop, or can be written
+        self._bug: Exception | None = None
+        self._gathering_since = 0.0
+        self._gather_seconds = gather_seconds
+        self._stopping = False
+        self._closed = False
+        self._outage = Outage()
+        self._metrics = metrics or Metrics()
+        self._readers = Workers(READERS, "gmd log reader")
+
+    @property
+    def database(self) -> BatchingLog:
+        return self
+
+    @property
+    def failure(self) -> str | None:
+        return self._outage.reason
+
+    # --- Writing ------------------------------------------------------------------------------------------------
+
+    def next_game_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    def append(
+        self,
+        game_id: int,
+        expected_seq: int,
+        events: Sequence[AnyEvent],
+        summary: Callable[[], GameSummary],
+        token: TokenUse | None = None,
+    ) -> Pending:
+        if self._closed:
+            raise LogFailed(f"game {game_id}: the event log is closed; nothing was done")
+        pending = self._gathering.get(game_id)
+        before = pending or self._writing.get(game_id)
+        if before is not None and before.end != expected_seq:
+            raise SequenceConflict(game_id, expected_seq, before.end)
+        if pending is None:
+            if not self._gathering:
+                self._gathering_since = perf_counter()
+            pending = self._gathering[game_id] = Pending(game_id, expected_seq, summary, token)
+        pending.events.extend(events)
+        if token is not None:
+            self._remember(token, game_id)
+        return pending
+
+    def result_delivered(self, game_id: int, seat: Color) -> None:
+        self._delivered[ResultDelivered(game_id, seat)] = None  # it goes with the next batch, and makes none of its own
+
+    async def run(self) -> None:
+        self._thread.start()
+        async with trio.open_nursery() as nursery:
+            listening = trio.CancelScope(shield=True)
+            if self._committer is not None:
+                nursery.start_soon(self._listen, self._committer, listening)
+            try:
+                with calling_at_turn_ends(self._at_turn_end, self._break):
+                    await self._keep_writable()
+            finally:
+                with trio.CancelScope(shield=True):
+                    await self._finish()
+                listening.cancel()
+                self._thread.stop()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._store.hurry()  # who still waits has been given time before
+        self._changed.set()
+
+    def close(self) -> None:
+        """End its threads, when nobody appends or reads any more."""
+        self._readers.close()
+
+    async def _keep_writable(self) -> None:
+        """Until stopped, find out now and then whether it can be written: that its files are there, and take a row."""
+        while not self._stopping:
+            with trio.move_on_after(PROBE_SECONDS) as waiting:
+                await self._changed.wait()
+            self._changed = trio.Event()
+            if self._bug is not None:
+                raise self._bug
+            if waiting.cancelled_caught:
+                await self._try_to_write()
+
+    def _break(self, bug: Exception) -> None:
+        """Something failed that does not fail: end, rather than acknowledge nothing any more."""
+        self._bug = bug
+        self._changed.set()
+
+    async def _listen(self, committer: Committer, scope: trio.CancelScope) -> None:
+        with scope:
+            await committer.run(self._committed)
+
+    async def _try_to_write(self) -> None:
+        """Find out whether it can be written, so that somebody may be sent here to write, or nobody."""
+        failing = self.failure is not None
+        try:
+            await self._thread.call(self._store.probe if failing else self._store.look)
+        except Exception as error:
+            self._outage.failed(reason_of(error), games=0)
+        else:
+            if failing:
+                self._outage.over()
+
+    async def _finish(self) -> None:
+        """Settle all that was appended, and take nothing more."""
+        while self._gathering or self._writing:
+            self._hand_over()
+            await next(iter(self._writing.values())).settled()
+        async with self._beside:
+            self._closed = True
+        if self._delivered:
+            await self._thread.call(partial(self._write, _Batch([], list(self._delivered))))
+
+    def _at_turn_end(self, idle: bool) -> None:
+        """Hand over what has gathered, if nothing is likely to come to it: a fuller batch is cheaper for all in it.
+
+        :param idle: whether the loop has nothing else to do.
+        """
+        if self._gathering and (idle or perf_counter() - self._gathering_since >= self._gather_seconds):
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        """Have what has gathered written, if nothing else is being so."""
+        if self._gathering and not self._writing:
+            batch = _Batch([pending.as_append() for pending in self._gathering.values()], list(self._delivered))
+            self._writing, self._gathering, self._delivered = self._gathering, {}, {}
+            if self._commit(batch):
+                self._committing = batch, perf_counter()
+            else:
+                self._put(batch, perf_counter())
+
+    def _commit(self, batch: _Batch) -> bool:
+        """Give a batch to the committer; False where it is the thread's, as while that has something else to write."""
+        return self._committer is not None and not self._beside.locked() and self._committer.put(*batch)
+
+    def _committed(self, done: bool) -> None:
+        """The committer has answered. What it has not written is tried once more, to find out which games it is."""
+        assert self._committing is not None
+        (batch, handed_over), self._committing = self._committing, None
+        if done:
+            self._written(batch, handed_over, _Result({}, None))
+        else:
+            self._put(batch, handed_over)
+
+    def _put(self, batch: _Batch, handed_over: float) -> None:
+        self._thread.put(partial(self._write, batch), partial(self._written, batch, handed_over))
+
+    def _write(self, batch: _Batch) -> _Result:
+        """Write a batch, without the games that have conflicts. Called in the writer's thread."""
+        failed: dict[int, GmError] = {}
+        appends = batch.appends
+        while True:
+            try:
+                self._store.write(appends, batch.delivered)
+            except Conflicts as conflicts:
+                for append in appends:
+                    if (actual := conflicts.actual.get(append.game_id)) is not None:
+                        failed[append.game_id] = SequenceConflict(append.game_id, append.expected, actual)
+                appends = [append for append in appends if append.game_id not in failed]
+            except Exception as error:
+                return _Result(
+                    failed | {append.game_id: _failed("written", append.game_id) for append in appends}, error
+                )
+            else:
+                return _Result(failed, None)
+
+    def _written(self, batch: _Batch, handed_over: float, result: _Result) -> None:
+        """A batch has been written or has failed: have the next one written, if that is due, and settle this one."""
+        self._note(result.error, len(batch.appends), perf_counter() - handed_over)
+        settled, self._writing = self._writing, {}
+        for game_id, error in result.failed.items():
+            self._fail(settled.pop(game_id), error)
+        self._at_turn_end(idle=False)  # the turn may yet be a long one
+        for pending in settled.values():
+            pending.settle(None)
+
+    def _note(self, error: Exception | None, games: int, seconds: float) -> None:
+        """Count a batch, and say when the log cannot be written, and when it can be again."""
+        if error is None:
+            self._metrics.commit_seconds.observe(seconds)
+            self._metrics.commit_games.observe(games)
+            self._outage.over()
+        else:
+            self._metrics.commits_failed += 1
+            self._outage.failed(reason_of(error), games=games)
+            self._changed.set()
+
+    async def prune(self, seconds: float) -> list[Pruned]:
+        async with self._beside:  # so that no more than one step is ahead of any batch
+            if self._closed:
+                raise LogFailed("the event log is closed; nothing was removed")
+            try:
+                pruned = await self._thread.call(partial(self._store.prune, seconds))
+            except Exception as error:
+                logger.error("finished games cannot be pruned", reason=reason_of(error))
+                raise LogFailed("finished games cannot be pruned; nothing was removed") from error
+        gone = {game.game_id for game in pruned}
+        for token in [token for token, (game_id, _) in self._tokens.items() if game_id in gone]:
+            del self._tokens[token]
+        return pruned
+
+    def _fail(self, pending: Pending, error: GmError) -> None:
+        """Nothing of this became durable, and what was appended behind it never will."""
+        behind = self._gathering.pop(pending.game_id, None)
+        for lost in filter(None, (pending, behind)):
+            if lost.token is not None:
+                self._forget(lost.token, lost.game_id)
+            lost.settle(error)
+
+    def _remember(self, token: TokenUse, game_id: int) -> None:
+        self._tokens[token.player, token.token] = (game_id, token.content)
+        if len(self._tokens) > RECENT_TOKENS:
+            self._tokens.popitem(last=False)
+
+    def _forget(self, token: TokenUse, game_id: int) -> None:
+        if self._tokens.get((token.player, token.token)) == (game_id, token.content):
+            del self._tokens[token.player, token.token]
+
+    async def write(self, work: Callable[[Connection], _T]) -> _T:
+        """Do something in the games' database, as :class:`~gmd.event_log.store.Database` has it."""
+        async with self._beside:
+            if self._closed:
+                raise LogFailed("the event log is closed; nothing was done")
+            try:
+                return await self._thread.call(partial(self._store.write_beside, work))
+            except Exception as error:
+                logger.error("the database cannot be written", reason=reason_of(error))
+                raise LogFailed("the database cannot be written; nothing was done") from None
+
+    # --- Reading ------------------------------------------------------------------------------------------------
+
+    async def read(self, work: Callable[[Connection], _T]) -> _T:
+        """Read something else from the games' database."""
+        return await self._read(partial(self._store.read, work))
+
+    async def load(self, game_id: int) -> list[AnyEvent]:
+        for pending in filter(None, (self._writing.get(game_id), self._gathering.get(game_id))):
+            await pending.settled()
+        return await self._read(partial(self._store.load, game_id), game_id)
+
+    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
+        if (recent := self._tokens.get((player, token))) is not None:
+            return recent
+        found = await self._read(partial(self._store.made_under, player, token))
+        return self._tokens.get((player, token), found)
+
+    async def rows(self, query: GameQuery) -> list[GameRow]:
+        return await self._read_settled(partial(self._store.rows, query))
+
+    async def deadlines(self) -> list[Deadline]:
+        return await self._read_settled(self._store.deadlines)
+
+    async def playing(self) -> list[Playing]:
+        return await self._read_settled(partial(self._store.read, playing))
+
+    async def unanswered(self) -> list[Unanswered]:
+        return await self._read_settled(partial(self._store.read, unanswered))
+
+    async def ranked(self) -> Ranked:
+        return await self._read_settled(partial(self._store.read, ranked))
+
+    async def live_games(self) -> int:
+        return await self._read_settled(self._store.live_games)
+
+    async def due(self, player: int) -> list[int]:
+        return await self._read_settled(partial(self._store.due, player))
+
+    async def _read_settled(self, read: Callable[[], _T]) -> _T:
+        await self._all_settled()
+        return await self._read(read)
+
+    async def _all_settled(self) -> None:
+        """Wait for everything appended so far that changes how a game stands for everybody.
+
+        A listing that waited for a sense would tell that there was one.
+        """
+        for batch in (self._writing, self._gathering):
+            telling = [pending for pending in batch.values() if not all(map(is_secret, pending.events))]
+            for pending in telling[-1:]:  # the others are settled with it, or before
+                await pending.settled()
+
+    async def _read(self, read: Callable[[], _T], game_id: int | None = None) -> _T:
+        try:
+            return await self._readers.run(read)
+        except GameDamaged as damaged:
+            logger.error("a game is damaged", game_id=game_id, reason=damaged.what, advice=READ_ADVICE)
+            raise
+        except Exception as error:
+            logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id, advice=READ_ADVICE)
+            raise _failed("read", game_id) from error
+
+
+def _failed(what: str, game_id: int | None) -> LogFailed:
+    game = "" if game_id is None else f"game {game_id}: "
+    return LogFailed(f"{game}the event log cannot be {what}; nothing was done")

@@ -1,0 +1,44 @@
+"""What ranked play asks of a database of games."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from gm_protocol.state import RESULTS
+
+from .damage import note_damage
+from .interface import Playing, Ranked, RankedResult
+from .tables import games
+
+_IS_RANKED = games.c.white_version.is_not(None)
+_WHO = (games.c.player_white, games.c.white_version, games.c.player_black, games.c.black_version)
+
+#: Grouped as the index has them, which holds all of it. A game that is on has no result, as those called off.
+_RESULTS = select(*_WHO, games.c.termination, func.count()).where(_IS_RANKED).group_by(*_WHO, games.c.termination)
+_ON = select(games.c.game_id, games.c.player_white, games.c.player_black).where(
+    games.c.status.in_(("live", "open")), _IS_RANKED
+)
+_WRONG = "player, version or termination of a ranked game is none"
+
+
+def ranked(connection: Connection) -> Ranked:
+    """All ranked games, as :meth:`gmd.event_log.interface.EventLog.ranked` has them."""
+    found: list[RankedResult] = []
+    for *who, termination, count in connection.execute(_RESULTS):
+        result = RESULTS.get(termination)
+        if result is None or not all(isinstance(number, int) for number in who):
+            note_damage(connection, games.name, f"of players {who[0]!r:.20} and {who[2]!r:.20}", _WRONG)
+        elif result != "*":
+            white, of_white, black, of_black = who
+            found.append(RankedResult(white, of_white, black, of_black, result, count))
+    return Ranked(found, [Playing(*row) for row in connection.execute(_ON)])
+
+
+def result_of(row: Row[Any]) -> RankedResult | None:
+    """What a game that is over is for ratings, by its row; None where it is nothing."""
+    result = RESULTS.get(row.termination, "*")
+    if row.white_version is None or result == "*":
+        return None
+    return RankedResult(row.player_white, row.white_version, row.player_black, row.black_version, result)

@@ -1,0 +1,270 @@
+"""The event log in an SQLite file: what only SQLite has, and what it does faster."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from sqlite3 import Connection as RawConnection
+from sqlite3 import IntegrityError
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import msgspec
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, select
+from sqlalchemy.exc import OperationalError
+
+from gmd.logger import get_logger
+
+from .last_commit import Committed
+from .open_files import OpenFiles
+from .rows import Missed
+from .sql import SqlStore
+from .sqlite_batch import PREPARATION, transaction_of
+from .store import GameAppend, ResultDelivered
+from .tables import games, retired
+from .transaction import execute
+
+#: Seconds to wait for another process, such as an operator's shell, that holds the file.
+BUSY_SECONDS = 5
+#: Milliseconds that the connection which writes waits at a time, for within a wait of SQLite's nothing can tell it that
+#: the daemon stops. When it does, this is how long each of the last things to write may take.
+BUSY_STEP = 50
+#: WAL pages between two checkpoints, 16 MiB: each costs two more syncs, and the pages of games being played change
+#: again and again.
+CHECKPOINT_PAGES = 4_096
+
+#: What every connection begins with. FULL: a commit has reached the disk when it returns.
+PRAGMAS: Mapping[str, int | str] = {
+    "busy_timeout": BUSY_SECONDS * 1_000,
+    "journal_mode": "WAL",
+    "synchronous": "FULL",
+    "wal_autocheckpoint": CHECKPOINT_PAGES,
+    "temp_store": "MEMORY",
+}
+
+#: What has a connection open the write-ahead log, which it does with its first look into the file.
+OPEN_WAL = "SELECT count(*) FROM retired"
+
+#: What a connection begins with that only reads.
+READER_PRAGMAS: Mapping[str, int | str] = {
+    "busy_timeout": BUSY_SECONDS * 1_000,
+    "query_only": "ON",
+    "temp_store": "MEMORY",
+}
+#: Damages of a file after which SQLite's check stops looking for more.
+MAX_DAMAGES = 20
+
+# Events come out of a JSON text here too: an import writes very many.
+_INSERT_EVENTS = """
+INSERT INTO events (game_id, seq, event)
+    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?)
+"""
+
+_encoder = msgspec.json.Encoder()
+
+_T = TypeVar("_T")
+
+logger = get_logger(__name__)
+
+
+def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> Engine:
+    """An engine whose transactions begin where they say they do.
+
+    :param pragmas: more of them, or other values, for every connection.
+    """
+    engine = create_engine(URL.create("sqlite", database=str(file)))
+    settings = {**PRAGMAS, **(pragmas or {})}
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: RawConnection, _record: object) -> None:
+        connection.isolation_level = None  # else Python's module begins transactions, and not for every statement
+        for name, value in settings.items():
+            connection.execute(f"PRAGMA {name} = {value}").close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        # To begin by reading and write then fails at once where another process writes, instead of waiting.
+        immediate = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+    return engine
+
+
+def open_read_only(file: Path) -> Engine:
+    """An engine that cannot write, beside a daemon or without one.
+
+    Where there is no daemon SQLite leaves two files behind, which belong to its write-ahead log and hold nothing: what
+    only reads may not remove them. In a directory that cannot be written it takes the file as it is, unless a
+    write-ahead log is there, which it would have to prepare for reading.
+    """
+    query = {"uri": "true", "mode": "ro"}
+    if not os.access(file.parent, os.W_OK) and not file.with_name(f"{file.name}-wal").exists():
+        query["immutable"] = "1"
+    engine = create_engine(URL.create("sqlite", database=f"file:{quote(str(file.absolute()))}", query=query))
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: RawConnection, _record: object) -> None:
+        connection.isolation_level = None
+        for name, value in READER_PRAGMAS.items():
+            connection.execute(f"PRAGMA {name} = {value}").close()
+
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
+
+
+def damages(engine: Engine) -> list[str]:
+    """What SQLite's own check finds wrong with its file: the structure, not the games."""
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(f"PRAGMA integrity_check({MAX_DAMAGES})").scalars().all()
+    return [] if found == ["ok"] else list(found)
+
+
+class FileLost(Exception):
+    """The database file is not the one that is open any more: nothing that is written would be found again."""
+
+
+class SqliteStore(SqlStore):
+    """A store in an SQLite file whose schema is up to date.
+
+    All writing is done on one connection, whose cache stays warm. Batches are written past SQLAlchemy, which would take
+    longer over a small one than the database and the disk together, and all other threads would wait for it.
+    """
+
+    def __init__(self, engine: Engine, patience: float = BUSY_SECONDS) -> None:
+        """:param patience: seconds to wait for another process that writes."""
+        super().__init__(engine, engine.execution_options(writes=True))
+        self._connection: Connection | None = None
+        self._patience = patience
+        self._files: OpenFiles | None = None
+        self._wal_said = False
+        self._committed = Committed()
+        #: The descriptor of the file that has the last commit (:mod:`gmd.event_log.last_commit`), if there is one.
+        self.record: int | None = None
+
+    def look(self) -> None:
+        """See to it that the files are those that are open: where the write-ahead log is not, what it has is saved.
+
+        :raises FileLost: the database file is not.
+        """
+        if self._files is None:
+            return
+        if self._files.file_lost:
+            raise FileLost(
+                f"{self._files.file} was deleted, moved or replaced while it was open: what was played is in no file "
+                f"by that name. Copy it out of /proc/{os.getpid()}/fd before the daemon ends, put it back, and restart"
+            )
+        if self._files.wal_lost:
+            self._save()
+
+    def _save(self) -> None:
+        """Move all that the deleted write-ahead log has into the database file, durably; and say so, once."""
+        try:
+            self._patiently(self._checkpoint)
+        finally:
+            if not self._wal_said:
+                self._wal_said = True
+                logger.error(
+                    "the write-ahead log was deleted while it was open: every commit goes into the database file at "
+                    "once, which is slower",
+                    file="" if self._files is None else self._files.wal,
+                    advice="restart the daemon, which makes a new one; nothing is lost",
+                )
+
+    def _checkpoint(self) -> None:
+        """:raises sqlite3.OperationalError: another connection reads at this moment."""
+        busy, frames, moved = _driver(self._connected()).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if busy or frames != moved:
+            error = sqlite3.OperationalError("the write-ahead log cannot be moved into the file: it is being read")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+
+    def connect(self, readers: int) -> None:
+        """Open the connection that writes and those that read, while there are descriptors for them."""
+        self._connected()
+        with ExitStack() as stack:
+            for _ in range(readers):
+                stack.enter_context(self._engine.connect())
+
+    def events_of(self, game_id: int) -> int | None:
+        """How many events a game has; 0 where there is none; None where there may have been one that was removed."""
+        with self._engine.connect() as connection:
+            count = connection.execute(select(games.c.events).where(games.c.game_id == game_id)).scalar()
+            gone = connection.execute(select(func.max(retired.c.game_id))).scalar() or 0
+        return count if count is not None else None if game_id <= gone else 0
+
+    def hurry(self) -> None:
+        self._patience = 0
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        super().close()
+
+    def _write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
+        transaction = transaction_of(appends, delivered, time.time())
+        self.look()
+        try:
+            self._patiently(lambda: execute(_driver(self._connected()), transaction))
+        except IntegrityError as error:
+            raise Missed(str(error)) from error
+        self.look()
+        if self.record is not None and (note := self._committed.by(appends)):
+            with suppress(OSError):  # the disk is full: the commit is durable all the same
+                os.pwrite(self.record, note, 0)
+
+    def _patiently(self, begin: Callable[[], _T]) -> _T:
+        """Do what may find that another process writes: again, until it does not or our patience ends."""
+        began = time.monotonic()
+        while True:
+            try:
+                return begin()
+            except (OperationalError, sqlite3.OperationalError) as error:
+                if not _is_busy(error) or time.monotonic() >= began + self._patience:
+                    raise
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        self.look()
+        connection = self._connected()
+        with self._patiently(connection.begin):
+            yield connection
+        self.look()
+
+    def _connected(self) -> Connection:
+        """The connection for writing."""
+        if self._connection is None:
+            self._connection = self._writer.connect()
+            _driver(self._connection).execute(f"PRAGMA busy_timeout = {BUSY_STEP}").close()
+            for statement in (*PREPARATION, OPEN_WAL):
+                _driver(self._connection).execute(statement).fetchall()
+            self._files = OpenFiles(self._engine.url.database or "")
+        return self._connection
+
+    def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
+        rows = [
+            (append.game_id, seq, event)
+            for append in appends
+            for seq, event in enumerate(append.events, append.expected)
+        ]
+        connection.exec_driver_sql(_INSERT_EVENTS, (_json(rows),))
+
+
+def _is_busy(error: OperationalError | sqlite3.OperationalError) -> bool:
+    """Whether the trouble is that another process holds the file."""
+    cause = error.orig if isinstance(error, OperationalError) else error
+    code = cause.sqlite_errorcode if isinstance(cause, sqlite3.Error) else 0
+    return code & 0xFF == sqlite3.SQLITE_BUSY  # the rest of the code says how it is
+
+
+def _driver(connection: Connection) -> RawConnection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, RawConnection)
+    return driver
+
+
+def _json(rows: Sequence[Any]) -> str:
+    return _encoder.encode(rows).decode()

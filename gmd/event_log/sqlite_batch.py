@@ -1,0 +1,80 @@
+"""What a batch of appends comes to in an SQLite file: one statement, or few."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from .rows import NEW_COLUMNS, new_row, seat_row, token_row
+from .seats import has_joined
+from .store import GameAppend, ResultDelivered
+from .transaction import Statement, Transaction
+
+# A batch is one statement, and that a transaction of its own: a thread that executes one waits for Python's lock after
+# it, and beside a busy server that takes longer than the statement. So the rows come out of a JSON text, which for a
+# game that is there is that of GameAppend, and a trigger does what is to be done for each of them. A game that is new
+# has its row of the table of games in the place of its token.
+_COLUMNS = "game_id, expected, events, turn, ply_index, seconds_left, termination, changed, new_game"
+#: What prepares a connection for :func:`transaction_of`.
+PREPARATION = (
+    f"CREATE TEMP VIEW batch ({_COLUMNS}) AS SELECT {', '.join(['NULL'] * 9)}",
+    f"""
+CREATE TEMP TRIGGER write_batch INSTEAD OF INSERT ON batch BEGIN
+    INSERT INTO games ({", ".join(NEW_COLUMNS)})
+        SELECT {", ".join(f"json_extract(new.new_game, '$[{place}]')" for place in range(len(NEW_COLUMNS)))}
+        WHERE new.expected = 0;
+    UPDATE games
+        SET events = new.expected + json_array_length(new.events), turn = new.turn, ply_index = new.ply_index,
+            seconds_left = new.seconds_left, changed = iif(ply_index = new.ply_index, changed, new.changed)
+        WHERE game_id = new.game_id AND events = new.expected AND new.expected > 0;
+    SELECT raise(ABORT, 'a game is not as it was expected') WHERE new.expected > 0 AND changes() = 0;
+    UPDATE games SET status = 'over', termination = new.termination, ended = new.changed, changed = new.changed
+        WHERE new.termination != 'available_move' AND new.expected > 0 AND game_id = new.game_id;
+    INSERT INTO events SELECT new.game_id, new.expected + key, value FROM json_each(new.events);
+END
+""",
+)
+_INSERT_BATCH = """
+INSERT INTO batch
+    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+        json_extract(value, '$[3][0]'), json_extract(value, '$[3][1]'), json_extract(value, '$[3][3]'),
+        json_extract(value, '$[3][2]'), ?, iif(json_extract(value, '$[1]') = 0, json_extract(value, '$[4]'), NULL)
+    FROM json_each(?)
+"""
+_INSERT_TOKEN = "INSERT INTO tokens (token, game_id, content) VALUES (?, ?, ?)"
+_SEAT_COLUMNS = ("player_white", "player_black", "white_taken", "black_taken", "status", "changed")
+_UPDATE_SEATS = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _SEAT_COLUMNS)} WHERE game_id = ?"
+_UPDATE_TOLD: Mapping[str, str] = {
+    color: f"UPDATE games SET {color}_open = 0 WHERE game_id = ?" for color in ("white", "black")
+}
+
+_encoder = msgspec.json.Encoder()
+
+
+def transaction_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered], now: float) -> Transaction:
+    """What writes a batch on a connection that was prepared. It raises IntegrityError where a game has a conflict.
+
+    :param now: the time, in seconds since 1970.
+    :raises gmd.event_log.sql.Missed: a game does not begin with its creation.
+    """
+    rows = [append if append.expected else _begun(append, now) for append in appends]
+    statements: list[Statement] = []
+    if rows:
+        statements.append((_INSERT_BATCH, [(now, _encoder.encode(rows).decode())]))
+    if tokens := [token_row(append) for append in appends if append.token is not None]:
+        statements.append((_INSERT_TOKEN, [(row["token"], row["game_id"], row["content"]) for row in tokens]))
+    if seats := [seat_row(append, now) for append in appends if append.expected and has_joined(append)]:
+        statements.append((_UPDATE_SEATS, [(*(row[name] for name in _SEAT_COLUMNS), row["id"]) for row in seats]))
+    for seat, those in groupby(sorted(delivered, key=attrgetter("seat")), key=attrgetter("seat")):
+        statements.append((_UPDATE_TOLD[seat], [(each.game_id,) for each in those]))
+    return statements
+
+
+def _begun(append: GameAppend, now: float) -> tuple[Any, ...]:
+    """A new game, as the statement takes it."""
+    row = new_row(append, now)
+    return append.game_id, 0, append.events, append.summary, [row[name] for name in NEW_COLUMNS]

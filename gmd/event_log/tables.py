@@ -1,0 +1,115 @@
+"""The tables of an event log in a database. :mod:`gmd.event_log.migrations` makes them, step by step."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    false,
+    text,
+    true,
+)
+
+metadata = MetaData()
+#: SQLite makes a key of this very name the row's own number; elsewhere ids have 64 bits.
+_GameId = BigInteger().with_variant(Integer(), "sqlite")
+
+games = Table(
+    "games",
+    metadata,
+    Column("game_id", _GameId, primary_key=True, autoincrement=False),
+    Column("variant", String(32), nullable=False),
+    Column("player_white", BigInteger),
+    Column("player_black", BigInteger),
+    Column("created", String(32), nullable=False),
+    Column("clocked", Boolean, nullable=False),
+    # Whether the seat may still have something to attend to: false once its player has been told the end.
+    Column("white_open", Boolean, nullable=False),
+    Column("black_open", Boolean, nullable=False),
+    # Whether somebody has taken the seat: before, its player is the one it is kept for, if any.
+    Column("white_taken", Boolean, nullable=False, server_default=true()),
+    Column("black_taken", Boolean, nullable=False, server_default=true()),
+    Column("status", String(8), nullable=False),
+    Column("termination", String(32), nullable=False),
+    # The versions of the players' bots in a ranked game; null in others.
+    Column("white_version", Integer),
+    Column("black_version", Integer),
+    # When it ended, in seconds since 1970; null while it is on.
+    Column("ended", Float(53)),
+    # These alone change with every move, and no index holds them.
+    Column("events", Integer, nullable=False),
+    Column("turn", String(8), nullable=False),
+    Column("ply_index", Integer, nullable=False),
+    Column("seconds_left", Float(53)),
+    Column("changed", Float(53), nullable=False),
+    Index("games_of_white", "player_white", "status", "game_id"),
+    Index("games_of_black", "player_black", "status", "game_id"),
+    Index("games_open_to_white", "player_white", "white_open", "status", "ended"),
+    Index("games_open_to_black", "player_black", "black_open", "status", "ended"),
+    Index("games_by_status", "status", "game_id"),
+    Index("games_of_variant", "variant", "status", "game_id"),
+    Index("games_by_end", "ended"),
+    Index("games_with_clocks", "clocked", "status"),
+    # The ranked games alone, and all that is asked of them: a million are counted without a look at the table.
+    Index(
+        "games_ranked",
+        "player_white",
+        "white_version",
+        "player_black",
+        "black_version",
+        "termination",
+        sqlite_where=text("white_version IS NOT NULL"),
+        postgresql_where=text("white_version IS NOT NULL"),
+    ),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("game_id", _GameId, primary_key=True, autoincrement=False),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("event", Text, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    # A digest of player and token: for nobody's tokens, too, are unique.
+    Column("token", LargeBinary(32), primary_key=True),
+    Column("game_id", _GameId, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Index("tokens_of_games", "game_id"),
+)
+
+#: One row at most: the highest id of a game that was removed. No game is given it, or a lower one, again.
+retired = Table("retired", metadata, Column("game_id", _GameId, primary_key=True, autoincrement=False))
+
+players = Table(
+    "players",
+    metadata,
+    Column("player", BigInteger().with_variant(Integer(), "sqlite"), primary_key=True, autoincrement=False),
+    Column("name", String(64), nullable=False),
+    # The name in lower case: that is what is unique.
+    Column("folded", String(64), nullable=False, unique=True),
+    Column("created", String(32), nullable=False),
+    # Digests, and a hash that says itself how it was made.
+    Column("key", LargeBinary(32)),
+    Column("password", String(256)),
+    # What a repeated request is known by; gmd.players.account says more.
+    Column("nonce", LargeBinary(32)),
+    Column("previous", LargeBinary(32)),
+    Column("register_token", LargeBinary(32)),
+    Column("rekey_token", LargeBinary(32)),
+    Column("max_games", Integer, nullable=False, server_default=text("4")),
+    Column("ranked", Boolean, nullable=False, server_default=false()),
+    Column("version", Integer, nullable=False, server_default=text("0")),
+)

@@ -1,0 +1,48 @@
+"""What the lobby asks of a database when the daemon starts."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+
+import msgspec
+from sqlalchemy import Connection, and_, or_, select
+
+from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
+from gmd.games.events import AnyEvent
+
+from .damage import note_damage
+from .interface import Playing, Unanswered
+from .tables import events, games
+
+_SEATS = (games.c.player_white, games.c.player_black)
+#: No index holds what is computed: of the games of a status few are looked at, of those of all players very many.
+_HAS_REGISTERED = or_(*((seat + 0).between(FIRST_REGISTERED, LAST_REGISTERED) for seat in _SEATS))
+_UNHEARD = and_(games.c.status == "live", games.c.clocked, games.c.seconds_left.is_(None))
+
+_PLAYING = select(games.c.game_id, *_SEATS).where(games.c.status == "live", _HAS_REGISTERED)
+_UNANSWERED = (
+    select(games.c.game_id, events.c.event)
+    .join(events, events.c.game_id == games.c.game_id)
+    .where(or_(games.c.status == "open", _UNHEARD), _HAS_REGISTERED)
+    .order_by(games.c.game_id, events.c.seq)
+)
+
+_events_decoder = msgspec.json.Decoder(list[AnyEvent])
+
+
+def playing(connection: Connection) -> list[Playing]:
+    """Every live game that some registered player plays."""
+    return [Playing(*found) for found in connection.execute(_PLAYING)]
+
+
+def unanswered(connection: Connection) -> list[Unanswered]:
+    """Every game that waits for a registered player, as :meth:`gmd.event_log.interface.EventLog.unanswered` has it."""
+    waiting: list[Unanswered] = []
+    for game_id, rows in groupby(connection.execute(_UNANSWERED), key=itemgetter(0)):
+        texts = [text for _, text in rows]
+        try:
+            waiting.append(Unanswered(game_id, _events_decoder.decode(f"[{','.join(texts)}]")))
+        except (msgspec.MsgspecError, TypeError) as error:  # TypeError: one is no text
+            note_damage(connection, events.name, f"of game {game_id}", str(error))
+    return waiting

@@ -1,0 +1,68 @@
+"""The ranked games that are on, or wait for their players; and who has just met whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from gmd.event_log.interface import Playing
+from gmd.games.game import Game
+
+from .record import Record
+
+
+class PairHistory:
+    """What the matchmaker knows of pairs of players (:class:`~gmd.ranked.pairing.Meetings`)."""
+
+    def __init__(self) -> None:
+        #: White and Black of each game.
+        self._games: dict[int, tuple[int, int]] = {}
+        self._whites: Counter[tuple[int, int]] = Counter()
+        #: Until when two are not to meet again, in trio's time; who met first is first.
+        self._met: dict[frozenset[int], float] = {}
+        self._record = Record()
+        self._apart = False
+
+    def start(self, playing: Iterable[Playing], record: Record) -> None:
+        """Begin with what the log has; ``record`` goes on to count what ends."""
+        self._record = record
+        for game_id, white, black in playing:
+            assert white is not None
+            assert black is not None
+            self._put(game_id, (white, black))
+
+    def note(self, game: Game, apart_until: float) -> None:
+        """A ranked game was made or has ended."""
+        black, white = game.named  # False is Black
+        if not game.over and game.id not in self._games:
+            assert white is not None
+            assert black is not None
+            self._put(game.id, (white, black))
+        elif game.over and (pair := self._games.pop(game.id, None)) is not None:
+            self._whites[pair] -= 1
+            if not self._whites[pair]:
+                del self._whites[pair]
+            self._met.pop(frozenset(pair), None)
+            self._met[frozenset(pair)] = apart_until
+
+    def look(self, now: float, *, apart: bool) -> float | None:
+        """Answer as of a time; when somebody may meet again who may not then.
+
+        :param apart: whether those who have just met are kept apart at all.
+        """
+        self._met = {pair: until for pair, until in self._met.items() if until > now}
+        self._apart = apart
+        return min(self._met.values(), default=None) if apart else None
+
+    def in_hand(self, one: int, other: int) -> int:
+        return self._whites[one, other] + self._whites[other, one]
+
+    def whites(self, one: int, other: int) -> int:
+        return self._whites[one, other] + self._record.whites(one, other)
+
+    def just_met(self, one: int, other: int) -> bool:
+        return self._apart and frozenset((one, other)) in self._met
+
+    def _put(self, game_id: int, pair: tuple[int, int]) -> None:
+        self._games[game_id] = pair
+        self._whites[pair] += 1

@@ -1,0 +1,335 @@
+"""A log that cannot be written, for real: nothing is acknowledged that is not in it, and it goes on by itself."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+import structlog
+import trio
+
+from gmd.event_log.directory import DataError
+from gmd.event_log.migrations import migrate
+from gmd.event_log.sqlite import SqliteStore, open_engine
+from gmd.event_log.store import GameAppend
+from tests.event_log.test_contract import CREATED, SUMMARY
+from tests.helpers import Client, Json, durable_daemon, running_daemon, store_in, troubles
+from tests.serving import Served, children_of, served
+
+SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
+#: Moves after which a log that is meant to fail has failed.
+MANY = 5_000
+PATIENCE_SECONDS = 120
+
+
+async def play_until_refused(client: Client, game_id: int) -> tuple[int, Json]:
+    """How many moves were acknowledged, and the refusal of the next."""
+    for ply in range(MANY):
+        reply = await move(client, game_id, ply)
+        if reply["error"] is not None:
+            return ply, reply
+    raise AssertionError(f"{MANY} moves fitted into the log")
+
+
+async def move(client: Client, game_id: int, ply: int) -> Json:
+    return await client.ask("move", game_id=game_id, player=1 + ply % 2, move=SHUFFLE[ply % 4], ply=ply, brief=True)
+
+
+async def moves_of(client: Client, game_id: int) -> int:
+    reply = await client.ask("history", game_id=game_id)
+    assert reply["error"] is None, reply
+    return len(reply["moves"])
+
+
+async def test_a_full_database_takes_nothing_and_keeps_what_it_has(tmp_path: Path) -> None:
+    with structlog.testing.capture_logs(), store_in(tmp_path, max_page_count=22) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            game_id = (await client.new_game())["game_id"]
+            acknowledged, refusal = await play_until_refused(client, game_id)
+            assert refusal == {
+                "state": None,
+                "code": "internal",
+                "error": f"game {game_id}: the event log cannot be written; nothing was done",
+            }
+            assert await moves_of(client, game_id) == acknowledged
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert await moves_of(client, game_id) == acknowledged
+            assert (await move(client, game_id, acknowledged))["error"] is None
+
+
+async def test_a_file_another_process_writes_is_waited_for_and_then_refused(tmp_path: Path) -> None:
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path, patience=0) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            game_id = (await client.new_game())["game_id"]
+            other = sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            assert (await move(client, game_id, 0))["code"] == "internal"
+            assert await moves_of(client, game_id) == 0
+            other.execute("ROLLBACK")
+            other.close()
+            assert (await move(client, game_id, 0))["error"] is None
+    assert [entry.get("reason") for entry in troubles(logged)] == ["OperationalError: database is locked", None]
+
+
+def test_a_new_game_is_written_as_soon_as_the_other_process_is_done(tmp_path: Path) -> None:
+    attempts: SimpleQueue[object] = SimpleQueue()
+    engine = open_engine(tmp_path / "games.sqlite")
+    migrate(engine)
+    with (
+        closing(SqliteStore(engine, PATIENCE_SECONDS)) as store,
+        closing(sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)) as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        driver = store._connected().connection.driver_connection
+        assert driver is not None
+        driver.set_trace_callback(attempts.put)
+        written = pool.submit(store.write, [GameAppend(1, 0, [CREATED], SUMMARY, None)], [])
+        for _ in range(3):
+            attempts.get(timeout=PATIENCE_SECONDS)
+        other.execute("ROLLBACK")
+        written.result(PATIENCE_SECONDS)
+        assert store.newest_game_id() == 1
+
+
+async def test_a_daemon_stops_in_time_though_another_process_holds_its_file(tmp_path: Path) -> None:
+    new_game = {"kind": "new_game", "player_white": 1, "player_black": 2, "brief": True}
+    with served("--data", str(tmp_path), "--stop-timeout", "1") as daemon:
+        client, other = await connect(daemon), await connect(daemon)
+        await client.new_game()
+        await client.new_game()
+        await client.ask("end_game", game_id=1, player=1, termination="resignation_white")
+        assert (await client.ask("wait", any=True, player=2, brief=True))["game_id"] == 1
+        await client.ask("ping")  # so that the end is known to be told, which is written at last
+        with closing(sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            await client.send({"kind": "move", "game_id": 2, "player": 1, "move": "Nf3"})
+            await other.send(new_game)  # which gathers while the move waits to be written
+            assert daemon.stop(signal.SIGTERM) == 0
+            holder.execute("ROLLBACK")
+        for each in (client, other):
+            assert await unacknowledged(each)
+            await each.aclose()
+    with store_in(tmp_path) as store:
+        assert (len(store.load(2)), store.newest_game_id()) == (1, 2)
+
+
+async def unacknowledged(client: Client) -> bool:
+    """Whether the connection has ended without a reply, or with an error."""
+    try:
+        return (await client.receive())["error"] is not None
+    except (EOFError, trio.BrokenResourceError):
+        return True
+
+
+async def connect(daemon: Served) -> Client:
+    client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+    assert (await client.ask("hello"))["error"] is None
+    return client
+
+
+async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path) -> None:
+    with structlog.testing.capture_logs(), store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            for _ in range(2):
+                await client.play((await client.new_game())["game_id"], "e4")
+        with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+            connection.execute("UPDATE events SET event = '{' WHERE game_id = 1 AND seq = 1")
+        connection.close()
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert (await client.ask("state", game_id=1))["code"] == "internal"
+            assert await moves_of(client, 2) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE events SET event = replace(event, 'e2e4', 'e2e5') WHERE game_id = 1",
+        "UPDATE events SET event = (SELECT event FROM events WHERE game_id = 1 AND seq = 2) "
+        "WHERE game_id = 1 AND seq = 0",
+    ],
+    ids=["a move that is not legal", "no beginning"],
+)
+async def test_a_game_that_does_not_replay_is_said_loudly_and_ends_nothing_else(damage: str, tmp_path: Path) -> None:
+    refusal = "game 1: its events do not apply to each other, so it cannot be played on; gmd check says where"
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            for _ in range(2):
+                await client.play((await client.new_game(clock={"initial": 1000}))["game_id"], "e4")
+        with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+            connection.execute(damage)
+        connection.close()
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            reply = await client.ask("state", game_id=1)
+            assert reply == {"code": "internal", "error": refusal}
+            daemon.arbiter.deadlines.set(1, trio.current_time())  # its clock has run out
+            while store.loads.count(1) < 2:
+                await trio.testing.wait_all_tasks_blocked()
+            assert await moves_of(client, 2) == 1
+    assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("a game cannot be replayed", 1)] * 2
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        ("DELETE FROM events WHERE game_id = 1 AND seq = 2", "it has 5 events, and event 2 is missing"),
+        ("DELETE FROM events WHERE game_id = 1 AND seq = 4", "it has 5 events, and event 4 is missing"),
+        ("DELETE FROM events WHERE game_id = 1", "it has 5 events, and event 0 is missing"),
+        ("UPDATE events SET seq = 9 WHERE game_id = 1 AND seq = 0", "it has 5 events, and event 0 is missing"),
+        ("UPDATE games SET events = 3 WHERE game_id = 1", "it has 3 events, and event 3 is there"),
+    ],
+)
+async def test_a_game_with_a_hole_in_it_is_not_played_on_and_troubles_no_other(
+    damage: str, what: str, tmp_path: Path
+) -> None:
+    sentence = "game 1: the log has not all of its events, so it cannot be played on; gmd check says more"
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            for game_id in (1, 2):
+                await client.new_game()
+                for ply in range(4):  # whose middle could well be left out
+                    await move(client, game_id, ply)
+        with closing(sqlite3.connect(tmp_path / "games.sqlite")) as connection, connection:
+            connection.execute(damage)
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert await client.ask("state", game_id=1) == {"code": "internal", "error": sentence}
+            assert (await move(client, 1, 4))["code"] == "internal"
+            assert (await move(client, 2, 4))["error"] is None
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [("a game is damaged", what)] * 2
+
+
+def without_page(whole: bytes, page: int, size: int) -> bytes:
+    """A database's file with one of its pages, counted from 1, overwritten."""
+    return whole[: (page - 1) * size] + b"\xff" * size + whole[page * size :]
+
+
+async def test_a_daemon_that_cannot_read_its_live_games_does_not_start_and_says_why(tmp_path: Path) -> None:
+    async with running_daemon(data=str(tmp_path)):
+        pass
+    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'games_with_clocks'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    (tmp_path / "games.sqlite").write_bytes(without_page((tmp_path / "games.sqlite").read_bytes(), page, size))
+    with structlog.testing.capture_logs() as logged, pytest.raises(DataError) as refused:
+        async with running_daemon(data=str(tmp_path)):
+            pass
+    assert str(refused.value) == (
+        f"data: the live games in {tmp_path} cannot be read (database disk image is malformed). "
+        f"`gmd check --repair --data {tmp_path}` puts what is whole into a new file, and keeps the damaged one"
+    )
+    reason = "DatabaseError: database disk image is malformed"
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [
+        ("the event log cannot be read", reason)
+    ]
+
+
+async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewhere(tmp_path: Path) -> None:
+    file = tmp_path / "games.sqlite"
+    with structlog.testing.capture_logs(), store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            await client.play((await client.new_game())["game_id"], "e4")
+    with sqlite3.connect(file) as connection:
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name LIKE 'sqlite_%_events_1'"
+        ).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    whole = file.read_bytes()
+    file.write_bytes(without_page(whole, page, size))
+    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            assert [row["game_id"] for row in (await client.ask("games"))["games"]] == [1]
+            read = await client.ask("state", game_id=1)
+            assert (read["code"], read["error"]) == (
+                "internal",
+                "game 1: the event log cannot be read; nothing was done",
+            )
+            made = await client.ask("new_game", player_white=1, player_black=2)
+            assert (made["code"], made["game_id"], made["error"]) == (
+                "internal",
+                None,
+                "game 2: the event log cannot be written; nothing was done",
+            )
+    reason = "DatabaseError: database disk image is malformed"
+    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [
+        ("the event log cannot be read", reason),
+        ("the event log cannot be written", reason),
+    ]
+    file.write_bytes(whole)
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            assert await moves_of(await daemon.connect(), 1) == 1
+
+
+def limit(served: Served, size: int) -> None:
+    """How large a file of the daemon's may grow, in bytes: of all of its processes."""
+    for pid in (served.process.pid, *children_of(served.process.pid)):
+        _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
+
+
+async def test_a_daemon_whose_disk_is_full_says_so_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)) as daemon:
+        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await client.ask("hello")
+        game_id = (await client.new_game())["game_id"]
+        limit(daemon, 100_000)
+        acknowledged, refusal = await play_until_refused(client, game_id)
+        assert (refusal["code"], refusal["state"]) == ("internal", None)
+        for _ in range(3):
+            assert (await move(client, game_id, acknowledged))["code"] == "internal"
+        assert (await client.ask("new_game", player_white=1, player_black=2))["code"] == "internal"
+        assert await moves_of(client, game_id) == acknowledged
+        limit(daemon, resource.RLIM_INFINITY)
+        for ply in range(acknowledged, acknowledged + 10):
+            assert (await move(client, game_id, ply))["error"] is None
+        assert daemon.stop(15) == 0
+        assert daemon.process.stdout is not None
+        said = daemon.process.stdout.read() + (daemon.process.stderr.read() if daemon.process.stderr else "")
+    assert "the event log cannot be written" in said
+    assert "the event log can be written again" in said
+    with served("--data", str(tmp_path)) as daemon:
+        again = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
+        await again.ask("hello")
+        assert await moves_of(again, game_id) == acknowledged + 10
+        await again.aclose()
+    await client.aclose()
+
+
+@pytest.mark.parametrize("seconds", [20.0])
+async def test_nobody_loses_on_time_while_the_log_takes_nothing(seconds: float, tmp_path: Path) -> None:
+    with structlog.testing.capture_logs(), store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect(player=1)
+            await client.new_game(1, 1, clock={"initial": seconds})
+            await client.ask("state", game_id=1)
+            store.fault = OSError("input/output error")
+            assert (await move_as_one(client))["code"] == "internal"
+            clock = (await client.ask("state", game_id=1))["state"]["clock"]
+            assert clock["black"] == seconds
+            assert 0 < clock["white"] <= seconds
+            store.fault = None
+            assert (await move_as_one(client))["error"] is None
+
+
+async def move_as_one(client: Client) -> Json:
+    return await client.ask("move", game_id=1, move="e4", ply=0)

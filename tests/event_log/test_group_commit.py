@@ -1,0 +1,244 @@
+"""Replies wait for the commit of what they show, appends that wait together share one, and a failure is one game's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from gm_protocol.errors import GmError
+from gmd.event_log.batching import BatchingLog
+from gmd.event_log.interface import GameQuery, LogFailed, SequenceConflict
+from gmd.games.events import Moved
+from tests.event_log.test_contract import CREATED, SUMMARY
+from tests.helpers import Client, FaultyStore, Json, durable_daemon, store_in, troubles
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[FaultyStore]:
+    with store_in(tmp_path) as store:
+        yield store
+
+
+async def receive_later(client: Client, replies: list[Json]) -> None:
+    replies.append(await client.receive())
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"kind": "state", "game_id": 1},
+        {"kind": "move", "game_id": 1, "player": 2, "move": "e5"},
+        {"kind": "move", "game_id": 1, "player": 1, "move": "d4"},
+        {"kind": "move", "game_id": 1, "player": 1, "move": "d4", "ply": 0},
+        {"kind": "move", "game_id": 1, "player": 1, "move": "e4", "ply": 0},
+        {"kind": "wait", "game_id": 1, "player": 2},
+        {"kind": "wait", "any": True, "player": 2},
+        {"kind": "actions", "game_id": 1, "player": 2},
+        {"kind": "history", "game_id": 1},
+        {"kind": "games"},
+        {"kind": "end_game", "game_id": 1, "player": 2, "termination": "resignation_black"},
+    ],
+    ids=str,
+)
+async def test_no_reply_shows_what_is_not_durable(request_: Json, store: FaultyStore) -> None:
+    async with durable_daemon(store) as daemon, trio.open_nursery() as nursery:
+        mover, other, third = [await daemon.connect() for _ in range(3)]
+        await mover.new_game()
+        replies: list[Json] = []
+        with store.held():
+            await mover.send({"kind": "move", "game_id": 1, "player": 1, "move": "e4"})
+            await wait_all_tasks_blocked()
+            await other.send(request_)
+            nursery.start_soon(receive_later, mover, replies)
+            nursery.start_soon(receive_later, other, replies)
+            await wait_all_tasks_blocked()
+            assert (await third.ask("ping"))["error"] is None, "nobody else waits"
+            assert replies == []
+    assert len(replies) == 2
+
+
+async def test_a_waiter_wakes_when_the_move_is_durable(store: FaultyStore) -> None:
+    async with durable_daemon(store) as daemon, trio.open_nursery() as nursery:
+        mover, waiter = await daemon.connect(), await daemon.connect(player=2)
+        await mover.new_game()
+        replies: list[Json] = []
+        await waiter.send({"kind": "wait", "game_id": 1})
+        nursery.start_soon(receive_later, waiter, replies)
+        with store.held():
+            await mover.send({"kind": "move", "game_id": 1, "player": 1, "move": "e4"})
+            await wait_all_tasks_blocked()
+            assert replies == []
+        assert (await mover.receive())["error"] is None
+    assert replies[0]["state"]["last_move"] == "e2e4"
+
+
+async def test_what_gathers_while_a_commit_is_under_way_shares_the_next(store: FaultyStore) -> None:
+    async with durable_daemon(store) as daemon:
+        clients = [await daemon.connect() for _ in range(8)]
+        game_ids = [(await client.new_game())["game_id"] for client in clients]
+        store.batches.clear()
+        with store.held():
+            for client, game_id in zip(clients, game_ids, strict=True):
+                moves = [
+                    {"kind": "move", "game_id": game_id, "player": 1 + ply % 2, "move": ["Nc3", "Nc6"][ply]}
+                    for ply in range(2)
+                ]
+                # The first holds up the others, by one move: of two, a busy machine may hand over one by itself.
+                await client.send(*moves[: 1 if client is clients[0] else 2])
+                await wait_all_tasks_blocked()
+        assert (await clients[0].receive())["state"]["ply_index"] == 1
+        for client in clients[1:]:
+            assert [(await client.receive())["state"]["ply_index"] for _ in range(2)] == [1, 2]
+        assert store.batches == [game_ids[:1], game_ids[1:]]
+
+
+async def test_a_failed_commit_is_an_error_to_all_who_waited_for_it_and_undone(
+    store: FaultyStore,
+) -> None:
+    async with durable_daemon(store) as daemon:
+        client, other = await daemon.connect(), await daemon.connect()
+        await client.new_game()
+        await client.play(1, "e4")
+        before = await client.ask("state", game_id=1)
+        store.fault = OSError("no space left on device")
+        with structlog.testing.capture_logs() as logged:
+            with store.held():
+                await client.send(
+                    {"kind": "move", "game_id": 1, "player": 2, "move": "e5", "id": 1},
+                    {"kind": "move", "game_id": 1, "player": 1, "move": "Nf3", "id": 2},
+                    {"kind": "move", "game_id": 1, "player": 1, "move": "Nf3", "id": 3},
+                    {"kind": "ping", "id": 4},
+                )
+                await wait_all_tasks_blocked()
+                await other.send({"kind": "move", "game_id": 1, "player": 2, "move": "e5", "ply": 1})
+                await wait_all_tasks_blocked()
+                await other.send({"kind": "state", "game_id": 1})
+                await wait_all_tasks_blocked()
+            replies = [await client.receive() for _ in range(4)] + [await other.receive() for _ in range(2)]
+            failed = "game 1: the event log cannot be written; nothing was done"
+            assert [reply["error"] for reply in replies] == [failed, failed, failed, None, failed, failed]
+            assert {reply["code"] for reply in replies if reply["error"]} == {"internal"}
+            assert await client.ask("state", game_id=1) == before
+            store.fault = None
+            assert (await client.ask("move", game_id=1, player=2, move="c5", ply=1))["state"]["last_move"] == "c7c5"
+        assert [(entry["event"], entry["log_level"]) for entry in troubles(logged)] == [
+            ("the event log cannot be written", "error"),
+            ("the event log can be written again", "warning"),
+        ]
+
+
+async def test_a_game_whose_creation_failed_is_not_there_and_its_token_is_free(store: FaultyStore) -> None:
+    async with durable_daemon(store) as daemon:
+        client = await daemon.connect()
+        store.fault = OSError("no space left on device")
+        with structlog.testing.capture_logs():
+            reply = await client.ask("new_game", player_white=1, player_black=2, token="t")
+            assert (reply["code"], reply["state"], reply["game_id"]) == ("internal", None, None)
+            assert (await client.ask("state", game_id=1))["code"] == "no_such_game"
+            store.fault = None
+            made = await client.ask("new_game", player_white=1, player_black=2, token="t")
+        assert made["error"] is None
+        assert await client.ask("new_game", player_white=1, player_black=2, token="t") == made
+
+
+async def test_requests_with_one_token_at_once_make_one_game(store: FaultyStore) -> None:
+    async with durable_daemon(store) as daemon:
+        clients = [await daemon.connect() for _ in range(10)]
+        for client in clients:
+            await client.send({"kind": "new_game", "player_white": 1, "player_black": 2, "token": "t"})
+        assert {(await client.receive())["game_id"] for client in clients} == {1}
+
+
+async def test_a_conflict_fails_one_game_of_a_batch(store: FaultyStore) -> None:
+    log = BatchingLog(store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        good, bad = log.next_game_id(), log.next_game_id()
+        for game_id in (good, bad):
+            await log.append(game_id, 0, [CREATED], lambda: SUMMARY).wait()
+        store.batches.clear()
+        with store.held():
+            first = log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY)
+            await wait_all_tasks_blocked()
+            conflicting = log.append(bad, 5, [Moved("e2e4")], lambda: SUMMARY)
+            fine = log.append(good, 1, [Moved("e2e4")], lambda: SUMMARY)
+        await first.wait()
+        await fine.wait()
+        with pytest.raises(SequenceConflict):
+            await conflicting.wait()
+        assert await log.load(good) == [CREATED, Moved("e2e4")]
+        assert await log.load(bad) == [CREATED]
+        assert len(await log.rows(GameQuery())) == 3
+        log.stop()
+
+
+async def test_games_asked_for_at_once_are_loaded_once(store: FaultyStore) -> None:
+    async with durable_daemon(store) as daemon:
+        await (await daemon.connect()).new_game()
+    async with durable_daemon(store) as daemon:
+        clients = [await daemon.connect() for _ in range(10)]
+        for client in clients:
+            await client.send({"kind": "state", "game_id": 1})
+        states = [(await client.receive())["state"] for client in clients]
+    assert all(state == states[0] for state in states)
+    assert store.loads == [1]
+
+
+@pytest.mark.parametrize("how", ["cancelled", "stopped"])
+async def test_what_was_appended_before_the_end_is_written_and_nothing_after_it(how: str, store: FaultyStore) -> None:
+    log = BatchingLog(store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        await wait_all_tasks_blocked()
+        with store.held():
+            commits = [log.append(game_id, 0, [CREATED], lambda: SUMMARY) for game_id in (1, 2)]
+            if how == "cancelled":
+                nursery.cancel_scope.cancel()
+            else:
+                log.stop()
+    assert [commit.done for commit in commits] == [True, True]
+    assert store.load(2) == [CREATED]
+    with pytest.raises(LogFailed, match="game 3: the event log is closed; nothing was done"):
+        log.append(3, 0, [CREATED], lambda: SUMMARY)
+
+
+async def test_what_follows_one_commit_does_not_keep_others_from_following(store: FaultyStore) -> None:
+    log = BatchingLog(store)
+    followed: list[int] = []
+
+    def fail(error: GmError | None) -> None:
+        raise RuntimeError("a bug")
+
+    with structlog.testing.capture_logs() as logged:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(log.run)
+            commit = log.append(1, 0, [CREATED], lambda: SUMMARY)
+            commit.then(fail)
+            commit.then(lambda _: followed.append(1))
+            await commit.wait()
+            log.stop()
+    assert followed == [1]
+    assert [(entry["event"], entry["game_id"]) for entry in logged] == [("what follows a commit failed", 1)]
+
+
+@pytest.mark.parametrize(("seconds", "batches"), [(0.0, [[1, 2], [3]]), (3_600.0, [[1, 2, 3]])])
+async def test_appends_gather_for_a_turn_or_while_the_loop_has_other_things_to_do(
+    seconds: float, batches: list[list[int]], store: FaultyStore
+) -> None:
+    log = BatchingLog(store, gather_seconds=seconds)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        await wait_all_tasks_blocked()
+        with store.held():
+            commits = [log.append(game_id, 0, [CREATED], lambda: SUMMARY) for game_id in (1, 2)]
+            await trio.lowlevel.checkpoint()  # this task can go on at once: so there is something else to do
+            commits.append(log.append(3, 0, [CREATED], lambda: SUMMARY))
+        for commit in commits:
+            await commit.wait()
+        log.stop()
+    assert store.batches == batches

@@ -1,0 +1,194 @@
+"""The data directory: whose it is, what is in it, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from gmd.event_log.batching import BatchingLog
+from gmd.event_log.directory import DataError
+from gmd.event_log.memory import MemoryLog
+from gmd.event_log.migrations import HEAD, migrate, stored_revision
+from gmd.event_log.opening import open_log, open_reader, open_store
+from gmd.event_log.reading import GameFilter, LogReader
+from gmd.event_log.sqlite import open_engine
+from gmd.event_log.store import GameAppend
+from gmd.event_log.tables import metadata
+from tests.event_log.test_contract import CREATED, SUMMARY
+from tests.serving import SERVE, environment, served
+
+NOBODY = 65_534
+
+
+def refusal(data: Path) -> str:
+    with pytest.raises(DataError) as caught, open_log(str(data)):
+        pass
+    return str(caught.value)
+
+
+def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
+    data = tmp_path / "some" / "where?"
+    with open_log(str(data)) as log:
+        assert isinstance(log, BatchingLog)
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
+    assert sorted(path.name for path in data.iterdir()) == ["games.sqlite", "last-commit", "lock"]
+
+
+def test_a_new_log_in_a_directory_that_others_may_read_is_its_owners_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with open_log(str(tmp_path)):
+        modes = {file.name: oct(stat.S_IMODE(file.stat().st_mode)) for file in tmp_path.glob("games*")}
+    assert modes == dict.fromkeys(["games.sqlite", "games.sqlite-wal", "games.sqlite-shm"], "0o600")
+
+
+def test_in_memory_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with open_log(":memory:") as log:
+        assert isinstance(log, MemoryLog)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_steps_lead_to_the_schema_that_is_worked_with(tmp_path: Path) -> None:
+    engine = open_engine(tmp_path / "games.sqlite")
+    migrate(engine)
+    assert stored_revision(engine) == HEAD
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    engine.dispose()
+
+
+def test_the_head_is_the_last_step() -> None:
+    assert ScriptDirectory(str(Path(migrate.__code__.co_filename).parent)).get_heads() == [HEAD]
+
+
+def test_an_empty_file_is_a_new_one(tmp_path: Path) -> None:
+    (tmp_path / "games.sqlite").touch()
+    with open_log(str(tmp_path)):
+        pass
+    engine = open_engine(tmp_path / "games.sqlite")
+    assert stored_revision(engine) == HEAD
+    engine.dispose()
+
+
+def test_a_file_of_a_newer_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    with open_log(str(tmp_path)):
+        pass
+    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    before = (tmp_path / "games.sqlite").read_bytes()
+    assert refusal(tmp_path) == (
+        f"data: {tmp_path}/games.sqlite was written by a newer gmd: its schema is at revision 9999; this program knows "
+        f"{HEAD} and those before. Start that, or name another --data"
+    )
+    assert (tmp_path / "games.sqlite").read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "games.sqlite").write_bytes(b"my novel" * 1_000)
+    expected = f"data: {tmp_path}/games.sqlite cannot be read as a log of games: file is not a database"
+    expected += f". `gmd check --repair --data {tmp_path}` keeps what is whole"
+    assert refusal(tmp_path) == expected
+    assert (tmp_path / "games.sqlite").read_bytes() == b"my novel" * 1_000
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    with open_log(str(tmp_path)):
+        pass
+    data = (tmp_path / "games.sqlite").read_bytes()
+    (tmp_path / "games.sqlite").write_bytes(data[:100] + b"\xff" * (len(data) - 100))
+    expected = f"data: {tmp_path}/games.sqlite cannot be read as a log of games: database disk image is malformed"
+    expected += f". `gmd check --repair --data {tmp_path}` keeps what is whole"
+    assert refusal(tmp_path) == expected
+
+
+def test_what_is_no_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert refusal(tmp_path / "file" / "data") == f"data: {tmp_path}/file/data cannot be used: Not a directory"
+    advice = "name a directory, which is made where there is none"
+    assert refusal(tmp_path / "file") == f"data: {tmp_path}/file is a file: {advice}"
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child makes no use of any thread
+def test_a_directory_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    try:
+        if os.geteuid() == 0:  # whom no mode keeps out: become somebody else, with everything imported
+            read, write = os.pipe()
+            if (child := os.fork()) == 0:
+                os.setuid(NOBODY)
+                os.write(write, refusal(tmp_path).encode())
+                os._exit(0)
+            os.waitpid(child, 0)
+            said = os.read(read, 4096).decode()
+            os.close(read)
+            os.close(write)
+        else:
+            said = refusal(tmp_path)
+    finally:
+        tmp_path.chmod(0o755)
+    assert said == f"data: {tmp_path} cannot be used: Permission denied"
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child makes no use of any thread
+def test_a_log_in_a_directory_that_may_not_be_written_is_read() -> None:
+    with TemporaryDirectory() as directory:
+        with open_store(directory) as store:
+            store.write([GameAppend(1, 0, [CREATED], SUMMARY, None)], [])
+        Path(directory).chmod(0o555)
+        Path(directory, "games.sqlite").chmod(0o444)
+        read, write = os.pipe()
+        if (child := os.fork()) == 0:
+            try:
+                if os.geteuid() == 0:  # whom no mode keeps out
+                    os.setuid(NOBODY)
+                with open_reader(directory) as engine:
+                    os.write(write, str(LogReader(engine).count(GameFilter())).encode())
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        os.close(write)
+        said = os.read(read, 100).decode()
+        os.close(read)
+        assert said == "1"
+        assert sorted(path.name for path in Path(directory).iterdir()) == ["games.sqlite", "lock"]
+        Path(directory).chmod(0o755)
+
+
+def test_a_second_daemon_is_told_which_process_has_the_directory(tmp_path: Path) -> None:
+    command = [*SERVE, "--port", "0", "--data", str(tmp_path)]
+    with served("--data", str(tmp_path)) as first:
+        second = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
+        assert (second.returncode, second.stdout) == (1, "")
+        assert second.stderr == f"Error: data: {tmp_path} is in use by another gmd: process {first.process.pid}\n"
+    with served("--data", str(tmp_path)) as third:  # the first was killed, and the lock with it
+        assert third.lines[1] == f"Games are kept in {tmp_path}"
+
+
+@pytest.mark.parametrize(("new", "loaded"), [(True, True), (False, False)])
+def test_alembic_is_loaded_for_a_step_and_not_otherwise(new: bool, loaded: bool, tmp_path: Path) -> None:
+    if not new:
+        with open_log(str(tmp_path)):
+            pass
+    code = (
+        "import sys; from gmd.event_log.opening import open_log\n"
+        f"with open_log({str(tmp_path)!r}): print('alembic' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"{loaded}\n"
+
+
+def test_in_memory_no_database_is_loaded() -> None:
+    code = "import sys; import gmd.daemon; print('sqlalchemy' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"

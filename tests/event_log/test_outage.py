@@ -1,0 +1,116 @@
+"""A log that cannot be written is loud as that begins and as it is over, and in between once a minute."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import structlog
+import trio
+from trio.testing import MockClock
+
+from gm_protocol.errors import Internal
+from gmd.event_log.batching import PROBE_SECONDS, BatchingLog
+from gmd.event_log.outage import REPEAT_SECONDS, Outage
+from gmd.metrics import Metrics
+from tests.event_log.test_contract import CREATED, SUMMARY
+from tests.helpers import FaultyStore, store_in
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[FaultyStore]:
+    with store_in(tmp_path) as store:
+        yield store
+
+
+async def test_a_thousand_failures_a_second_are_a_line_a_minute(autojump_clock: MockClock) -> None:
+    outage = Outage()
+    with structlog.testing.capture_logs() as logged:
+        for _ in range(150):
+            for _ in range(1_000):
+                outage.failed("OSError: full", games=3)
+            await trio.sleep(1)
+        outage.over()
+        outage.over()
+    assert logged == [
+        {
+            "event": "the event log cannot be written",
+            "log_level": "error",
+            "reason": "OSError: full",
+            "games": 3,
+        },
+        {
+            "event": "the event log still cannot be written",
+            "log_level": "error",
+            "reason": "OSError: full",
+            "failures": 60_001,
+            "seconds": REPEAT_SECONDS,
+        },
+        {
+            "event": "the event log still cannot be written",
+            "log_level": "error",
+            "reason": "OSError: full",
+            "failures": 120_001,
+            "seconds": 2 * REPEAT_SECONDS,
+        },
+        {
+            "event": "the event log can be written again",
+            "log_level": "warning",
+            "failures": 150_000,
+            "seconds": 150.0,
+        },
+    ]
+
+
+async def test_each_outage_is_told_of(autojump_clock: MockClock) -> None:
+    outage = Outage()
+    with structlog.testing.capture_logs() as logged:
+        for reason in ("one", "two"):
+            outage.failed(reason, games=1)
+            assert outage.reason == reason
+            outage.over()
+            assert outage.reason is None
+    assert [(line.get("reason"), line.get("failures")) for line in logged] == [
+        ("one", None),
+        (None, 1),
+        ("two", None),
+        (None, 1),
+    ]
+
+
+async def test_while_it_fails_the_log_tries_again_by_itself(store: FaultyStore, autojump_clock: MockClock) -> None:
+    metrics = Metrics()
+    log = BatchingLog(store, metrics)
+    with structlog.testing.capture_logs() as logged:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(log.run)
+            store.fault = OSError("no space left")
+            with pytest.raises(Internal):
+                await log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY).wait()
+            assert log.failure == "OSError: no space left"
+            await trio.sleep(10 * PROBE_SECONDS)
+            assert log.failure == "OSError: no space left"
+            store.fault = None
+            while log.failure is not None:  # noqa: ASYNC110 - the log tries when its own time has come
+                await trio.sleep(PROBE_SECONDS)
+            log.stop()
+    assert store.batches == [[1]]
+    assert (metrics.commits_failed, metrics.commit_seconds.counts) == (1, [0] * len(metrics.commit_seconds.counts))
+    assert [line["event"] for line in logged] == [
+        "the event log cannot be written",
+        "the event log can be written again",
+    ]
+
+
+def test_a_probe_writes_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        wal = tmp_path / "games.sqlite-wal"
+        before = wal.stat().st_size
+        store.probe()
+        store.probe()
+        assert wal.stat().st_size > before
+    with closing(sqlite3.connect(tmp_path / "games.sqlite")) as connection:
+        assert connection.execute("SELECT count(*) FROM tokens").fetchone() == (0,)

@@ -1,0 +1,113 @@
+"""A clock that jumps ahead removes no more than the time that can have passed would."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import structlog
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gmd.event_log.pruning_clock import FILE_NAME, MOST_AHEAD, PruningClock
+from gmd.utc import read_time, write_time
+
+DAY = 86_400.0
+NOW = 1_800_000_000.0
+
+
+class Machine:
+    """A machine's clocks: what it takes the time for, and how long it has run."""
+
+    def __init__(self) -> None:
+        self.wall = NOW
+        self.steady = 50.0
+
+    def run(self, seconds: float) -> None:
+        self.wall += seconds
+        self.steady += seconds
+
+
+def clock(machine: Machine, directory: Path, newest: float | None = None, *, trusted: bool = False) -> PruningClock:
+    return PruningClock(
+        directory / FILE_NAME,
+        lambda up_to: newest,
+        trusted=trusted,
+        wall=lambda: machine.wall,
+        steady=lambda: machine.steady,
+    )
+
+
+def test_a_clock_that_is_right_is_believed_and_noted(tmp_path: Path) -> None:
+    machine = Machine()
+    now = clock(machine, tmp_path)
+    for _ in range(48):
+        assert now() == machine.wall
+        machine.run(3_600)
+    assert read_time((tmp_path / FILE_NAME).read_text().strip()) == machine.wall - 3_600
+
+
+def test_a_clock_a_year_ahead_at_the_start_is_not_believed_and_that_is_said_once_a_day(tmp_path: Path) -> None:
+    machine = Machine()
+    clock(machine, tmp_path)()
+    machine.wall += 365 * DAY
+    with structlog.testing.capture_logs() as logged:
+        now = clock(machine, tmp_path)
+        assert now() == NOW
+        for hour in range(1, 49):
+            machine.run(3_600)
+            assert now() == NOW + hour * 3_600
+    assert [entry["days_ahead"] for entry in logged] == [365.0, 365.0, 365.0]
+    assert logged[0] == {
+        "event": "the clock has jumped ahead: finished games are pruned as if it had not",
+        "log_level": "error",
+        "clock": write_time(NOW + 365 * DAY),
+        "pruned_as_of": write_time(NOW),
+        "days_ahead": 365.0,
+        "advice": "set the clock right; if it is right, start the daemon once with --trust-clock",
+    }
+
+
+def test_a_clock_that_jumps_while_the_daemon_runs_is_not_believed_until_it_is_set_right(tmp_path: Path) -> None:
+    machine = Machine()
+    now = clock(machine, tmp_path)
+    now()
+    machine.wall += 30 * DAY
+    machine.run(10)
+    assert now() == NOW + 10
+    machine.wall -= 30 * DAY
+    machine.run(10)
+    assert now() == machine.wall == NOW + 20
+
+
+def test_where_nothing_was_noted_the_newest_change_of_the_log_is_what_counts(tmp_path: Path) -> None:
+    machine = Machine()
+    assert clock(machine, tmp_path, NOW - 9 * DAY)() == NOW - 9 * DAY
+    (tmp_path / FILE_NAME).write_text("damaged\n")
+    assert clock(machine, tmp_path, NOW - DAY / 2)() == NOW
+    assert clock(machine, tmp_path, None)() == NOW
+
+
+def test_an_operator_who_says_once_that_the_clock_is_right_is_believed(tmp_path: Path) -> None:
+    machine = Machine()
+    clock(machine, tmp_path)()
+    machine.wall += 100 * DAY
+    assert clock(machine, tmp_path, trusted=True)() == machine.wall
+    assert clock(machine, tmp_path)() == machine.wall
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 2 * DAY), st.floats(-900 * DAY, 900 * DAY)), max_size=8))
+def test_whatever_the_clock_does_no_look_goes_further_than_a_day_beyond_what_has_passed(
+    tmp_path_factory: object, steps: list[tuple[bool, float, float]]
+) -> None:
+    machine = Machine()
+    directory = Path(tmp_path_factory.mktemp("clock"))  # type: ignore[attr-defined]
+    now = clock(machine, directory)
+    highest = now()
+    for restarted, seconds, jump in steps:
+        machine.run(seconds)
+        machine.wall = max(machine.wall + jump, 0.0)
+        if restarted:
+            now = clock(machine, directory)
+        after = now()
+        assert after <= highest + seconds + MOST_AHEAD + 1
+        highest = max(highest + seconds, after)

@@ -1,0 +1,191 @@
+"""Two daemons that are asked the same, and must answer the same, byte for byte.
+
+In each of them the same players have registered, with keys that are not the same. So a request has :func:`key_of` a
+player where it is to have that player's key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from gm_protocol.framing import encode_frame
+from gmd.players.account import FIRST_PLAYER, is_registered
+from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
+
+#: The observer, its opponent, and somebody who has no part in any game; and the same as registered players.
+OBSERVER, OPPONENT, STRANGER = 1, 2, 77
+REGISTERED_OBSERVER, REGISTERED_OPPONENT, REGISTERED_STRANGER = range(FIRST_PLAYER, FIRST_PLAYER + 3)
+OBSERVERS, OPPONENTS = (OBSERVER, REGISTERED_OBSERVER), (OPPONENT, REGISTERED_OPPONENT)
+NAMES = {REGISTERED_OBSERVER: "observer", REGISTERED_OPPONENT: "opponent", REGISTERED_STRANGER: "stranger"}
+
+#: The parts of a reply that are no affair of any game: the wall clock (trio's own stands still between the steps of a
+#: game), and a new key, which is drawn.
+_NOT_COMPARED = re.compile(rb'"(?:created|changed|key)":"[^"]*"')
+_KEY = "<the key of"
+
+
+def key_of(player: int) -> str:
+    """What stands for a registered player's key in a request."""
+    return f"{_KEY} {player}>"
+
+
+def proof_of(player: int) -> Json:
+    """The fields by which a request without a session acts as a player."""
+    return {"player": player, "key": key_of(player)} if is_registered(player) else {"player": player}
+
+
+class Distinguished(AssertionError):
+    """The observer was told which of the two daemons it speaks to."""
+
+
+class Daemon:
+    """One of the two daemons.
+
+    :ivar asking: a session of each of the observer's players.
+    :ivar waiting: another, for requests that are answered later; the replies come to ``replies``.
+    """
+
+    def __init__(self, daemon: MemoryDaemon) -> None:
+        self.daemon = daemon
+        self.keys: dict[int, str] = {}
+        self.asking: dict[int, Client] = {}
+        self.waiting: dict[int, Client] = {}
+        self.replies: list[bytes] = []
+
+    async def open(self, nursery: trio.Nursery) -> None:
+        """Register the players, and begin the sessions."""
+        self._others = await self.daemon.connect()
+        for player, name in NAMES.items():
+            registered = await self._others.ask("register", name=name)
+            assert registered["player"] == player
+            self.keys[player] = registered["key"]
+        for player in OBSERVERS:
+            self.asking[player] = await self._session(player)
+            self.waiting[player] = await self._session(player)
+            nursery.start_soon(self._collect, self.waiting[player])
+
+    async def _session(self, player: int) -> Client:
+        client = await self.daemon.connect(hello=False)
+        await client.send_bytes(self.frame({"kind": "hello", **proof_of(player)}))
+        assert (await client.receive())["player"] == player
+        return client
+
+    async def _collect(self, client: Client) -> None:
+        """Take the replies to the observer's ``wait`` as they come."""
+        while (body := await client.receive_body()) is not None:
+            self.replies.append(body)
+
+    def frame(self, request: Json) -> bytes:
+        """A request as this daemon is to be sent it."""
+        body = json.dumps(request)
+        if _KEY in body:
+            for player, key in self.keys.items():
+                body = body.replace(key_of(player), key)
+        return encode_frame(body.encode())
+
+    async def act(self, kind: str, player: int, **fields: object) -> Json:
+        """Somebody does something, which must succeed; who looks on knows nothing of the reply."""
+        reply = await self.attempt(kind, player, **fields)
+        assert reply["error"] is None, reply
+        return reply
+
+    async def act_all(self, requests: Sequence[Json]) -> None:
+        """Do one thing after another, all of which must succeed: sent at once, they take a third of the time."""
+        await self._others.send_bytes(b"".join(map(self.frame, requests)))
+        for request in requests:
+            reply = await self._others.receive()
+            assert reply["error"] is None, (request, reply)
+
+    async def attempt(self, kind: str, player: int, **fields: object) -> Json:
+        """Somebody tries something."""
+        await self._others.send_bytes(self.frame({"kind": kind, "brief": True, **proof_of(player), **fields}))
+        return await self._others.receive()
+
+
+class PairedDaemons:
+    """Both of them.
+
+    :ivar compared: how many replies were.
+    """
+
+    def __init__(self, daemons: Sequence[Daemon], clock: MockClock) -> None:
+        self.daemons = daemons
+        self.clock = clock
+        self.compared = 0
+
+    async def ask(self, *requests: Json, player: int = OBSERVER) -> list[bytes]:
+        """Send requests to both, in a session of one of the observer's players; the replies, which are the same."""
+        replies = []
+        for daemon in self.daemons:
+            client = daemon.asking[player]
+            await client.send_bytes(b"".join(map(daemon.frame, requests)))
+            replies.append([await _body(client) for _ in requests])
+        for request, one, other in zip(requests, *replies, strict=True):
+            self._compare(request, one, other)
+        return replies[0]
+
+    async def ask_alone(self, request: Json) -> None:
+        """Send a request to both on a connection of its own: a version 1 session, unless it is a ``hello``."""
+        replies = []
+        for daemon in self.daemons:
+            client = await daemon.daemon.connect(hello=False)
+            await client.send_bytes(daemon.frame(request))
+            await client.end()
+            replies.append(await _body(client))
+            assert await client.closed()
+        self._compare(request, *replies)
+
+    async def act(self, kind: str, player: int, **fields: object) -> Json:
+        """Somebody does the same in both; what it comes to in the first."""
+        first, _ = [await daemon.act(kind, player, **fields) for daemon in self.daemons]
+        return first
+
+    async def begin_wait(self, request: Json, player: int) -> None:
+        """Let one of the observer's players wait in both."""
+        for daemon in self.daemons:
+            daemon.replies.clear()
+            await daemon.waiting[player].send_bytes(daemon.frame(request))
+        await self.expect_quiet(request)
+
+    async def expect_quiet(self, request: Json) -> None:
+        """Nothing has come in answer to the ``wait``."""
+        await wait_all_tasks_blocked()
+        if any(daemon.replies for daemon in self.daemons):
+            raise Distinguished(f"{request} was answered: {[daemon.replies for daemon in self.daemons]}")
+
+    async def end_wait(self, request: Json) -> None:
+        """The ``wait`` has been answered once in both, in the same words."""
+        await wait_all_tasks_blocked()
+        one, other = (daemon.replies for daemon in self.daemons)
+        if (len(one), len(other)) != (1, 1):
+            raise Distinguished(f"{request} was answered {len(one)} and {len(other)} times")
+        self._compare(request, one[0], other[0])
+
+    def _compare(self, request: Json, one: bytes, other: bytes) -> None:
+        self.compared += 1
+        if one != other and _NOT_COMPARED.sub(b"", one) != _NOT_COMPARED.sub(b"", other):
+            raise Distinguished(f"{request}\n{one.decode()}\n{other.decode()}")
+
+
+@asynccontextmanager
+async def paired_daemons(clock: MockClock) -> AsyncIterator[PairedDaemons]:
+    """Two daemons that nobody has used yet, and that put up with any number of failed attempts and registrations."""
+    patient = {"max_failures_per_minute": 10**9, "max_registrations_per_hour": 10**9}
+    async with memory_daemon(**patient) as one, memory_daemon(**patient) as other, trio.open_nursery() as nursery:
+        daemons = [Daemon(one), Daemon(other)]
+        for daemon in daemons:
+            await daemon.open(nursery)
+        yield PairedDaemons(daemons, clock)
+        nursery.cancel_scope.cancel()
+
+
+async def _body(client: Client) -> bytes:
+    body = await client.receive_body()
+    assert body is not None, "the daemon closed the connection"
+    return body

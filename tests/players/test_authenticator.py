@@ -1,0 +1,73 @@
+"""A revoked player's password: it opens nothing any more, not even for who gave it just before."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Event
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from gm_protocol.errors import Unauthorized
+from gmd.players.authenticator import Authenticator
+from gmd.players.memory import MemoryPlayers
+from gmd.players.passwords import Passwords
+from gmd.players.registry import Registry
+
+PASSWORD = "correct horse"
+
+
+class Patient(Passwords):
+    """Passwords that cost next to nothing, and are compared when they may be."""
+
+    def __init__(self) -> None:
+        super().__init__(passes=1, memory_kib=64)
+        self.may_compare = Event()
+
+    def _matches(self, stored: str, password: str) -> bool:
+        self.may_compare.wait()
+        return super()._matches(stored, password)
+
+
+@asynccontextmanager
+async def gate_with_a_player() -> AsyncIterator[tuple[Authenticator, Patient, int]]:
+    """A gate, its passwords, and a player with a password."""
+    passwords = Patient()
+    authenticator = Authenticator(Registry(MemoryPlayers(), 10), 1_000, 1_000, passwords)
+    try:
+        account, _ = await authenticator.registry.register("bot", await passwords.hash(PASSWORD), None)
+        yield authenticator, passwords, account.player
+    finally:
+        passwords.may_compare.set()
+        authenticator.close()
+
+
+async def test_a_password_is_gone_with_the_key_and_does_not_come_back_with_another() -> None:
+    async with gate_with_a_player() as (authenticator, passwords, player):
+        passwords.may_compare.set()
+        assert (await authenticator.admit_with_password("bot", PASSWORD, "")).player == player
+        await authenticator.registry.revoke(player)
+        await authenticator.registry.rekey(player, None)
+        with pytest.raises(Unauthorized):
+            await authenticator.admit_with_password("bot", PASSWORD, "")
+
+
+@pytest.mark.parametrize("has_new_key", [False, True])
+async def test_who_is_revoked_while_its_password_is_compared_is_refused(has_new_key: bool) -> None:
+    async with gate_with_a_player() as (authenticator, passwords, player), trio.open_nursery() as nursery:
+        refused = []
+
+        async def try_it() -> None:
+            with pytest.raises(Unauthorized) as error:
+                await authenticator.admit_with_password("bot", PASSWORD, "")
+            refused.append(error.value)
+
+        nursery.start_soon(try_it)
+        await wait_all_tasks_blocked()
+        await authenticator.registry.revoke(player)
+        if has_new_key:
+            await authenticator.registry.rekey(player, None)
+        passwords.may_compare.set()
+    assert len(refused) == 1

@@ -1,0 +1,137 @@
+"""Games at hand: how many stay is decided by their bytes, and idle ones go first."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from gmd.arbiter import Arbiter
+from tests.helpers import Client, MemoryDaemon, durable_daemon, memory_daemon, store_in
+from tests.slow_log import SlowLog
+
+MAX_MEMORY = 1 << 20
+#: Half of it is for connections.
+GAMES_BYTES = MAX_MEMORY // 2
+#: A game that takes some 15 kB: positions of shuffled knights are four, but every move has its text.
+LONG = "Nf3 Nf6 Ng1 Ng8 " * 300
+GAMES = 100
+
+
+def taken(arbiter: Arbiter) -> int:
+    """What the games in memory take by their own account, which the shelf's is to be."""
+    cache = arbiter._cache
+    live_games = [*cache._recent.values(), *cache._older.values()]
+    assert cache.bytes == sum(live.size for live in live_games)
+    assert cache._recent_bytes == sum(live.size for live in cache._recent.values())
+    return sum(live.game.estimated_bytes for live in live_games)
+
+
+async def long_games(client: Client, count: int) -> None:
+    for _ in range(count):
+        assert (await client.new_game(pgn=LONG))["state"]["ply_index"] == 1_200
+        await wait_all_tasks_blocked()
+
+
+async def test_long_games_do_not_fill_the_memory_and_all_are_still_there(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store, max_memory=MAX_MEMORY) as daemon:
+            client = await daemon.connect()
+            await client.new_game(3, 4)
+            for number in range(GAMES):
+                await long_games(client, 1)
+                assert taken(daemon.arbiter) <= GAMES_BYTES + 2 * 20_000
+                if number % 5 == 0:
+                    assert await is_shown(client, 1)
+            assert daemon.arbiter.games_in_memory < GAMES // 2
+            assert 1 not in store.loads, "a game that is asked for again and again stays"
+            for game_id in range(2, GAMES + 2):
+                assert await is_shown(client, game_id)
+                assert taken(daemon.arbiter) <= GAMES_BYTES + 2 * 20_000
+
+
+async def is_shown(client: Client, game_id: int) -> bool:
+    return (await client.ask("state", game_id=game_id, brief=True))["error"] is None
+
+
+async def test_a_game_that_grows_is_counted_as_it_grows(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.new_game()
+        small = daemon.arbiter.games_bytes
+        await client.play(1, *(("Nf3", "Nf6", "Ng1", "Ng8") * 64))
+        assert daemon.arbiter.games_bytes >= small + 10 * (256 - 32)
+        await trio.sleep(400)  # it is older now
+        assert daemon.arbiter.games_in_memory == 1
+        await client.play(1, *(("Nf3", "Nf6", "Ng1", "Ng8") * 8))
+        assert taken(daemon.arbiter) == pytest.approx(daemon.arbiter.games_bytes, abs=32 * 200)
+        await trio.sleep(1_000)
+        assert (daemon.arbiter.games_in_memory, daemon.arbiter.games_bytes) == (0, 0)
+
+
+async def test_games_that_somebody_waits_for_go_too_where_there_is_no_room_and_the_wait_is_answered() -> None:
+    async with memory_daemon(max_memory=MAX_MEMORY) as daemon:
+        client, waiter = await daemon.connect(), await daemon.connect(player=2)
+        await client.new_game()
+        await waiter.send({"kind": "wait", "game_id": 1})
+        await wait_all_tasks_blocked()
+        await long_games(client, GAMES)
+        assert not is_in_memory(daemon, 1)
+        await client.play(1, "e4")
+        reply = await waiter.receive()
+        assert (reply["error"], reply["state"]["ply_index"]) == (None, 1)
+
+
+async def test_games_whose_events_are_not_durable_stay_whatever_they_take() -> None:
+    log = SlowLog()
+    async with memory_daemon(log, max_memory=MAX_MEMORY) as daemon:
+        client, mover = await daemon.connect(), await daemon.connect()
+        await client.new_game()
+        log.slow = True
+        await mover.send({"kind": "move", "game_id": 1, "player": 1, "move": "e4"})
+        await wait_all_tasks_blocked()
+        log.slow = False
+        await long_games(client, GAMES)
+        assert is_in_memory(daemon, 1)
+        log.commits[0].settle(None)
+        assert (await mover.receive())["error"] is None
+
+
+async def test_a_session_that_idles_keeps_no_game_in_memory() -> None:
+    """Each of ten thousand sessions would keep the game that it asked for last, however long."""
+    async with memory_daemon(max_memory=MAX_MEMORY) as daemon:
+        client = await daemon.connect()
+        await client.new_game(pgn=LONG)
+        for kind in ("state", "history"):
+            assert (await client.ask(kind, game_id=1))["error"] is None
+        (session,) = daemon.session_server._sessions
+        assert session._call.live is None
+
+
+async def test_an_end_that_nobody_acknowledges_keeps_no_game_in_memory_and_can_still_be_acknowledged(
+    tmp_path: Path,
+) -> None:
+    """A client that has always begun another frame acknowledges nothing, however many ends it is shown."""
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store, max_memory=MAX_MEMORY) as daemon:
+            client, player = await daemon.connect(), await daemon.connect(player=2)
+            await client.new_game()
+            await client.ask("end_game", game_id=1, player=1, termination="resignation_white")
+            assert (await player.ask("state", game_id=1))["state"]["termination"] == "resignation_white"
+            game = weakref.ref(daemon.arbiter.at_hand(1))
+            assert game() is not None
+            await long_games(client, GAMES)
+            gc.collect()
+            assert game() is None
+            assert await player.ask("ping") == {"error": None}  # which shows that it has the reply before
+            await client.new_game()  # what players know is written with the next append
+            assert await daemon.arbiter.log.due(2) == []
+
+
+def is_in_memory(daemon: MemoryDaemon, game_id: int) -> bool:
+    cache = daemon.arbiter._cache
+    return game_id in cache._recent or game_id in cache._older
