@@ -6,8 +6,17 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-#: A side of the board.
+#: A side of the board, by name. Code that is not about messages has python-chess's bool.
 Color = Literal["white", "black"]
+
+#: The names by that bool: ``COLOR_NAMES[chess.WHITE]`` is "white".
+COLOR_NAMES: tuple[Color, Color] = ("black", "white")
+
+
+def side_of(name: Color) -> bool:
+    """Return the side of this name."""
+    return name == "white"
+
 
 #: A seat's phase: in chess always "move" while the game is on; in rbc hidden from whoever is not to act; "open" while a
 #: seat is not taken.
