@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from enum import Enum
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, assert_never, cast
 
 import chess
 import msgspec
 from msgspec import UNSET, Raw
 
+from gm_protocol.endings import Cause, Ending, result_of, termination_of
 from gm_protocol.errors import NotAvailable
-from gm_protocol.state import CALLED_OFF, RESULTS, ClockState, GameState, LastResult, LastSense, Termination
+from gm_protocol.state import ClockState, GameState, LastResult, LastSense
 
 from .chess import ChessGame
 from .facts import facts_of
@@ -88,7 +89,7 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
     # A game of open information: every viewer sees all of it.
     facts = facts_of(shown.position)
     options = game.options
-    over = shown.termination != "available_move"
+    over = shown.ending is not None
     return _state_of(
         UNSET if brief else facts.board,
         facts.castles,
@@ -98,7 +99,7 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
         UNSET if brief else game.movetext[: shown.text_length],
         f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
         game.draws(shown),
-        shown.termination,
+        termination_of(shown.ending),
         facts.check,
         game.id,
         options.variant,
@@ -107,7 +108,7 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
         options.fen,
         seat_name(facts.turn),
         "over" if over else "move" if game.begun else "open",
-        RESULTS[shown.termination],
+        result_of(shown.ending),
         None if game.clock is None else game.clock.show(game.turn, elapsed),
         shown.draw_offered,
         shown.last_move,
@@ -121,7 +122,7 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
 def _rbc_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, brief: bool) -> GameState:
     assert isinstance(game, RbcGame)
     assert isinstance(shown, ReconSnapshot)
-    reveals = viewer is Viewer.OVERSEER or shown.termination != "available_move"
+    reveals = viewer is Viewer.OVERSEER or shown.ending is not None
     state = _revealed_state if reveals else _blind_state
     return state(game, shown, elapsed, viewer.seat, brief=brief)
 
@@ -143,7 +144,7 @@ def _blind_state(
         pgn=UNSET if brief else None,
         fen=f"{own.placement} {turn[0]} {own.castling} - 0 {game.fullmove_at(shown.ply)}",
         draws=0,
-        termination=shown.termination,
+        termination=termination_of(shown.ending),
         in_check=False,
         game_id=game.id,
         variant=game.options.variant,
@@ -152,7 +153,7 @@ def _blind_state(
         start_fen=game.options.fen,
         turn=turn,
         phase="open" if not game.begun else shown.phase if seat == to_move else None,
-        result=RESULTS[shown.termination],
+        result=result_of(shown.ending),
         clock=_own_clock(game, elapsed, seat),
         draw_offered=False,
         last_move=None,
@@ -177,7 +178,7 @@ def _revealed_state(
         pgn=UNSET if brief else game.movetext,
         fen=f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
         draws=0,
-        termination=shown.termination,
+        termination=termination_of(shown.ending),
         in_check=facts.check,
         game_id=game.id,
         variant=game.options.variant,
@@ -186,7 +187,7 @@ def _revealed_state(
         start_fen=game.options.fen,
         turn=seat_name(facts.turn),
         phase=shown.phase if game.begun or game.over else "open",
-        result=RESULTS[shown.termination],
+        result=result_of(shown.ending),
         clock=None if game.clock is None else game.clock.show(game.turn, elapsed),
         draw_offered=False,
         last_move=shown.last_move,
@@ -322,21 +323,25 @@ def _recon_history(game: RbcGame, name_of: NameOf) -> Generator[None, None, Hist
 _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}
 
 
-#: Our terminations in the words that PGN has for its Termination tag (9.8.1 of its standard); "normal" for the others.
-_PGN_TERMINATIONS: dict[str, str] = {
-    "available_move": "unterminated",
-    "timeout": "time forfeit",
-    "forfeit": "rules infraction",
-    "draw_move_limit": "adjudication",
-    "draw_turn_limit": "adjudication",
-    **dict.fromkeys(CALLED_OFF, "abandoned"),
-}
-
-
-def pgn_termination(termination: Termination) -> str:
-    """The value of PGN's Termination tag."""
-    stem = termination.removesuffix("_white").removesuffix("_black")
-    return _PGN_TERMINATIONS.get(stem, "normal")
+def pgn_termination(ending: Ending | None) -> str:
+    """The value of PGN's Termination tag (9.8.1 of its standard) for a game that ended so; None for one that is on."""
+    if ending is None:
+        return "unterminated"
+    match ending.cause:
+        case Cause.TIMEOUT:
+            return "time forfeit"
+        case Cause.FORFEIT:
+            return "rules infraction"
+        case Cause.MOVE_LIMIT | Cause.TURN_LIMIT:
+            return "adjudication"
+        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
+            return "abandoned"
+        case Cause.CHECKMATE | Cause.KING_CAPTURE | Cause.STALEMATE | Cause.INSUFFICIENT_MATERIAL:
+            return "normal"
+        case Cause.FIFTY_MOVES | Cause.THREEFOLD_REPETITION | Cause.DRAW_CLAIM | Cause.AGREEMENT | Cause.RESIGNATION:
+            return "normal"
+        case other:
+            assert_never(other)
 
 
 def player_text(player: int | None, name_of: NameOf = _nameless) -> str:
@@ -356,7 +361,7 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
 
     Of a game that hides something it is the whole truth, too: not for its players while it is on.
     """
-    ours: str = RESULTS[game.now.termination]
+    ours: str = result_of(game.now.ending)
     result = ours
     if isinstance(game, ChessGame):
         text: str | Generator[None, None, str] = game.movetext
@@ -374,8 +379,8 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
         "Black": player_text(game.named[chess.BLACK], name_of),
         "Result": result,
         # To those who read its result a game that was decided elsewhere, and may be played on here, is terminated.
-        "Termination": pgn_termination(game.now.termination) if result == ours else "normal",
-        "GmdTermination": game.now.termination,
+        "Termination": pgn_termination(game.now.ending) if result == ours else "normal",
+        "GmdTermination": termination_of(game.now.ending),
     }
     for tag, player in (("GmdWhite", game.named[chess.WHITE]), ("GmdBlack", game.named[chess.BLACK])):
         if player is not None and name_of(player) is not None:

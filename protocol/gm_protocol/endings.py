@@ -1,15 +1,14 @@
 """How games end, as types, and the one table of their words on the wire.
 
-Code compares causes and winners. :func:`termination_of` makes the wire's word of an :class:`Ending`, :func:`read_ending`
-reads it; the log and the files of games have the same words. A side is python-chess's bool.
+Code compares causes and winners. :func:`termination_of` makes the wire's word of an :class:`Ending`, and
+:func:`read_ending` reads it; the log and the files of games have the same words. A side is python-chess's bool.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum, auto
-from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
@@ -45,6 +44,9 @@ class Cause(Enum):
 
 #: What a victory by the rules is in a variant. The wire has one word for all of them.
 Victory = Literal[Cause.CHECKMATE, Cause.KING_CAPTURE]
+
+#: The causes that a player asks for.
+Voluntary = Literal[Cause.RESIGNATION, Cause.DRAW_CLAIM, Cause.AGREEMENT]
 
 #: The causes that have a winner.
 DECISIVE: Final = frozenset({Cause.CHECKMATE, Cause.KING_CAPTURE, Cause.RESIGNATION, Cause.TIMEOUT, Cause.FORFEIT})
@@ -96,43 +98,39 @@ _WHITE, _BLACK = True, False
 
 #: The wire's word for each way in which a game can end. The side in a word is the one that acted or failed to: the
 #: winner of a victory, the loser of a resignation, a timeout or a forfeit, the claimant of a draw.
-TERMINATIONS: Final[Mapping[Ending, Termination]] = MappingProxyType(
-    {
-        Ending(Cause.CHECKMATE, winner=_WHITE): "victory_white",
-        Ending(Cause.CHECKMATE, winner=_BLACK): "victory_black",
-        Ending(Cause.KING_CAPTURE, winner=_WHITE): "victory_white",
-        Ending(Cause.KING_CAPTURE, winner=_BLACK): "victory_black",
-        Ending(Cause.STALEMATE): "stalemate",
-        Ending(Cause.INSUFFICIENT_MATERIAL): "draw_material",
-        Ending(Cause.FIFTY_MOVES): "draw_fifty_moves",
-        Ending(Cause.THREEFOLD_REPETITION): "draw_repetition",
-        Ending(Cause.MOVE_LIMIT): "draw_move_limit",
-        Ending(Cause.TURN_LIMIT): "draw_turn_limit",
-        Ending(Cause.DRAW_CLAIM, claimant=_WHITE): "taken_draw_white",
-        Ending(Cause.DRAW_CLAIM, claimant=_BLACK): "taken_draw_black",
-        Ending(Cause.AGREEMENT): "draw_agreed",
-        Ending(Cause.RESIGNATION, winner=_BLACK): "resignation_white",
-        Ending(Cause.RESIGNATION, winner=_WHITE): "resignation_black",
-        Ending(Cause.TIMEOUT, winner=_BLACK): "timeout_white",
-        Ending(Cause.TIMEOUT, winner=_WHITE): "timeout_black",
-        Ending(Cause.FORFEIT, winner=_BLACK): "forfeit_white",
-        Ending(Cause.FORFEIT, winner=_WHITE): "forfeit_black",
-        Ending(Cause.DECLINED): "declined",
-        Ending(Cause.WITHDRAWN): "withdrawn",
-        Ending(Cause.EXPIRED): "expired",
-    }
-)
+TERMINATIONS: Final[Mapping[Ending, Termination]] = {
+    Ending(Cause.CHECKMATE, winner=_WHITE): "victory_white",
+    Ending(Cause.CHECKMATE, winner=_BLACK): "victory_black",
+    Ending(Cause.KING_CAPTURE, winner=_WHITE): "victory_white",
+    Ending(Cause.KING_CAPTURE, winner=_BLACK): "victory_black",
+    Ending(Cause.STALEMATE): "stalemate",
+    Ending(Cause.INSUFFICIENT_MATERIAL): "draw_material",
+    Ending(Cause.FIFTY_MOVES): "draw_fifty_moves",
+    Ending(Cause.THREEFOLD_REPETITION): "draw_repetition",
+    Ending(Cause.MOVE_LIMIT): "draw_move_limit",
+    Ending(Cause.TURN_LIMIT): "draw_turn_limit",
+    Ending(Cause.DRAW_CLAIM, claimant=_WHITE): "taken_draw_white",
+    Ending(Cause.DRAW_CLAIM, claimant=_BLACK): "taken_draw_black",
+    Ending(Cause.AGREEMENT): "draw_agreed",
+    Ending(Cause.RESIGNATION, winner=_BLACK): "resignation_white",
+    Ending(Cause.RESIGNATION, winner=_WHITE): "resignation_black",
+    Ending(Cause.TIMEOUT, winner=_BLACK): "timeout_white",
+    Ending(Cause.TIMEOUT, winner=_WHITE): "timeout_black",
+    Ending(Cause.FORFEIT, winner=_BLACK): "forfeit_white",
+    Ending(Cause.FORFEIT, winner=_WHITE): "forfeit_black",
+    Ending(Cause.DECLINED): "declined",
+    Ending(Cause.WITHDRAWN): "withdrawn",
+    Ending(Cause.EXPIRED): "expired",
+}
 #: The word for a game that has not ended.
 ON: Final = "available_move"
 
-_VICTORIES: Final = frozenset({Cause.CHECKMATE, Cause.KING_CAPTURE})
+_VICTORIES: Final[frozenset[Cause]] = frozenset(get_args(Victory))
 #: What a word means, by what a victory is.
-_READ: Final[Mapping[Cause, Mapping[str, Ending]]] = MappingProxyType(
-    {
-        victory: {word: ending for ending, word in TERMINATIONS.items() if ending.cause not in _VICTORIES - {victory}}
-        for victory in _VICTORIES
-    }
-)
+_READ: Final[Mapping[Cause, Mapping[str, Ending]]] = {
+    victory: {word: ending for ending, word in TERMINATIONS.items() if ending.cause not in _VICTORIES - {victory}}
+    for victory in _VICTORIES
+}
 
 
 def termination_of(ending: Ending | None) -> Termination:

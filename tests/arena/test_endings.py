@@ -9,7 +9,8 @@ import pytest
 from gm_arena.endings import ending_words, result_words
 from gm_arena.match.game import ending
 from gm_bots.play.blind import words
-from gm_protocol.state import RESULTS, Termination
+from gm_protocol.endings import read_ending, result_of
+from gm_protocol.state import Termination
 
 WORDS = {
     "available_move": "available_move",
@@ -50,6 +51,9 @@ def test_result_stands_before_it() -> None:
     assert result_words("1/2-1/2", "draw_turn_limit", "rbc") == "1/2-1/2 turn limit"
 
 
-@pytest.mark.parametrize("termination", [each for each in get_args(Termination) if RESULTS[each] == "1/2-1/2"])
+DRAWN = [word for word in get_args(Termination) if result_of(read_ending(word)) == "1/2-1/2"]
+
+
+@pytest.mark.parametrize("termination", DRAWN)
 def test_a_draw_is_named_so_to_a_player_of_blind_chess(termination: str) -> None:
     assert words.of_end("1/2-1/2", termination) == f"Draw: 1/2-1/2, {ending_words(termination)}"

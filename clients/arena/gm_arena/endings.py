@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-import re
+from typing import assert_never
 
-#: Terminations of ``PROTOCOL``, without their side, whose own word does not say it.
-_WORDS = {
-    "victory": "checkmate",
-    "taken_draw": "draw claimed",
-    "draw_agreed": "draw agreed",
-    "draw_repetition": "threefold repetition",
-    "draw_fifty_moves": "fifty moves",
-    "draw_material": "insufficient material",
-    "draw_move_limit": "move limit",
-    "draw_turn_limit": "turn limit",
-    "forfeit": "illegal move",
-    "timeout": "time",
-}
-#: The same in blind chess, where no king is mated.
-_BLIND = {"victory": "king captured"}
+from gm_client.blocking import Color
+from gm_protocol.endings import Cause, Ending, read_ending
+from gm_protocol.state import side_of
+from gmd.games.variants import victory_in
 
-#: The side behind a termination; the result says which it was.
-_SIDE = re.compile(r"_(white|black)$")
+
+def cause_words(cause: Cause) -> str:
+    """Return why a game ended: ``checkmate``."""
+    match cause:
+        case Cause.KING_CAPTURE:
+            return "king captured"
+        case Cause.DRAW_CLAIM:
+            return "draw claimed"
+        case Cause.AGREEMENT:
+            return "draw agreed"
+        case Cause.TIMEOUT:
+            return "time"
+        case Cause.FORFEIT:
+            return "illegal move"
+        case Cause.CHECKMATE | Cause.STALEMATE | Cause.INSUFFICIENT_MATERIAL | Cause.THREEFOLD_REPETITION:
+            return _name(cause)
+        case Cause.FIFTY_MOVES | Cause.MOVE_LIMIT | Cause.TURN_LIMIT | Cause.RESIGNATION:
+            return _name(cause)
+        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
+            return _name(cause)
+        case other:
+            assert_never(other)
+
+
+def _name(cause: Cause) -> str:
+    return cause.name.lower().replace("_", " ")
+
+
+def ending_of(termination: str, variant: str) -> Ending | None:
+    """Return the ending that a termination of ``PROTOCOL`` stands for in a variant; None while the game is on.
+
+    :raises ValueError: it is none of PROTOCOL's.
+    """
+    return read_ending(termination, victory_in(variant))
 
 
 def ending_words(termination: str, variant: str = "standard") -> str:
@@ -30,11 +51,18 @@ def ending_words(termination: str, variant: str = "standard") -> str:
     :param termination: as in ``PROTOCOL``; anything else, such as another program's Termination tag, stays as it is.
     :param variant: as in ``PROTOCOL``.
     """
-    kind = _SIDE.sub("", termination)
-    words = {**_WORDS, **_BLIND} if variant == "rbc" else _WORDS
-    return words.get(kind, kind)
+    try:
+        ending = ending_of(termination, variant)
+    except ValueError:
+        return termination
+    return termination if ending is None else cause_words(ending.cause)
 
 
 def result_words(result: str, termination: str, variant: str = "standard") -> str:
     """Return a game's result and how it came about: ``1-0 checkmate``."""
     return f"{result} {ending_words(termination, variant)}"
+
+
+def loss(cause: Cause, color: Color) -> Ending:
+    """Return the ending by which the side of this name loses."""
+    return Ending(cause, winner=not side_of(color))
