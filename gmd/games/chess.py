@@ -141,17 +141,24 @@ class ChessGame(Game):
         return Decision([Ended.of(ending, elapsed, seat=command.seat, asked=ending.termination)])
 
     def _refuse_draw(self, command: End) -> GmError | None:
-        """The refusal of a draw that is not there to be had; None for every other end."""
-        if command.cause is Cause.DRAW_CLAIM and command.seat != self.turn:
-            return self.not_your_turn(command.seat)
-        if command.cause is Cause.DRAW_CLAIM and not self.draws(self.now):
-            return NotAvailable(
-                f"termination: {command.ending.termination!r}: no draw can be taken now: the position has occurred "
-                f"{self.now.occurrences} times, {self.now.halfmoves} half-moves without capture or pawn move"
-            )
-        if command.cause is Cause.AGREEMENT and not (self.now.draw_offered and command.seat == self.turn):
-            return NotAvailable(f"termination: 'draw_agreed': no offer of {seat_name(not command.seat)}'s stands")
-        return None
+        """The refusal of a draw that the seat cannot have now; None for every other end."""
+        match command.cause:
+            case Cause.RESIGNATION:
+                return None
+            case Cause.AGREEMENT:
+                offered = self.now.draw_offered and command.seat == self.turn
+                whose = seat_name(not command.seat)
+                return None if offered else NotAvailable(f"termination: 'draw_agreed': no offer of {whose}'s stands")
+            case Cause.DRAW_CLAIM if command.seat != self.turn:
+                return self.not_your_turn(command.seat)
+            case Cause.DRAW_CLAIM:
+                return None if self.draws(self.now) else self._no_draw(command.ending)
+
+    def _no_draw(self, claimed: Ending) -> NotAvailable:
+        return NotAvailable(
+            f"termination: {claimed.termination!r}: no draw can be taken now: the position has occurred "
+            f"{self.now.occurrences} times, {self.now.halfmoves} half-moves without capture or pawn move"
+        )
 
     # --- Applying -----------------------------------------------------------------------------------------------
 
@@ -185,10 +192,10 @@ class ChessGame(Game):
         before, ending, seat = self.now, event.ending, event.side
         self.charge_ended(event)
         self._stand(structs.replace(before, ending=ending, draw_offered=False))
-        if ending is not None and ending.called_off:
+        if ending.called_off:
             self.called_off_by = seat
         if seat is not None and event.asked is not None:
-            by_move = ending is not None and ending.cause is Cause.FORFEIT
+            by_move = ending.cause is Cause.FORFEIT
             accepted = Accepted(before.ply, by_move, event.asked, event.offer_draw, before.position, self.now)
             self._latest[seat] = accepted
 

@@ -133,9 +133,14 @@ class Ended(Event, tag="ended"):
         return cls(ending.termination, seconds, None if seat is None else COLOR_NAMES[seat], asked, offer_draw)
 
     @property
-    def ending(self) -> Ending | None:
-        """How the game ended; None where a damaged log says that it did not. No end of this kind is a victory."""
-        return read_ending(self.termination)
+    def ending(self) -> Ending:
+        """How the game ended, which was not by a victory.
+
+        :raises ValueError: its word is that of a game that is on, as in a damaged log.
+        """
+        if (ending := read_ending(self.termination)) is None:
+            raise ValueError(f"termination: {self.termination!r} is the end of no game")
+        return ending
 
     @property
     def side(self) -> chess.Color | None:

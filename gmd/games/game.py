@@ -327,9 +327,8 @@ class Game(ABC):
         """Charge what an end does: the side to move's last thought; and all that is left to who gave that up."""
         if self.clock is not None:
             self.clock.charge(self.turn, event.seconds)
-            ending, seat = event.ending, event.side
-            if seat is not None and ending is not None and ending.cause is Cause.TIMEOUT:
-                self.clock.charge(seat, inf)
+            if event.side is not None and event.ending.cause is Cause.TIMEOUT:
+                self.clock.charge(event.side, inf)
 
     def refuse(self, command: Sense | Play | End | RunOut, elapsed: float) -> Decision | None:
         """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""

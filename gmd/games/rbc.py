@@ -259,11 +259,10 @@ class RbcGame(Game):
 
     def _apply_ended(self, event: Ended) -> None:
         before, ending, seat = self.now, event.ending, event.side
-        reason = None if ending is None else reason_of(ending.cause)
         self.charge_ended(event)
-        if ending is not None and ending.called_off:
+        if ending.called_off:
             self.called_off_by = seat
-        elif ending is not None and reason is not None:
+        elif (reason := reason_of(ending.cause)) is not None:
             self.recon.end(ending.winner, reason)
         else:
             raise ValueError(f"game {self.id}: no {event} can happen to it")

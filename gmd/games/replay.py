@@ -18,7 +18,7 @@ from .chess import MAX_KEPT_TEXT, ChessGame
 from .commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from .facts import facts_of
-from .game import Game
+from .game import Game, seat_name
 from .setup import resolve
 from .variants import make_game
 
@@ -65,10 +65,10 @@ def _begun(event: AnyEvent) -> Game:
         raise _Wrong(f"a game begins with its creation, not with {_text(event)}")
     if not _UTC.fullmatch(event.created):
         raise _Wrong(f"created: {event.created!r} is no time such as 2026-11-21T04:41:00Z")
-    named = {"white": event.player_white, "black": event.player_black}
-    for color in event.invited:
-        if named[color] is None or event.invited.count(color) > 1:
-            raise _Wrong(f"invited: {color}'s seat is kept for nobody, or twice")
+    named = (event.player_black, event.player_white)
+    for side in event.invited_sides:
+        if named[side] is None or event.invited_sides.count(side) > 1:
+            raise _Wrong(f"invited: {seat_name(side)}'s seat is kept for nobody, or twice")
     if event.lapses is not None and not event.lapses > 0:
         raise _Wrong(f"lapses: {event.lapses} seconds are no time to begin in")
     resolved = _resolved(event.options)
@@ -142,9 +142,10 @@ def _check_seconds(game: Game, seconds: float) -> None:
 
 def _ending(game: Game, event: Ended) -> Command:
     """The command that ended the game."""
-    ending, seat = event.ending, event.side
-    if ending is None:
-        raise _Wrong(f"termination: {event.termination!r} is the end of no game")
+    try:
+        ending, seat = event.ending, event.side
+    except ValueError as error:
+        raise _Wrong(str(error)) from None
     match ending.cause:
         case Cause.TIMEOUT if seat is not None:
             return RunOut(seat)
@@ -153,24 +154,30 @@ def _ending(game: Game, event: Ended) -> Command:
         case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
             return CallOff(_who_called_off(game, event, ending.cause))
         case Cause.RESIGNATION:
-            return End(_asker(event, ending.loser)[0], ending.cause)
+            return End(_asker(event, ending.loser), ending.cause)
         case Cause.DRAW_CLAIM:
-            return End(_asker(event, ending.claimant)[0], ending.cause)
+            return End(_asker(event, ending.claimant), ending.cause)
         case Cause.AGREEMENT:
-            return End(_asker(event, None)[0], ending.cause)
+            return End(_asker(event, None), ending.cause)
         case Cause.FORFEIT:
-            seat, asked = _asker(event, ending.loser)
-            return Play(seat, asked, offer_draw=event.offer_draw)
-        case Cause.CHECKMATE | Cause.KING_CAPTURE | Cause.STALEMATE | Cause.INSUFFICIENT_MATERIAL:
-            raise _by_move(event)
-        case Cause.FIFTY_MOVES | Cause.THREEFOLD_REPETITION | Cause.MOVE_LIMIT | Cause.TURN_LIMIT:
-            raise _by_move(event)
+            return Play(_asker(event, ending.loser), event.asked or "", offer_draw=event.offer_draw)
+        case (
+            Cause.CHECKMATE
+            | Cause.KING_CAPTURE
+            | Cause.STALEMATE
+            | Cause.INSUFFICIENT_MATERIAL
+            | Cause.FIFTY_MOVES
+            | Cause.THREEFOLD_REPETITION
+            | Cause.MOVE_LIMIT
+            | Cause.TURN_LIMIT
+        ):
+            raise _Wrong(f"termination: {event.termination!r} is the end of no game but by a move")
         case other:
             assert_never(other)
 
 
-def _asker(event: Ended, expected: chess.Color | None) -> tuple[chess.Color, str]:
-    """Who asked for an end, and in which words.
+def _asker(event: Ended, expected: chess.Color | None) -> chess.Color:
+    """The seat that asked for an end.
 
     :param expected: the one side that can; None where both can.
     """
@@ -179,11 +186,7 @@ def _asker(event: Ended, expected: chess.Color | None) -> tuple[chess.Color, str
         raise _Wrong(f"termination: {event.termination!r} is asked for by a seat, and none is named")
     if expected not in (None, seat):
         raise _Wrong(f"termination: {event.termination!r} is not {event.seat}'s to bring about")
-    return seat, event.asked
-
-
-def _by_move(event: Ended) -> _Wrong:
-    return _Wrong(f"termination: {event.termination!r} is the end of no game but by a move")
+    return seat
 
 
 def _who_called_off(game: Game, event: Ended, cause: Cause) -> int | None:

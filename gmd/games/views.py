@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from enum import Enum
-from typing import Any, NamedTuple, assert_never, cast
+from typing import Any, NamedTuple, cast
 
 import chess
 import msgspec
 from msgspec import UNSET, Raw
 
-from gm_protocol.endings import Cause, Ending, result_of, termination_of
+from gm_protocol.endings import result_of, termination_of
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import ClockState, GameState, LastResult, LastSense
 
 from .chess import ChessGame
 from .facts import facts_of
 from .game import Game, Snapshot, seat_name
-from .notation import run_through, time_control, write_pgn_steps
+from .notation import pgn_termination, run_through, time_control, write_pgn_steps
 from .own_pieces import NO_PIECES
 from .rbc import MoveMade, RbcGame, ReconSnapshot, SenseMade
 from .rbc_record import record_steps
@@ -321,27 +321,6 @@ def _recon_history(game: RbcGame, name_of: NameOf) -> Generator[None, None, Hist
 
 
 _VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}
-
-
-def pgn_termination(ending: Ending | None) -> str:
-    """The value of PGN's Termination tag (9.8.1 of its standard) for a game that ended so; None for one that is on."""
-    if ending is None:
-        return "unterminated"
-    match ending.cause:
-        case Cause.TIMEOUT:
-            return "time forfeit"
-        case Cause.FORFEIT:
-            return "rules infraction"
-        case Cause.MOVE_LIMIT | Cause.TURN_LIMIT:
-            return "adjudication"
-        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
-            return "abandoned"
-        case Cause.CHECKMATE | Cause.KING_CAPTURE | Cause.STALEMATE | Cause.INSUFFICIENT_MATERIAL:
-            return "normal"
-        case Cause.FIFTY_MOVES | Cause.THREEFOLD_REPETITION | Cause.DRAW_CLAIM | Cause.AGREEMENT | Cause.RESIGNATION:
-            return "normal"
-        case other:
-            assert_never(other)
 
 
 def player_text(player: int | None, name_of: NameOf = _nameless) -> str:

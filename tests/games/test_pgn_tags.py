@@ -8,7 +8,7 @@ import pytest
 
 from gm_protocol.endings import read_ending, result_of
 from gm_protocol.state import Termination
-from gmd.games.views import pgn_termination
+from gmd.games.notation import pgn_termination
 
 #: The values of 9.8.1 of the standard.
 STANDARD = {

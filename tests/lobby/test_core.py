@@ -7,8 +7,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from gm_protocol.endings import Cause, Ending
+from gm_protocol.endings import CALLED_OFF, Cause, Ending
 from gm_protocol.errors import BadRequest, GameIsOver, NotAvailable, TooMany
+from gmd.lobby.invitation import CALLED_OFF_STATUS
 from gmd.lobby.offer import Offer, terms
 from tests.lobbying import ALICE, BOB, CAROL, house
 
@@ -117,3 +118,7 @@ async def test_one_cannot_invite_oneself() -> None:
     async with house() as (daemon, *_):
         with pytest.raises(BadRequest):
             await daemon.lobby.invite(ALICE, "alice")
+
+
+def test_an_invitation_stands_as_called_off_by_each_cause_that_calls_one_off() -> None:
+    assert {cause: Ending(cause).termination for cause in CALLED_OFF} == CALLED_OFF_STATUS

@@ -24,9 +24,15 @@ def reason_of(cause: Cause) -> WinReason | None:
             return WinReason.MOVE_LIMIT
         case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
             return None
-        case Cause.CHECKMATE | Cause.STALEMATE | Cause.INSUFFICIENT_MATERIAL | Cause.THREEFOLD_REPETITION:
-            return None
-        case Cause.DRAW_CLAIM | Cause.AGREEMENT | Cause.FORFEIT:
+        case (
+            Cause.CHECKMATE
+            | Cause.STALEMATE
+            | Cause.INSUFFICIENT_MATERIAL
+            | Cause.THREEFOLD_REPETITION
+            | Cause.DRAW_CLAIM
+            | Cause.AGREEMENT
+            | Cause.FORFEIT
+        ):
             return None
         case other:
             assert_never(other)
