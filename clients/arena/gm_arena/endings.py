@@ -23,18 +23,22 @@ def cause_words(cause: Cause) -> str:
             return "time"
         case Cause.FORFEIT:
             return "illegal move"
-        case Cause.CHECKMATE | Cause.STALEMATE | Cause.INSUFFICIENT_MATERIAL | Cause.THREEFOLD_REPETITION:
-            return _name(cause)
-        case Cause.FIFTY_MOVES | Cause.MOVE_LIMIT | Cause.TURN_LIMIT | Cause.RESIGNATION:
-            return _name(cause)
-        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
-            return _name(cause)
+        case (
+            Cause.CHECKMATE
+            | Cause.RESIGNATION
+            | Cause.STALEMATE
+            | Cause.INSUFFICIENT_MATERIAL
+            | Cause.FIFTY_MOVES
+            | Cause.THREEFOLD_REPETITION
+            | Cause.MOVE_LIMIT
+            | Cause.TURN_LIMIT
+            | Cause.DECLINED
+            | Cause.WITHDRAWN
+            | Cause.EXPIRED
+        ):
+            return cause.name.lower().replace("_", " ")
         case other:
             assert_never(other)
-
-
-def _name(cause: Cause) -> str:
-    return cause.name.lower().replace("_", " ")
 
 
 def ending_of(termination: str, variant: str) -> Ending | None:
@@ -66,3 +70,8 @@ def result_words(result: str, termination: str, variant: str = "standard") -> st
 def loss(cause: Cause, color: Color) -> Ending:
     """Return the ending by which the side of this name loses."""
     return Ending(cause, winner=not side_of(color))
+
+
+def claim(color: Color) -> Ending:
+    """Return the draw that the side of this name claims."""
+    return Ending(Cause.DRAW_CLAIM, claimant=side_of(color))

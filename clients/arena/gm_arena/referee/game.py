@@ -55,9 +55,9 @@ def status_of(ending: Ending) -> str:
             return f"{'Black' if ending.winner else 'White'} resigns."
         case Cause.TIMEOUT | Cause.FORFEIT:
             return ""
-        case Cause.DRAW_CLAIM | Cause.KING_CAPTURE | Cause.TURN_LIMIT:  # the referee's games have neither
-            return ""
-        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
+        case (  # no game of a referee's ends so
+            Cause.DRAW_CLAIM | Cause.KING_CAPTURE | Cause.TURN_LIMIT | Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED
+        ):
             return ""
         case other:
             assert_never(other)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import chess
 
-from gm_protocol.endings import Cause, result_of
+from gm_protocol.endings import ON, Cause, result_of
 from gmd.games.chess import ChessGame
 from gmd.games.clock import Clock
 from gmd.games.events import AnyEvent, Created, Loaded, Moved, Sensed
@@ -33,7 +33,8 @@ from .recorded import BadRecord, Clocks, Recorded, tags_of, time_control_of
 MAX_BYTES = 1 << 28
 
 _BLIND = re.compile(rf'^\[Variant\s+"{VARIANT}"\]', re.M | re.I)
-_ENDINGS = {
+#: How a game of blind chess ended, in words, by what its record says.
+ENDINGS = {
     WinReason.KING_CAPTURE: cause_words(Cause.KING_CAPTURE),
     WinReason.TIMEOUT: cause_words(Cause.TIMEOUT),
     WinReason.RESIGN: cause_words(Cause.RESIGNATION),
@@ -116,7 +117,7 @@ def pgn_game(text: str, where: str) -> Recorded:
         first = f" ({bad_move})" if bad_move is not None and not nodes else ""
         raise BadRecord(f"{where} holds no game: it has neither a legal move nor a tag of PGN{first}")
     ending = headers.get("GmdTermination", headers.get("Termination", ""))
-    ending = "" if ending in ("available_move", "unterminated") else ending_words(ending)
+    ending = "" if ending in (ON, "unterminated") else ending_words(ending)
     return Recorded(
         where,
         headers["White"],
@@ -135,7 +136,7 @@ def pgn_game(text: str, where: str) -> Recorded:
 def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:
     history = saved.history
     result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
-    ending = "" if history.win_reason is None else _ENDINGS[history.win_reason]
+    ending = "" if history.win_reason is None else ENDINGS[history.win_reason]
     white, black = saved.white or "?", saved.black or "?"
     return Recorded(where, white, black, result if ending else "*", ending, "rbc", clock, history=history)
 
