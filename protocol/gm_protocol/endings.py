@@ -154,4 +154,4 @@ def read_ending(word: str, victory: Victory = Cause.CHECKMATE) -> Ending | None:
     try:
         return _READ[victory][word]
     except KeyError:
-        raise ValueError(f"termination: {word!r:.80} is none of PROTOCOL's") from None
+        raise ValueError(f"termination: {word!r:.80} is not one of PROTOCOL's terminations") from None

@@ -79,7 +79,7 @@ def test_what_a_victory_is_changes_no_winner_and_no_result(word: Termination):
 @example("draw")
 def test_words_that_are_no_termination_are_refused_with_the_word(word: str):
     if word not in WORDS:
-        with pytest.raises(ValueError, match="none of PROTOCOL's"):
+        with pytest.raises(ValueError, match="is not one of PROTOCOL's terminations"):
             read_ending(word)
 
 
