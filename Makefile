@@ -3,8 +3,8 @@
 
 PYTHON ?= python3
 ARGS ?=
-# The tests' processes: one a processor and four at the most, since with more they wait for the longest tests, and a
-# container may have fewer processors than it shows. Who has no tests left takes some of another's.
+# The tests' processes: tests/conftest.py says how many "auto" is. Four at the most, since with more they wait for the
+# longest tests, and a container may have fewer processors than it shows. A process without tests left takes another's.
 WORKERS := -n auto --maxprocesses 4 --dist worksteal
 
 VENV := .venv
