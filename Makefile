@@ -21,7 +21,7 @@ help:
 	@echo 'make test         run the tests, the proofs among them at a small size'
 	@echo 'make lint         check style, types and imports'
 	@echo 'make proof        run the proofs at full size, which takes long'
-	@echo 'make proof-share  run the proofs at a tenth of it, as the continuous integration does'
+	@echo 'make proof-share  run the proofs at about a tenth of it, as the continuous integration does'
 	@echo 'make bench        run the benchmarks'
 	@echo 'make clean        remove what these make'
 	@echo
