@@ -28,18 +28,8 @@ def test_every_file_with_a_skipped_test_is_noted_and_no_other(processes: str, tm
     (tmp_path / "pytest.ini").touch()
     path = tmp_path / "skipped"
     path.touch()
-    options = [
-        "-p",
-        "xdist",
-        "-p",
-        "tests.skips",
-        "--rootdir",
-        tmp_path,
-        "-c",
-        tmp_path / "pytest.ini",
-        "-n",
-        processes,
-    ]
+    plugins = ["-p", "xdist", "-p", "tests.skips"]
+    options = [*plugins, "--rootdir", tmp_path, "-c", tmp_path / "pytest.ini", "-n", processes]
     command = [sys.executable, "-m", "pytest", *options, f"--skipped-to={path}", tmp_path]
     env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # most of a second for each process
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
