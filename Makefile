@@ -3,8 +3,8 @@
 
 PYTHON ?= python3
 ARGS ?=
-# The tests' processes: one a processor and four at the most, since with more they wait for the longest tests, and a
-# container may have fewer processors than it shows. Who has no tests left takes some of another's.
+# The tests' processes: tests/conftest.py says how many "auto" is. Four at the most, since with more they wait for the
+# longest tests, and a container may have fewer processors than it shows. A process without tests left takes another's.
 WORKERS := -n auto --maxprocesses 4 --dist worksteal
 
 VENV := .venv
@@ -21,7 +21,7 @@ help:
 	@echo 'make test         run the tests, the proofs among them at a small size'
 	@echo 'make lint         check style, types and imports'
 	@echo 'make proof        run the proofs at full size, which takes long'
-	@echo 'make proof-share  run the proofs at a tenth of it, as the continuous integration does'
+	@echo 'make proof-share  run the proofs at about a tenth of it, as the continuous integration does'
 	@echo 'make bench        run the benchmarks'
 	@echo 'make clean        remove what these make'
 	@echo

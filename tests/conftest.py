@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -23,11 +24,30 @@ settings.register_profile("ordinary", deadline=None, derandomize=True)
 settings.register_profile("full", deadline=None, print_blob=True)
 settings.load_profile("full" if os.environ.get("GMD_PROOF") == "full" else "ordinary")
 
+# Some containers set this variable. Without cached bytecode each of the thousand programs that the tests start compiles
+# everything that it imports: a start of the daemon takes three times as long.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return the number of processes for ``-n auto``: one more than there are processors.
+
+    Many tests wait for programs that pause by themselves, and would leave a processor idle.
+    """
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors + 1
+
 
 @pytest.fixture(scope="session")
 def daemon_process() -> Iterator[Served]:
-    """One daemon for the whole run, on a free port; tests are told apart by the games they make."""
-    with served() as daemon:
+    """One daemon for the whole run, on a free port; tests are told apart by the games they make.
+
+    All come from one address: what some get wrong or register must not count for others.
+    """
+    limits = ("--max-failures-per-minute", "1000000", "--max-registrations-per-hour", "1000000")
+    with served(*limits) as daemon:
         yield daemon
         assert daemon.stop(signal.SIGTERM) == 0
 

@@ -167,12 +167,12 @@ def check_log(directory: Path, players: list[Player]) -> None:
 
 @pytest.mark.proof
 async def test_whatever_was_acknowledged_survives_every_kill(tmp_path: Path) -> None:
-    await crash(tmp_path, SIGKILL, -SIGKILL, proof_size(small=30, full=300))
+    await crash(tmp_path, SIGKILL, -SIGKILL, proof_size(small=8, full=300, share=24))
 
 
 @pytest.mark.proof
 async def test_being_told_to_stop_under_load_loses_nothing_and_is_no_failure(tmp_path: Path) -> None:
-    await crash(tmp_path, SIGTERM, 0, proof_size(small=3, full=100))
+    await crash(tmp_path, SIGTERM, 0, proof_size(small=2, full=100, share=8))
 
 
 async def crash(directory: Path, signal: int, status: int, kills: int) -> None:

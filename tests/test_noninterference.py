@@ -43,7 +43,7 @@ def _quiet() -> Iterator[None]:
 
 @pytest.mark.proof
 def test_a_player_is_told_the_same_in_games_that_look_the_same() -> None:
-    pairs = proof_size(40, 10_000)
+    pairs = proof_size(40, 10_000, share=120)
     jobs = [(first, min(PAIRS_IN_ROOMS, pairs - first)) for first in range(0, pairs, PAIRS_IN_ROOMS)]
     counts = list(in_processes(play_pairs, jobs))
     played, different, compared = map(sum, zip(*counts, strict=True))

@@ -190,7 +190,7 @@ def ask_at_random(asker: str, number: int, examples: int) -> int:
 @pytest.mark.proof
 @pytest.mark.parametrize("asker", ASKERS)
 def test_no_request_is_shown_more_than_it_may_see(asker: str) -> None:
-    examples = proof_size(small=5, full=1_000)
+    examples = proof_size(small=5, full=1_000, share=20)
     jobs = [(asker, first, min(EXAMPLES, examples - first)) for first in range(0, examples, EXAMPLES)]
     compared = sum(in_processes(ask_at_random, jobs))
     assert compared >= 23 * examples

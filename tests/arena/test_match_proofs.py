@@ -31,21 +31,21 @@ def test_stockfish_with_twice_the_time_is_ahead(tmp_path: Path) -> None:
         for name, seconds in (("slow", 0.2), ("fast", 0.1))
     ]
     # One game at a time: two engines that share a processor do not have the time that they are given.
-    arguments = ("--games", proof_size(2, 40, share=8), "--openings", book, "--seed", 1)
+    arguments = ("--games", proof_size(2, 40, share=2), "--openings", book, "--seed", 1)
     if proof_size(0, 1, share=0) == 0:
         bots = [bot.replace("=0.2,", "=0.02,").replace("=0.1,", "=0.01,") for bot in bots]
     records, told = played(tmp_path / "match.jsonl", *bots, *arguments)
     (meeting,) = told["meetings"]
     print(f"won {meeting['wins']}, drawn {meeting['draws']}, lost {meeting['losses']}: Elo {meeting['elo']}")
     assert told["faults"] == {}
-    assert len(records) == proof_size(2, 40, share=8)
+    assert len(records) == proof_size(2, 40, share=2)
     if proof_size(0, 1, share=0):
         assert meeting["wins"] > meeting["losses"]
 
 
 @pytest.mark.proof
 def test_a_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
-    games = proof_size(4, 200, share=20)
+    games = proof_size(4, 200, share=6)
     arguments = (RANDOM, ATTACKER, "--games", games, "--concurrency", 2, "--seed", 3)
     records, told = played(tmp_path / "match.jsonl", *arguments, "--clock", "60+1")
     assert len(records) == told["games"] == games

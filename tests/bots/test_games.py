@@ -54,7 +54,7 @@ def points(board: chess.Board, color: chess.Color) -> float:
 
 @pytest.mark.proof
 def test_depth_two_beats_a_random_mover() -> None:
-    games = proof_size(10, 100, share=100)
+    games = proof_size(10, 100)
     results = [against_random(number) for number in range(games)]
     assert min(results) > 0, "a game was lost"
     assert results.count(1.0) >= games - games // 50
@@ -63,7 +63,7 @@ def test_depth_two_beats_a_random_mover() -> None:
 @pytest.mark.proof
 def test_depth_three_is_ahead_of_depth_two() -> None:
     """With 95 % confidence, by the normal approximation of the mean of the points."""
-    games = proof_size(4, 200, share=40)
+    games = proof_size(4, 200, share=4)
     results = list(in_processes(depth_against_depth, [(number, 3, 2) for number in range(games)]))
     mean = sum(results) / games
     deviation = math.sqrt(sum((result - mean) ** 2 for result in results) / (games - 1))

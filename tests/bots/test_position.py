@@ -90,7 +90,8 @@ def test_perft_to_depth_four_with_everything_checked(fen: str) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("fen", PERFT)
 def test_perft(fen: str) -> None:
-    depth = proof_size(4 if PERFT[fen][3] < 200_000 else 3, 4, share=4)
+    small = 4 if PERFT[fen][3] < 200_000 else 3
+    depth = proof_size(small, 4, share=small)
     assert perft(Position(chess.Board(fen)), depth) == PERFT[fen][depth - 1]
 
 

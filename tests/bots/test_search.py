@@ -140,7 +140,7 @@ def test_the_suites_are_what_they_say_by_brute_force(moves: int) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("moves", [-1, -2, -3])
 def test_the_loser_puts_the_mate_off(moves: int) -> None:
-    for fen in mates(moves)[: proof_size({-3: 1}.get(moves, 3), 1_000)]:
+    for fen in mates(moves)[: proof_size({-3: 1}.get(moves, 3), 1_000, share={-3: 5}.get(moves, 30))]:
         result = depth(-2 * moves, fen)
         assert result.mate == moves, fen
         assert result.move in chess.Board(fen).legal_moves

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import shlex
 from collections.abc import Iterator
@@ -110,3 +111,14 @@ def test_headings_of_others_follow_gmd_s_own() -> None:
     assert [name for _, name in sorted(places, key=lambda place: position(*place))] == [
         "serve", "replay", "later", "c", "a", "b"
     ]  # fmt: skip
+
+
+def test_a_command_that_is_loaded_leaves_garbage_collection_as_it_was() -> None:
+    assert CliRunner().invoke(main, ["export", "--help"]).exit_code == 0
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        assert CliRunner().invoke(main, ["export", "--help"]).exit_code == 0
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+from signal import SIGTERM
 
 import pytest
 
@@ -54,13 +56,21 @@ ROWS = [("first", 2, 1, 1, 0), ("first", 1, 3, 2, 1), ("second", 1, 4, 1, 3)]
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """A data directory with two players and their games."""
-    directory, file = tmp_path / "data", tmp_path / "games.jsonl"
+def data(written: Path, tmp_path: Path) -> Path:
+    """A data directory with two players and their games, for the test alone."""
+    return Path(shutil.copytree(written, tmp_path / "data"))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, for all tests; none may change it."""
+    folder = tmp_path_factory.mktemp("leaderboard")
+    directory, file = folder / "data", folder / "games.jsonl"
     file.write_text("".join(f"{json.dumps(line)}\n" for line in GAMES))
-    with served("--data", str(directory)):
+    with served("--data", str(directory)) as daemon:
         for name in ("first", "second"):
             assert gmd("register", name, "--data", directory).status == 0
+        assert daemon.stop(SIGTERM) == 0
     ran = gmd("import", "--data", directory, file)
     assert (ran.status, ran.err) == (0, "")
     return directory

@@ -143,7 +143,7 @@ async def restart(proxy: Chaos, start: Callable[[], int], cuts_between: int) -> 
 @pytest.mark.proof
 @pytest.mark.parametrize("by_trio", [False, True], ids=["blocking", "trio"])
 async def test_games_end_exactly_as_without_chaos(by_trio: bool, tmp_path: Path) -> None:
-    count = proof_size(3, 200, share=10)
+    count = proof_size(3, 200, share=5)
     plans = [(seed, VARIANTS[seed % len(VARIANTS)]) for seed in range(count)]
     with served() as calm:
         accounts = await registered(calm.port)

@@ -17,10 +17,14 @@ def test_other(gmd_daemon):
 """
 
 
+#: Plugins of others, which take longer to load than a test of these takes.
+OTHERS = ("anyio", "cacheprovider", "faker", "hypothesispytest", "schemathesis", "trio")
+
+
 def pytest_run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """pytest in a directory with nothing of ours but what is installed."""
-    others = ("-p", "no:cacheprovider", "-p", "no:schemathesis")  # which takes most of a second to load
-    command = [sys.executable, "-m", "pytest", "-q", *others, *arguments]
+    """Run pytest in a directory, with nothing of ours but what is installed."""
+    without = [part for name in OTHERS for part in ("-p", f"no:{name}")]
+    command = [sys.executable, "-m", "pytest", "-q", *without, *arguments]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False)
 
@@ -83,6 +87,5 @@ def test_it():
     assert not {"trio", "msgspec", "chess", "structlog", "sqlalchemy"} & set(sys.modules)
 """
     )
-    others = ("trio", "hypothesispytest", "anyio")
-    run = pytest_run(tmp_path, *(part for name in others for part in ("-p", f"no:{name}")))
+    run = pytest_run(tmp_path)
     assert run.returncode == 0, run.stdout

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.embedding.test_pytest_plugin import OTHERS
 from tests.helpers import START_FEN
 from tests.test_readme import BLOCKS
 
@@ -58,9 +59,8 @@ def test_trio(tmp_path: Path) -> None:
 
 def test_pytest(tmp_path: Path) -> None:
     (tmp_path / "test_bot.py").write_text(example("gmd_daemon"))
-    run = python(
-        "-W", "default", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:schemathesis", directory=tmp_path
-    )
+    without = [part for name in OTHERS for part in ("-p", f"no:{name}")]
+    run = python("-W", "default", "-m", "pytest", "-q", *without, directory=tmp_path)
     assert run.returncode == 0, run.stdout
     assert run.stdout.splitlines()[-1].startswith("1 passed")
 

@@ -154,7 +154,7 @@ async def test_every_field_of_every_state_is_the_oracles(variant: str) -> None:
     seen: Counter[str] = Counter()
     async with memory_daemon() as daemon:
         client = await daemon.connect()
-        for number in range(proof_size(small=16, full=2_000)):
+        for number in range(proof_size(small=16, full=2_000, share=50)):
             await RandomGame(client, variant, number, seen).play()
     assert {name for name in REACHED[variant] if not seen[name]} == set()
 

@@ -17,7 +17,6 @@ import httpx
 import pytest
 import structlog
 import trio
-from trio.testing import MockClock
 
 from gmd.config import Config, ConfigError
 from gmd.daemon import Daemon, http_certificate_of
@@ -120,25 +119,32 @@ async def test_a_response_is_ended_as_tls_ends(certificates: Certificates) -> No
         assert (await read_to_end(stream)).endswith(b'{"status":"ok","reason":null}')
 
 
-async def test_a_handshake_has_its_time_and_takes_a_place_which_it_gives_up_to_others(
-    certificates: Certificates, autojump_clock: MockClock
-) -> None:
-    autojump_clock.autojump_threshold = 2.0  # real seconds: no exchange with the kernel takes as long
-    settings = {"frame_timeout": 20, "http_max_connections": 1}
-    async with https_daemon(certificates, **settings) as (daemon, client):
-        async with await open_http(daemon) as silent:
-            assert daemon.http is not None
-            while daemon.http.connections == 0:
-                await trio.lowlevel.checkpoint()
-            assert await read_to_end(silent) == b""
-            assert daemon.http.evicted == 0
-        async with await open_http(daemon) as silent:
-            while daemon.http.connections == 0:
-                await trio.lowlevel.checkpoint()
-            assert (await client.get("/healthz")).status_code == 200
-            assert daemon.http.evicted == 1
-            assert await read_to_end(silent) == b""
+async def test_a_handshake_that_takes_too_long_is_cut_off(certificates: Certificates) -> None:
+    async with https_daemon(certificates, frame_timeout=0.5) as (daemon, _), await silent_client(daemon) as silent:
+        assert await read_to_end(silent) == b""
+        assert daemon.http is not None
+        assert daemon.http.evicted == 0
+
+
+async def test_a_handshake_takes_a_place_which_it_gives_up_to_others(certificates: Certificates) -> None:
+    async with (
+        https_daemon(certificates, frame_timeout=3_600, http_max_connections=1) as (daemon, client),
+        await silent_client(daemon) as silent,
+    ):
         assert (await client.get("/healthz")).status_code == 200
+        assert daemon.http is not None
+        assert daemon.http.evicted == 1
+        assert await read_to_end(silent) == b""
+        assert (await client.get("/healthz")).status_code == 200
+
+
+async def silent_client(daemon: Daemon) -> trio.SocketStream:
+    """Connect to the HTTP port, say nothing, and return once the daemon has noticed."""
+    assert daemon.http is not None
+    stream = await open_http(daemon)
+    while daemon.http.connections == 0:
+        await trio.lowlevel.checkpoint()
+    return stream
 
 
 @pytest.mark.parametrize("garbage", [b"", b"\x16", b"\x16\x03\x01\x00\x05hello", b"\x16" * 5_000])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,10 +18,14 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.cli.commands import gmd
+from tests.helpers_proof import proof_size
 from tests.http.test_rc_connect import BIN, PASSWORD, PATIENCE_SECONDS
 from tests.serving import reserved_port, served
 from tests.tools import require_tool
 
+#: Whether games may take long, which the proofs at full size may.
+LONG = proof_size(0, 1, share=0) == 1
 #: What RandomBot's rating is said to be.
 ANCHOR = 1000.0
 
@@ -47,8 +52,8 @@ class Arena:
 
     @contextmanager
     def rc_connect(self, name: str, at_once: int, env: dict[str, str] | None = None) -> Iterator[Bot]:
-        """A bot of reconchess's, of the module that its name begins, which plays so many ranked games at a time."""
-        command = [sys.executable, "-u", str(BIN / "rc-connect"), f"reconchess.bots.{name}_bot"]
+        """A bot of reconchess's, which plays so many ranked games at a time."""
+        command = [sys.executable, "-u", str(BIN / "rc-connect"), module_of(name)]
         command += ["--server-url", self.url, "--username", name, "--password", PASSWORD]
         command += ["--ranked", "--keep-version", "--max-concurrent-games", str(at_once)]
         said = self.data.parent / f"{name}.log"
@@ -69,12 +74,21 @@ class Arena:
         return board
 
     def gmd(self, *arguments: str) -> str:
-        command = [sys.executable, "-m", "gmd", *arguments, "--data", str(self.data)]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS).stdout
+        ran = gmd(*arguments, "--data", self.data)
+        assert ran.status == 0, ran.err
+        return ran.out
 
     def games(self) -> list[dict[str, Any]]:
         """All games of the log."""
         return [json.loads(line) for line in self.gmd("export", "--format", "jsonl").splitlines()]
+
+
+def module_of(name: str) -> str:
+    """The module of the bot that plays under a name.
+
+    Games of RandomBot last hundreds of turns. Outside the full proofs AttackerBot, whose games end soon, plays for it.
+    """
+    return f"reconchess.bots.{name if LONG else name.replace('random', 'attacker')}_bot"
 
 
 class Bot:
@@ -108,7 +122,7 @@ def until(done: Callable[[], bool], what: str) -> None:
         time.sleep(0.1)
 
 
-def check_leaderboard(arena: Arena, names: Sequence[str]) -> dict[str, Any]:
+def check_leaderboard(arena: Arena, names: Sequence[str]) -> None:
     """The leaderboard, which must be what the games of the log come to, by whatever way it is asked for."""
     games = [game for game in arena.games() if game["result"] != "*"]
     until(lambda: bool(arena.leaderboard()["games"] == len(games)), "the ratings are of all games")
@@ -128,22 +142,24 @@ def check_leaderboard(arena: Arena, names: Sequence[str]) -> dict[str, Any]:
         assert (row["games"], row["wins"]) == (played[name], wins[name])
         assert row["games"] == row["wins"] + row["draws"] + row["losses"]
     assert (rows["random"]["rating"], rows["random"]["deviation"], rows["random"]["anchor"]) == (ANCHOR, 0, True)
+    ratings = [row["rating"] for row in board["leaderboard"]]
+    assert ratings == sorted(ratings, reverse=True)
     del board["after"]
     assert json.loads(arena.gmd("leaderboard", "--json")) == board
     assert json.loads(arena.gmd("leaderboard", "--json", "--recompute", "--anchors", f"random={ANCHOR}")) == board
-    return board
 
 
-def test_ten_games_at_once_of_two_bots_outlive_the_daemon_and_make_the_leaderboard(tmp_path: Path) -> None:
-    names = ("random", "attacker")
+@pytest.mark.proof
+def test_games_played_at_once_by_two_bots_outlive_the_daemon_and_make_the_leaderboard(tmp_path: Path) -> None:
+    names, at_once = ("random", "attacker"), proof_size(3, 10, share=10)
     with ExitStack() as stack:
         arena = Arena(tmp_path / "data", stack.enter_context(reserved_port()))
         with arena.daemon():
             for name in names:
                 arena.register(name)
-            bots = [stack.enter_context(arena.rc_connect(name, 10)) for name in names]
+            bots = [stack.enter_context(arena.rc_connect(name, at_once)) for name in names]
             for bot in bots:
-                bot.await_said("Playing game", 10)
+                bot.await_said("Playing game", at_once)
         with arena.daemon():  # the other one was killed
             for bot in bots:
                 bot.drain()
@@ -153,14 +169,24 @@ def test_ten_games_at_once_of_two_bots_outlive_the_daemon_and_make_the_leaderboa
                 assert "Fatal error" not in said
             until(lambda: all(game["result"] != "*" or "ended" in game for game in arena.games()), "all games are over")
             games = Counter(game["result"] for game in arena.games())
-            assert games["1-0"] + games["0-1"] + games["1/2-1/2"] >= 10
-            board = check_leaderboard(arena, names)
-            assert board["leaderboard"][0]["name"] == "attacker"
+            assert games["1-0"] + games["0-1"] + games["1/2-1/2"] >= at_once
+            check_leaderboard(arena, names)
+
+
+def engine(folder: Path) -> Path:
+    """Stockfish. Outside the full proofs it does not think: TroutBot gives it half a second for each move."""
+    stockfish = require_tool("stockfish")
+    if LONG:
+        return stockfish
+    script = folder / "stockfish"
+    script.write_text(f"#!/bin/sh\nsed -u 's/^go .*/go depth 1/;/^quit/q' | {shlex.quote(str(stockfish))}\n")
+    script.chmod(0o755)
+    return script
 
 
 @pytest.mark.proof
 def test_three_bots_play_each_other_one_of_them_with_an_engine(tmp_path: Path) -> None:
-    stockfish = require_tool("stockfish")
+    stockfish = engine(tmp_path)
     names = ("random", "attacker", "trout")
     with ExitStack() as stack:
         arena = Arena(tmp_path / "data", stack.enter_context(reserved_port()))

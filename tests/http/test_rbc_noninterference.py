@@ -34,7 +34,7 @@ from tests.twin_games import PASSING_PAWNS, draw_twins
 
 @pytest.mark.proof
 async def test_a_player_is_told_the_same_in_games_that_look_the_same(mock_clock: MockClock) -> None:
-    pairs = proof_size(2, 1_000, 15)
+    pairs = proof_size(2, 1_000, share=5)
     different = compared = 0
     async with two_tables() as tables:
         for seed in range(pairs):

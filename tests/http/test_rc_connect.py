@@ -18,10 +18,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import chess
 import pytest
 import requests
 from reconchess import GameHistory, RemoteGame, WinReason, play_remote_game
 from reconchess.bots.attacker_bot import AttackerBot
+from reconchess.bots.random_bot import RandomBot
 from reconchess.scripts.rc_connect import RBCServer
 
 from tests.serving import served
@@ -70,6 +72,20 @@ def rc_connect(url: str, name: str, bot: str = "random_bot") -> Iterator[subproc
             process.kill()  # does nothing to a process that has ended
 
 
+class GivesUp(RandomBot):
+    """Plays at random for two turns and gives the game up in the third, for games at random last hundreds."""
+
+    def __init__(self, server: RBCServer, game_id: int) -> None:
+        self._server, self._game_id, self._turns = server, game_id, 0
+
+    def choose_move(self, move_actions: list[chess.Move], seconds_left: float) -> chess.Move | None:
+        self._turns += 1
+        if self._turns == 3:
+            self._server.error_resign(self._game_id)
+            return None
+        return random.choice(move_actions)
+
+
 def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> None:
     for name in ("bot", "guest"):
         assert rc_register(url, name) == f'Successfully registered with username "{name}".\n'
@@ -82,9 +98,8 @@ def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> N
         guest = RBCServer(url, ("guest", PASSWORD))
         assert guest.get_active_users() == ["bot", "guest"]
         game_id = guest.send_invitation("bot", False)
-        random.seed(1)
-        _, reason, history = play_remote_game(url, game_id, ("guest", PASSWORD), AttackerBot())
-        assert isinstance(reason, WinReason)
+        winner, _, history = play_remote_game(url, game_id, ("guest", PASSWORD), GivesUp(guest, game_id))
+        assert winner is True
         assert isinstance(history, GameHistory)
         assert (history.get_white_player_name(), history.get_black_player_name()) == ("bot", "guest")
         for line in process.stdout:

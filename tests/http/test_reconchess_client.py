@@ -123,7 +123,7 @@ async def test_the_null_move_raises_as_in_local_game_and_passes_nothing() -> Non
 @pytest.mark.proof
 async def test_remote_game_behaves_as_local_game_does() -> None:
     async with rbc_table() as table:
-        for seed in range(proof_size(2, 300)):
+        for seed in range(proof_size(2, 300, share=6)):
             rng = random.Random(seed)
             start = Start(max_turns=15) if seed == 0 else drawn_start(rng)
             limits = {"reversible_moves": start.reversible_moves, "max_turns": start.max_turns}

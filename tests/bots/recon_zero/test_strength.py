@@ -24,7 +24,7 @@ def test_it_is_as_strong_as_it_is_said_to_be(tmp_path: Path) -> None:
     """Within reconchess's clocks, with nothing said but how many games. Fewer than all of them prove that it plays."""
     require_tool("stockfish")
     assert shipped() is not None
-    path, count = tmp_path / "games.jsonl", proof_size(1, 200, share=8)
+    path, count = tmp_path / "games.jsonl", proof_size(1, 200, share=4)
     command = [sys.executable, "-m", "gmd", "evaluate", "--games", str(count), "--concurrency", "2"]
     short = ["--max-moves", "4"] if count == 1 else []
     subprocess.run([*command, *short, "--json-out", str(path)], env=environment(), check=True)
