@@ -94,7 +94,7 @@ class Turns:
         *,
         invitation_first: bool = False,
     ) -> int | None:
-        """Return the next thing to tell a player of: a game to act in or an end, the longest due first, or an invitation.
+        """Return what to tell a player of next: a game to act in or an end, the longest due first, or an invitation.
 
         :param without: games that it is not to be told of.
         :param invitations: those that wait for its answer, in the order in which it is to be told of them.
