@@ -17,13 +17,13 @@ from gmd.addresses import source_of
 from gmd.descriptors import is_last, say_at_once, shortage
 from gmd.games.game import Game
 from gmd.handlers.call import Authority
+from gmd.lingering import LingeringCloser
 from gmd.logger import get_logger
 from gmd.places import Full, Place, Places
 from gmd.services import Services
 from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .endings import ANSWERED
-from .lingering import LingeringCloser
 from .seat import seat_of
 from .session import Session
 
