@@ -133,7 +133,7 @@ def test_the_interval_has_the_true_value_in_95_of_100_matches() -> None:
     hits = 0
     for _ in range(matches):
         games = rng.choices((0, 1, 2), weights=(0.6 - win, 0.4, win), k=400)
-        interval = elo_difference(Sample.of_games(games))
+        interval = elo_difference(Sample(tuple(map(games.count, range(3)))))
         assert interval is not None
         hits += interval.low <= true <= interval.high
     spread = NormalDist().inv_cdf(0.999) * math.sqrt(0.95 * 0.05 / matches)
