@@ -54,7 +54,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
 #: What takes long and is run only when it is named.
 LONG: dict[str, Callable[[argparse.Namespace], None]] = {
     "strength": lambda options: strength.measure(options.games),
-    "hostile": lambda options: hostile.measure(options.seconds, options.attack),
+    "hostile": lambda options: hostile.measure(options.seconds, options.attack, options.against),
 }
 
 

@@ -305,7 +305,7 @@ def authenticator_of(config: Config, log: EventLog) -> Authenticator:
     )
 
 
-def lobby_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, *, local: bool = True) -> Lobby:
+def lobby_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, *, local: bool) -> Lobby:
     """Where registered players find each other. It is still to be started, when its arbiter and its gate are.
 
     :param local: whether nobody but this machine's own users can reach the daemon.

@@ -8,19 +8,18 @@ from collections.abc import Sequence
 from gm_protocol.messages import Limits
 from gmd.config import Config
 from gmd.listening import will_be_local
-from gmd.quotas import QuotaLimits, quota_limits
+from gmd.quotas import QuotaLimits
 
 #: Milliseconds of processor time that an address may take for expensive requests in a minute, where strangers come in.
 DEFAULT_MAX_WORK = 15_000
 
 
-def limits_of(config: Config, quotas: QuotaLimits | None = None, max_work: int | None = None) -> Limits:
-    """The limits clients are told.
+def limits_of(config: Config, quotas: QuotaLimits, max_work: int | None) -> Limits:
+    """Return the limits that clients are told.
 
-    :param quotas: those by address; without them, what they are where the daemon listens on loopback alone.
+    :param quotas: those by address.
     :param max_work: see :func:`max_work_of`.
     """
-    quotas = quotas or quota_limits(config, local=True)
     return Limits(
         max_message=config.max_message,
         max_connections=config.max_connections,

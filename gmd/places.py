@@ -80,6 +80,11 @@ class Place:
         """The address it counts for; empty for none."""
         return "" if self._home is None else self._home.name
 
+    @property
+    def seat(self) -> Hashable:
+        """The seat that it is the one to play; None where it plays none, or another has played it since."""
+        return self._seat
+
     def begin(self, now: float) -> None:
         """Note that a request is under way."""
         self._busy = True
@@ -218,6 +223,13 @@ class Places:
             if before is not None:
                 before._seat = None
                 self._settle(before, now)
+
+    def end_seat(self, seat: Hashable, now: float) -> None:
+        """Note that a seat's game is over: nobody plays it any more."""
+        place = self._seats.pop(seat, None)
+        if place is not None:
+            place._seat = None
+            self._settle(place, now)
 
     def _settle(self, place: Place, now: float) -> None:
         """Put a place where it belongs, behind those that came there before."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 
 from gmd.allocator import give_memory_back
-from gmd.descriptors import raise_limit
 from gmd.players.passwords import load_argon2
 
 #: Allocations between two collections of young objects. Requests make no cycles, so collecting often finds nothing.
@@ -15,11 +14,10 @@ GC_THRESHOLD = 50_000
 def prepare_process() -> None:
     """Make this process a server's.
 
-    It gets as many descriptors as it may have, a garbage collector that seldom looks, and gives memory back. What is
-    imported only when it is needed is imported now: then there may be no descriptor left for it.
+    It gets a garbage collector that seldom looks, and gives memory back. What is imported only when it is needed is
+    imported now: then there may be no descriptor left for it.
     """
     give_memory_back()
-    raise_limit()
     load_argon2()
     gc.collect()
     gc.freeze()

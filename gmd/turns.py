@@ -7,7 +7,7 @@ games never do, and cost nothing.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from math import inf
 from weakref import ReferenceType, ref
 
@@ -86,13 +86,30 @@ class Turns:
         for player in players:
             self._note(player, game_id, due=False)
 
-    async def longest_due(self, player: int, without: Container[int]) -> int | None:
-        """The game that has waited longest for the player, but those in ``without``."""
+    async def next_due(
+        self,
+        player: int,
+        without: Container[int],
+        invitations: Collection[int] = (),
+        *,
+        invitation_first: bool = False,
+    ) -> int | None:
+        """Return what to tell a player of next: a game to act in or an end, the longest due first, or an invitation.
+
+        :param without: games that it is not to be told of.
+        :param invitations: those that wait for its answer, in the order in which it is to be told of them.
+        :param invitation_first: whether an invitation comes before a game where both are due.
+        """
         known = self._players.get(player)
         if known is None or known.touched is not None:
             known = await self._ask(player)
         self._players.move_to_end(player)
-        return next((game_id for game_id in known.due if game_id not in without), None)
+        due = known.due
+        game = next((game_id for game_id in due if game_id not in without and game_id not in invitations), None)
+        if game is not None and not invitation_first:
+            return game
+        invitation = next((game_id for game_id in invitations if game_id in due and game_id not in without), None)
+        return game if invitation is None else invitation
 
     async def _ask(self, player: int) -> _Known:
         """Learn from the log what waits for a player."""
@@ -125,6 +142,8 @@ class UnacknowledgedResults:
         """:param lot: the number of the lot of replies that the one being made will leave with; they leave in order."""
         self._turns = turns
         self._batch = batch
+        #: Whether the session's last ``wait`` with ``any`` told of a game: an invitation comes before the next game.
+        self.told_game = False
         #: By player and game: the game, which this does not keep in memory; the player's seats; and the lot.
         self._shown: dict[tuple[int, int], tuple[ReferenceType[LiveGame], Sequence[chess.Color], int]] = {}
 

@@ -172,7 +172,7 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
             nursery.start_soon(arbiter.run)
             await authenticator.registry.start()
             nursery.start_soon(authenticator.registry.run)
-            lobby = lobby_of(config, arbiter, authenticator)
+            lobby = lobby_of(config, arbiter, authenticator, local=True)
             await lobby.start()
             nursery.start_soon(lobby.run)
             ranked = ranked_of(config, arbiter, authenticator, lobby)

@@ -7,10 +7,14 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from threading import Timer
+
+import trio
+
+from tests.helpers import Client
 
 #: The command, as the entry point runs it.
 SERVE = (sys.executable, "-m", "gmd", "serve")
@@ -34,6 +38,16 @@ class Served:
         match = re.fullmatch(r"gmd \S+ listening on (.*):(\d+)", lines[0])
         assert match, lines
         self.host, self.port = match[1].strip("[]"), int(match[2])
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
+        """A connection with a version 2 session begun on it."""
+        client = Client(await trio.open_tcp_stream(self.host, self.port))
+        await client.ask("hello")
+        try:
+            yield client
+        finally:
+            await client.aclose()
 
     def stop(self, signal: int) -> int:
         """Send a signal; the exit status."""

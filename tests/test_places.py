@@ -247,6 +247,11 @@ class AnyOrder(RuleBasedStateMachine):
         place.rest(value, self.room.now, seat)
         assert place.value is (value if seat is None else Value.PLAYING)
 
+    @rule(seat=st.integers(1, 2))
+    def end(self, seat: int) -> None:
+        self.room.places.end_seat(seat, self.room.now)
+        assert all(place.seat != seat for place in self.room.inside.values())
+
     @precondition(lambda self: self.room.inside)
     @rule(data=st.data())
     def use(self, data: st.DataObject) -> None:
@@ -270,7 +275,7 @@ class AnyOrder(RuleBasedStateMachine):
         assert len(self.room.places) == len(self.room.inside) <= self.limit
         for source in "abcd":
             assert len(self.of(source)) <= self.share
-        seats = Counter(place._seat for place in self.room.inside.values() if place._seat is not None)
+        seats = Counter(place.seat for place in self.room.inside.values() if place.seat is not None)
         assert set(seats.values()) <= {1}
         assert len(self.room.places._sources) == len({place.source for place in self.room.inside.values()} - {""})
 

@@ -112,7 +112,7 @@ def test_the_longest_due_game_is_what_the_model_says_whenever_a_player_begins_to
                 world.begin(*who)
                 model.update(world.live_games[-1].game)
             elif what == "ask":
-                assert await world.turns.longest_due(who[0], without) == model.longest_due(who[0], without)
+                assert await world.turns.next_due(who[0], without) == model.longest_due(who[0], without)
             elif world.live_games:
                 live = world.live_games[which % len(world.live_games)]
                 if what == "join":
@@ -123,7 +123,7 @@ def test_the_longest_due_game_is_what_the_model_says_whenever_a_player_begins_to
                     world.turns.knows(who[0], live)
                     model.shown(who[0], live.game)
         for player in PLAYERS:
-            assert await world.turns.longest_due(player, without) == model.longest_due(player, without)
+            assert await world.turns.next_due(player, without) == model.longest_due(player, without)
 
     trio.run(main)
 
@@ -144,24 +144,24 @@ def go_on(live: LiveGame, world: World, model: Model, *, ends: bool) -> None:
 async def test_a_player_whose_games_are_too_many_to_keep_is_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns_module, "MAX_GAMES", 3)
     world = World()
-    assert await world.turns.longest_due(1, ()) is None
+    assert await world.turns.next_due(1, ()) is None
     for _ in range(10):
         world.begin(1, 2)
-    assert await world.turns.longest_due(1, ()) == 1
-    assert await world.turns.longest_due(1, range(10)) == 10
+    assert await world.turns.next_due(1, ()) == 1
+    assert await world.turns.next_due(1, range(10)) == 10
 
 
 async def test_a_player_who_has_not_asked_for_long_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns_module, "MAX_PLAYERS", 1)
     world = World()
     for player in (1, 2, 1):
-        assert await world.turns.longest_due(player, ()) is None
+        assert await world.turns.next_due(player, ()) is None
     world.begin(2, 1)
-    assert await world.turns.longest_due(2, ()) == 1
-    assert await world.turns.longest_due(1, ()) is None
+    assert await world.turns.next_due(2, ()) == 1
+    assert await world.turns.next_due(1, ()) is None
 
 
 async def test_nobodys_turn_is_nobodys() -> None:
     world = World()
     world.begin(None, None)
-    assert await world.turns.longest_due(1, ()) is None
+    assert await world.turns.next_due(1, ()) is None

@@ -12,7 +12,7 @@ import socket
 import sys
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 
@@ -121,11 +121,46 @@ def unread(target: Target) -> Iterator[None]:
         time.sleep(0.2)
 
 
+def slow_readers(target: Target) -> Iterator[None]:
+    """Long states for three thousand connections, each of which reads 150 kB every 20 seconds."""
+    game_id = _loaded_game(Talk(target), 4_000)
+    yield
+    connections = opened(3_000, target, HELLO + frame({"kind": "state", "game_id": game_id}) * 1_280, small=True)
+    while True:
+        for connection in connections:
+            with suppress(OSError):
+                connection.recv(150_000)
+        time.sleep(20.0)
+
+
+def long_games(target: Target) -> Iterator[None]:
+    """Games of many plies, one after the other, each waited for by somebody."""
+    talk = Talk(target)
+    yield
+    while True:
+        request = frame({"kind": "wait", "player": 2, "game_id": _loaded_game(talk, 10_000)})
+        opened(1, target, HELLO + request)
+
+
+def _loaded_game(talk: Talk, plies: int) -> int:
+    """Make a game that has so many plies already; its id."""
+    pgn = "Nf3 Nf6 Ng1 Ng8 " * (plies // 4)
+    made = talk.patiently(kind="game_from_pgn", player_white=1, player_black=2, pgn=pgn, brief=True)
+    game_id: int = made["game_id"]
+    return game_id
+
+
 def short_frames(target: Target) -> Iterator[None]:
     """Two thousand frames of a mebibyte, each short by ten bytes."""
     size = MEBIBYTE - 16
     yield
-    _fill(opened(2_000, target, b""), HEADER.pack(size) + b" " * (size - 10))
+    _fill(target, 2_000, HEADER.pack(size) + b" " * (size - 10))
+
+
+def small_frames(target: Target) -> Iterator[None]:
+    """As many connections as there may be, each with a part of a frame that counts as little."""
+    yield
+    _fill(target, 9_900, HEADER.pack(20_000) + b" " * 19_990)
 
 
 def half_bodies(target: Target) -> Iterator[None]:
@@ -137,15 +172,31 @@ def half_bodies(target: Target) -> Iterator[None]:
         f"Content-Length: {MEBIBYTE}",
     )
     yield
-    _fill(opened(990, target, "\r\n".join([*lines, "", ""]).encode(), http=True), b" " * (MEBIBYTE // 2))
+    _fill(target, 990, "\r\n".join([*lines, "", ""]).encode() + b" " * (MEBIBYTE // 2), http=True)
 
 
-def _fill(connections: Sequence[socket.socket], data: bytes) -> None:
-    """Send the same to all, as far as they take it, and keep them open for ever."""
-    sent = [0] * len(connections)
+def unread_responses(target: Target) -> Iterator[None]:
+    """HTTP requests, one behind the other, whose responses nobody reads."""
+    yield
+    _fill(target, 990, b"GET /schema/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 10_000, http=True)
+
+
+def _fill(target: Target, size: int, data: bytes, *, http: bool = False) -> None:
+    """Send the same on so many connections, as far as they take it, and open others for those that are cut off."""
+    sent = dict.fromkeys(opened(size, target, b"", http=http, small=True), 0)
     while True:
-        for number, connection in enumerate(connections):
-            sent[number] += _send(connection, data[sent[number] : sent[number] + READ_SIZE])
+        sent |= dict.fromkeys(opened(min(10, size - len(sent)), target, b"", http=http, small=True), 0)
+        for connection, done in list(sent.items()):
+            try:
+                sent[connection] += connection.send(data[done : done + READ_SIZE])
+            except BlockingIOError:
+                continue
+            except OSError:
+                connection.close()
+                del sent[connection]
+                continue
+            if done == len(data) and not _read_what_is_there(connection):
+                del sent[connection]
         time.sleep(0.01)
 
 
@@ -241,8 +292,8 @@ def _read_what_is_there(connection: socket.socket) -> bool:
 ATTACKS: dict[str, Attack] = {
     attack.__name__.replace("_", "-"): attack
     for attack in (
-        *(histories, pgns, invitations, games, unread, short_frames, half_bodies, half_heads),
-        *(idle_sessions, spectators, passwords, churn, junk),
+        *(histories, pgns, invitations, games, unread, slow_readers, long_games, short_frames, small_frames),
+        *(half_bodies, unread_responses, half_heads, idle_sessions, spectators, passwords, churn, junk),
     )
 }
 

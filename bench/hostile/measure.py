@@ -16,6 +16,7 @@ from statistics import median
 from typing import NamedTuple
 
 from bench import servers
+from gmd.lingering import LINGER_SECONDS
 
 from .attacks import ATTACKS
 
@@ -36,27 +37,28 @@ class Met(NamedTuple):
     times: Sequence[float]
     #: What went wrong, and how often.
     troubles: dict[str, int]
-    #: The most bytes of memory that the daemon held.
+    #: The most bytes of memory that the daemon held, and those that it holds once the attack is over.
     memory: int
+    afterwards: int
     #: Seconds to each answer of ``/healthz``; infinite where there was none.
     health: Sequence[float]
 
 
-def measure(seconds: float, names: Sequence[str] = ()) -> None:
+def measure(seconds: float, names: Sequence[str] = (), checkout: str | None = None) -> None:
     """Print a line for each attack.
 
     :param seconds: how long each lasts.
     :param names: which ones; all where none is named.
+    :param checkout: another checkout of gmd, whose daemon is attacked.
     :raises SystemExit: there is no such attack.
     """
     if unknown := set(names) - set(ATTACKS):
         raise SystemExit(f"attack: {', '.join(sorted(unknown))}: is none of {', '.join(ATTACKS)}")
-    print(f"{'':15}{'replies':>8}  {'ms to a reply':^24}  {'MiB':>6}  {'/healthz, ms':^16}")
-    print(
-        f"{'beside':15}{'':8}  {'median':>8}{'99 %':>8}{'worst':>8}  {'most':>6}  {'median':>8}{'worst':>8}  troubles"
-    )
+    print(f"{'':17}{'replies':>8}  {'ms to a reply':^24}  {'MiB':^14}  {'/healthz, ms':^16}")
+    times = f"{'median':>8}{'99 %':>8}{'worst':>8}"
+    print(f"{'beside':17}{'':8}  {times}  {'most':>6}{'after':>8}  {'median':>8}{'worst':>8}  troubles")
     for name in ("nothing", *(names or ATTACKS)):
-        _print(name, _meet(name, seconds))
+        _print(name, _meet(name, seconds, checkout))
     print(f"aims: 99 % within {MOST_SECONDS * 1e3:.0f} ms, at most {MOST_MEMORY >> 20:,} MiB, no troubles")
 
 
@@ -68,15 +70,22 @@ def _print(name: str, met: Met) -> None:
         f" ({what})" for what, is_so in (("slow", share > MOST_SECONDS), ("large", met.memory > MOST_MEMORY)) if is_so
     )
     print(
-        f"{name:15}{len(times):>8,}  {median(times) * 1e3:>8.1f}{share * 1e3:>8.1f}{times[-1] * 1e3:>8.0f}"
-        f"  {met.memory / 2**20:>6.0f}  {median(health) * 1e3:>8.1f}{health[-1] * 1e3:>8.0f}  {troubles}{too_much}",
+        f"{name:17}{len(times):>8,}  {median(times) * 1e3:>8.1f}{share * 1e3:>8.1f}{times[-1] * 1e3:>8.0f}"
+        f"  {met.memory / 2**20:>6.0f}{met.afterwards / 2**20:>8.0f}"
+        f"  {median(health) * 1e3:>8.1f}{health[-1] * 1e3:>8.0f}  {troubles}{too_much}",
         flush=True,
     )
 
 
-def _meet(name: str, seconds: float) -> Met:
-    with tempfile.TemporaryDirectory(prefix="gmd-bench-") as data, servers.gmd(data) as daemon, _attack(name, daemon):
-        return _look_at(daemon, seconds)
+def _meet(name: str, seconds: float, checkout: str | None) -> Met:
+    with (
+        tempfile.TemporaryDirectory(prefix="gmd-bench-") as data,
+        servers.gmd(data, checkout=checkout) as daemon,
+    ):
+        with _attack(name, daemon):
+            met = _look_at(daemon, seconds)
+        time.sleep(LINGER_SECONDS + 1)  # those who were cut off linger
+        return met._replace(afterwards=daemon.resident_bytes())
 
 
 @contextmanager
@@ -110,7 +119,7 @@ def _look_at(daemon: servers.Daemon, seconds: float) -> Met:
     output, _ = bots.communicate()
     asking.join()
     found = json.loads(output)
-    return Met(found["times"], found["troubles"], max(memory), health or [float("inf")])
+    return Met(found["times"], found["troubles"], max(memory), 0, health or [float("inf")])
 
 
 def _has_output(process: subprocess.Popen[str]) -> bool:

@@ -73,6 +73,7 @@ def serve(file: Path | None, **settings: Any) -> None:
     """
     config = read_settings(settings, file)
     _check(config)
+    raise_limit()
     configure_logs(config.log_format, config.log_level)
     _warn_of_variables(os.environ)
     try:
@@ -92,7 +93,6 @@ def _check(config: Config) -> None:
     """:raises click.UsageError: nobody could ever play.
     :raises click.ClickException: this process may have too few descriptors.
     """
-    raise_limit()
     limit = most_descriptors()
     if limit is not None and limit < LEAST:
         raise click.ClickException(

@@ -1,32 +1,19 @@
-"""The event log in a database that speaks SQL: everything that is asked of its tables.
+"""The part of the event log that is the same in every SQL database: all queries, pruning, and the import of games.
 
-Nothing in here belongs to one database alone. What one of them does faster is in its own module.
+Each database writes its batches in its own way, in a module of its own (:mod:`gmd.event_log.sqlite`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from math import isfinite
 from typing import Any, TypeVar
 
-import chess
 import msgspec
-from sqlalchemy import (
-    Connection,
-    Engine,
-    Select,
-    bindparam,
-    case,
-    delete,
-    func,
-    insert,
-    not_,
-    select,
-    union_all,
-    update,
-)
+from sqlalchemy import Connection, Engine, Select, delete, func, insert, not_, select, union_all
 from sqlalchemy.exc import IntegrityError
 
 from gm_protocol.messages import GameRow
@@ -36,8 +23,7 @@ from .damage import note_damage
 from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
 from .listing import rows_query, whole_rows
 from .ranking import result_of
-from .rows import Missed, new_row, seat_row, token_key, token_row
-from .seats import COLUMNS, has_joined
+from .rows import Missed, new_row, token_key, token_row
 from .store import Conflicts, GameAppend, Restored, ResultDelivered, check_complete
 from .tables import events, games, retired, tokens
 
@@ -54,50 +40,18 @@ LAST_GAME_ID = (1 << 53) - 1
 #: A key that no token has: theirs are digests of 32 bytes.
 _PROBE = b"probe"
 
-_encoder = msgspec.json.Encoder()
 _events_decoder = msgspec.json.Decoder(list[AnyEvent])
-
-_ADVANCE = (
-    update(games)
-    .where(games.c.game_id == bindparam("id"), games.c.events == bindparam("expected"))
-    .values({name: bindparam(name) for name in ("events", "turn", "ply_index", "seconds_left")})
-    # Since when the player to move has had the turn, or to be told the end.
-    .values(changed=case((games.c.ply_index == bindparam("ply_index"), games.c.changed), else_=bindparam("changed")))
-)
-_FINISH = (
-    update(games)
-    .where(games.c.game_id == bindparam("id"))
-    .values({name: bindparam(name) for name in ("termination", "ended", "changed")} | {"status": "over"})
-)
-_SEAT = (
-    update(games)
-    .where(games.c.game_id == bindparam("id"))
-    .values({name: bindparam(name) for name in (*COLUMNS, "status", "changed")})
-)
-_TOLD = {
-    chess.WHITE: update(games).where(games.c.game_id == bindparam("id")).values(white_open=False),
-    chess.BLACK: update(games).where(games.c.game_id == bindparam("id")).values(black_open=False),
-}
-
 
 _T = TypeVar("_T")
 
 
-class SqlStore:
-    """A :class:`~gmd.event_log.store.Store` in a database whose schema is up to date."""
+class SqlStore(ABC):
+    """A :class:`~gmd.event_log.store.Store` in a database whose schema is up to date; subclasses add what differs."""
 
-    def __init__(self, engine: Engine, writer: Engine | None = None) -> None:
-        """:param writer: the same database, for transactions that write."""
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._writer = writer or engine
         #: The time that finished games are pruned by, in seconds since 1970.
         self.pruning_clock: Callable[[], float] = time.time
-
-    def look(self) -> None:
-        """A database's own module knows what can be the matter."""
-
-    def hurry(self) -> None:
-        """Nothing waits here, unless a database's own module makes it."""
 
     def close(self) -> None:
         self._engine.dispose()
@@ -113,68 +67,20 @@ class SqlStore:
                 raise
             raise Conflicts(conflicts) from error
 
+    @abstractmethod
     def _write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
-        now = time.time()
-        begun = [append for append in appends if append.expected == 0]
-        advanced = [append for append in appends if append.expected != 0]
-        with self._transaction() as connection:
-            if begun:
-                self._begin(connection, begun, now)
-            if advanced:
-                self._advance(connection, advanced, now)
-            if seated := [append for append in advanced if has_joined(append)]:
-                connection.execute(_SEAT, [seat_row(append, now) for append in seated])
-            if delivered:
-                _note_delivered(connection, delivered)
+        """Write a batch in one transaction.
 
-    def _transaction(self) -> AbstractContextManager[Connection]:
-        """A transaction that writes: committed at the end, rolled back where there is an error."""
-        return self._writer.begin()
-
-    def _begin(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        """Add new games, with their events."""
-        connection.execute(insert(games), [new_row(append, now) for append in appends])
-        self._insert_events(connection, appends)
-        named = [token_row(append) for append in appends if append.token is not None]
-        if named:
-            connection.execute(insert(tokens), named)
-
-    def _advance(self, connection: Connection, appends: Sequence[GameAppend], now: float) -> None:
-        """Add the events of games that are there, and bring their rows up to date.
-
-        :raises Missed: a game is not where it is expected to be.
+        :raises Missed: a game is not where it is expected to be, or a token is taken; nothing was written.
         """
-        values = [
-            {
-                "id": append.game_id,
-                "expected": append.expected,
-                "events": append.expected + len(append.events),
-                "turn": append.summary.turn,
-                "ply_index": append.summary.ply_index,
-                "seconds_left": append.summary.seconds_left,
-                "changed": now,
-            }
-            for append in appends
-        ]
-        found = connection.execute(_ADVANCE, values).rowcount
-        if found != len(values):
-            raise Missed(f"{found} of {len(values)} games are as they were expected")
-        self._insert_events(connection, appends)
-        finished = [append for append in appends if append.summary.over]
-        if finished:
-            ends = [
-                {"id": append.game_id, "termination": append.summary.termination, "ended": now, "changed": now}
-                for append in finished
-            ]
-            connection.execute(_FINISH, ends)
 
+    @abstractmethod
     def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
-        rows = [
-            {"game_id": append.game_id, "seq": seq, "event": _encoder.encode(event).decode()}
-            for append in appends
-            for seq, event in enumerate(append.events, append.expected)
-        ]
-        connection.execute(insert(events), rows)
+        """Add events to the table of events."""
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        """Open a transaction that writes: committed at the end, rolled back where there is an error."""
 
     def probe(self) -> None:
         with self._transaction() as connection:  # a row that comes and goes makes the database write its page
@@ -198,7 +104,7 @@ class SqlStore:
         :raises sqlalchemy.exc.IntegrityError: an id is taken. Nothing was put in.
         """
         now = time.time()
-        with self._writer.begin() as connection:
+        with self._transaction() as connection:
             rows = [new_row(game.append, now if game.ended is None else game.ended) for game in restored]
             connection.execute(insert(games), rows)
             self._insert_events(connection, [game.append for game in restored])
@@ -312,13 +218,6 @@ def _taken(connection: Connection, append: GameAppend) -> bool:
 
 def _is_kept(connection: Connection, key: bytes) -> bool:
     return connection.execute(select(tokens.c.game_id).where(tokens.c.token == key)).first() is not None
-
-
-def _note_delivered(connection: Connection, delivered: Iterable[ResultDelivered]) -> None:
-    for seat, statement in _TOLD.items():
-        ids = [{"id": each.game_id} for each in delivered if each.seat == seat]
-        if ids:
-            connection.execute(statement, ids)
 
 
 def _due_query(player: int, since: float) -> Select[Any]:

@@ -136,7 +136,8 @@ class SqliteStore(SqlStore):
 
     def __init__(self, engine: Engine, patience: float = BUSY_SECONDS) -> None:
         """:param patience: seconds to wait for another process that writes."""
-        super().__init__(engine, engine.execution_options(writes=True))
+        super().__init__(engine)
+        self._writer = engine.execution_options(writes=True)
         self._connection: Connection | None = None
         self._patience = patience
         self._files: OpenFiles | None = None

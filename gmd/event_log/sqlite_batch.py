@@ -63,7 +63,7 @@ def transaction_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDeli
     """What writes a batch on a connection that was prepared. It raises IntegrityError where a game has a conflict.
 
     :param now: the time, in seconds since 1970.
-    :raises gmd.event_log.sql.Missed: a game does not begin with its creation.
+    :raises gmd.event_log.rows.Missed: a game does not begin with its creation.
     """
     rows = [append if append.expected else _begun(append, now) for append in appends]
     statements: list[Statement] = []

@@ -196,13 +196,11 @@ def _unreadable(text: str, at: int) -> BadPgn:
     return BadPgn(f"pgn: line {line}: {quote(text[at : at + 40].splitlines()[0])} is {what}")
 
 
-def write_pgn(headers: Mapping[str, str], movetext: str, result: str) -> str:
-    """PGN in export style: a tag a line, an empty line, the moves and the result wrapped at 80 columns."""
-    return run_through(write_pgn_steps(headers, movetext, result))
-
-
 def write_pgn_steps(headers: Mapping[str, str], movetext: str, result: str) -> Generator[None, None, str]:
-    """The same in steps: it yields after every few lines."""
+    """Write PGN in export style: a tag a line, an empty line, the moves and the result wrapped at 80 columns.
+
+    It yields after every few lines.
+    """
     tags = "".join(f'[{name} "{_escape(value)}"]\n' for name, value in headers.items())
     moves = movetext.replace(".", ". ").replace(". . . ", "... ")
     lines: list[str] = []

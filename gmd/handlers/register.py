@@ -34,16 +34,20 @@ async def register(request: Register, call: Call) -> Answer:
         registry.check_room()  # before the work that a password makes
         password = await _hashed(request, peer, call)
         account, key = await registry.register(request.name, password, request.token)
-    except Exception:
-        call.services.authenticator.registrations.give_back(peer)
-        by_day.give_back(peer)
+    except BaseException:  # a cancelled request, too, has made no player: a registration under way is not cancelled
+        _give_back(peer, call)
         raise
     if account.password != password:  # another request of the same name and token was there first
-        for taken in (call.services.authenticator.registrations, call.services.lobby.quotas.registrations):
-            taken.give_back(peer)
+        _give_back(peer, call)
         return await _answer_again(request, account, peer, call)
     call.services.authenticator.guesses.know(account.name, peer)
     return _answer(request, account, key)
+
+
+def _give_back(peer: str, call: Call) -> None:
+    """Do not count a registration that has made no player."""
+    call.services.authenticator.registrations.give_back(peer)
+    call.services.lobby.quotas.registrations.give_back(peer)
 
 
 async def _hashed(request: Register, peer: str, call: Call) -> str | None:

@@ -151,18 +151,25 @@ async def _as_spectator(
 
 
 def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Subscription]]:
-    """Due is the game that has waited longest for the player, but those it excepts, and ends that it has been told."""
+    """Due is a game that the player has not excepted and whose end it has not been shown. Games and invitations take
+    turns, so that nobody who invites, and no game, keeps the others from being told.
+    """
     authorise(player, call)
     excepted, arbiter = frozenset(request.except_), call.services.arbiter
 
     async def look() -> Answer | None:
-        while (
-            game_id := await arbiter.turns.longest_due(player, excepted | call.unacknowledged.to(player))
-        ) is not None:
+        while True:
+            invitations = call.services.lobby.book.waiting(player)
+            without, first = excepted | call.unacknowledged.to(player), call.unacknowledged.told_game
+            game_id = await arbiter.turns.next_due(player, without, invitations, invitation_first=first)
+            if game_id is None:
+                return None
             try:
-                return _show(request, await find(game_id, player, call), player, call)
+                answer = _show(request, await find(game_id, player, call), player, call)
             except NoSuchGame:  # it was pruned while it was being looked for
                 arbiter.turns.forget(game_id, [player])
-        return None
+            else:
+                call.unacknowledged.told_game = game_id not in invitations
+                return answer
 
     return look, arbiter.watchers.watching_player(player)

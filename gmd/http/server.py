@@ -17,13 +17,14 @@ from gm_protocol.messages import Limits
 from gmd import loop_time
 from gmd.addresses import source_of
 from gmd.descriptors import is_last, say_at_once, shortage
+from gmd.lingering import MAX_LINGERING, LingeringCloser
 from gmd.logger import get_logger
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience
 from gmd.places import Full, Place, Places
 from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
-from .connection import PIECE, Connection
+from .connection import Connection
 from .errors import whole_response
 from .peers import Proxies
 from .reserve import RETRY_AFTER, health_alone
@@ -43,10 +44,6 @@ RESERVE_SECONDS = 2.0
 MAX_LEAVING = 1_024
 #: How many clients under TLS may be turned away at a time: each costs a handshake.
 MAX_TLS_REFUSALS = 64
-#: How long, and how much, a connection is read on after its last response: to close it with input unread might take
-#: the response back.
-LINGER_SECONDS = 2.0
-LINGER_BYTES = 1 << 20
 
 
 class _Guest:
@@ -99,11 +96,10 @@ class HttpServer:
         self._places = Places(max_connections, share or max_connections, IDLE_SECONDS)
         self._reserve = Places(RESERVE, RESERVE, 0.0)
         self._certificate = certificate
-        self._max_connections = max_connections
         self._connections: set[Connection] = set()
         self._handshakes: set[trio.CancelScope] = set()
         self._refusals: set[trio.CancelScope] = set()
-        self._lingering = 0
+        self._farewells = LingeringCloser(min(max_connections, MAX_LINGERING))
         self._context = WorkerContext(None)
         self._config = _hypercorn_config()
         self._empty = trio.Event()
@@ -113,7 +109,7 @@ class HttpServer:
     @property
     def connections(self) -> int:
         """How many connections are open, those that are about to be closed among them."""
-        return len(self._connections) + len(self._handshakes) + len(self._refusals) + self._lingering
+        return len(self._connections) + len(self._handshakes) + len(self._refusals) + len(self._farewells)
 
     @property
     def evicted(self) -> int:
@@ -135,6 +131,7 @@ class HttpServer:
         async def handle(stream: trio.SocketStream) -> None:
             await self._handle(stream, app, shortcut)
 
+        connections.start_soon(self._farewells.run)
         await trio.serve_listeners(handle, list(listeners), handler_nursery=connections)
 
     async def stop(self, patience: float) -> None:
@@ -145,9 +142,10 @@ class HttpServer:
         for handshake in self._handshakes | self._refusals:
             handshake.cancel()
         with trio.move_on_after(patience):
-            while self.connections:
+            while self._connections or self._handshakes or self._refusals:
                 self._empty = trio.Event()
                 await self._empty.wait()
+            await self._farewells.wait_none()
 
     async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         try:
@@ -292,24 +290,7 @@ class HttpServer:
         if isinstance(stream, TlsStream):
             with trio.move_on_after(REFUSAL_SECONDS):
                 await stream.end()
-        await self._linger(transport)
-
-    async def _linger(self, stream: trio.SocketStream) -> None:
-        """Let the client read its last response, unless too many are about that."""
-        if self._lingering >= self._max_connections:
-            return
-        self._lingering += 1
-        left = LINGER_BYTES
-        try:
-            with trio.move_on_after(LINGER_SECONDS):
-                await stream.send_eof()
-                while left > 0 and (data := await stream.receive_some(PIECE)):
-                    left -= len(data)
-        except trio.BrokenResourceError:
-            pass
-        finally:
-            self._lingering -= 1
-            self._empty.set()
+        self._farewells.take(transport)
 
 
 def _turned_away(sentence: str) -> bytes:

@@ -10,7 +10,6 @@ from gm_protocol.errors import NotAvailable, TooMany
 from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.games.commands import CallOff
-from gmd.games.events import FORMER_MAX_PLIES
 from gmd.players.registry import Registry
 
 from .book import Book
@@ -32,7 +31,7 @@ class LobbyLimits(Struct, frozen=True, kw_only=True):
     kept_seconds: float
     out: int
     received: int
-    max_plies: int = FORMER_MAX_PLIES
+    max_plies: int
 
 
 class Admission:

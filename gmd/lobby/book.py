@@ -6,7 +6,7 @@ so that nobody gets past a limit by asking twice at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from gmd.games.game import Game
 from gmd.players.account import is_registered
@@ -151,6 +151,11 @@ class Book:
             del self._accepted[player]
 
     # --- What is asked ------------------------------------------------------------------------------------------
+
+    def waiting(self, player: int) -> Collection[int]:
+        """The games of the invitations that wait for a player's answer, in a fair order."""
+        inbox = self._inboxes.get(player)
+        return () if inbox is None else inbox.shown
 
     def received(self, player: int) -> list[Invitation]:
         """The invitations that wait for a player's answer, oldest first."""

@@ -55,7 +55,7 @@ class FairOrder:
     def __len__(self) -> int:
         return len(self._of)
 
-    def __contains__(self, game_id: int) -> bool:
+    def __contains__(self, game_id: object) -> bool:
         return game_id in self._of
 
     def __iter__(self) -> Iterator[int]:

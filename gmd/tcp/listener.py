@@ -15,14 +15,16 @@ from gm_protocol.framing import encode_frame
 from gmd import loop_time
 from gmd.addresses import source_of
 from gmd.descriptors import is_last, say_at_once, shortage
+from gmd.games.game import Game
 from gmd.handlers.call import Authority
+from gmd.lingering import LingeringCloser
 from gmd.logger import get_logger
 from gmd.places import Full, Place, Places
 from gmd.services import Services
 from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
 from .endings import ANSWERED
-from .lingering import LingeringCloser
+from .seat import seat_of
 from .session import Session
 
 logger = get_logger(__name__)
@@ -100,6 +102,12 @@ class SessionServer:
         self._empty = trio.Event()
         if authority is Authority.CLIENT:
             services.authenticator.registry.when_revoked(self._end_sessions)
+        services.arbiter.when_over(self._end_seats)
+
+    def _end_seats(self, game: Game) -> None:
+        """Note that a game is over, whoever has ended it: no session plays it any more."""
+        for player in game.players:
+            self._places.end_seat(seat_of(game.id, player), loop_time.now())
 
     def _end_sessions(self, player: int) -> None:
         """End the sessions of a player who is none any more; each answers what it has received."""

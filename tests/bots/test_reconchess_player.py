@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import chess
 import pytest
-from reconchess import GameHistory, Player, WinReason, load_player, play_local_game, play_remote_game
+from reconchess import Player, WinReason, load_player, play_local_game
 from reconchess.bots.random_bot import RandomBot
-from reconchess.scripts.rc_connect import RBCServer
 
 import gm_bots.minimax
 from gm_arena.bot import BotUnusable
 from gm_bots.minimax.engine import Limit
 from gm_bots.minimax.reconchess_player import VARIABLE, Minimax
 from gmd.games.recon import ReconBoard, read_json
-from tests.http.test_rc_connect import BIN, PASSWORD, rc_register
-from tests.http.test_rc_connect import PATIENCE_SECONDS as PATIENCE
-from tests.serving import served
+from tests.bots.reconchess_programs import wins_by_rc_bot_match, wins_by_rc_connect
 
 MODULE = "gm_bots.minimax"
 FOLDER = Path(gm_bots.minimax.__file__).parent
@@ -128,55 +123,9 @@ def test_move_takes_a_second_unless_told_otherwise_and_never_more_than_the_clock
     assert Minimax()._limit(10_000_000) == Limit(seconds=1.0)  # gmd over HTTP, where there is no clock
 
 
-def environment(options: str) -> dict[str, str]:
-    return {**os.environ, VARIABLE: options}
-
-
 def test_rc_bot_match_plays_it(tmp_path: Path) -> None:
-    command = [sys.executable, str(BIN / "rc-bot-match"), MODULE, "reconchess.bots.random_bot"]
-    run = subprocess.run(
-        command, env=environment(QUICK), cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True
-    )
-    assert run.stdout.splitlines()[:2] == ["Game Over!", "Winner: white!"]
-    (saved,) = tmp_path.glob("Minimax-RandomBot-white-*.json")
-    assert GameHistory.from_file(saved).get_win_reason() == WinReason.KING_CAPTURE
+    wins_by_rc_bot_match(MODULE, "Minimax", {VARIABLE: QUICK}, tmp_path)
 
 
 def test_rc_connect_plays_it_on_a_daemon() -> None:
-    with served("--http", "--http-port", "0") as daemon:
-        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
-        for name in ("minimax", "guest"):
-            rc_register(url, name)
-        command = [sys.executable, "-u", str(BIN / "rc-connect"), MODULE, "--server-url", url]
-        command += ["--username", "minimax", "--password", PASSWORD]
-        with subprocess.Popen(
-            command, env=environment(QUICK), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        ) as process:
-            try:
-                play_as_guest(url, process)
-            finally:
-                process.kill()  # does nothing to a process that has ended
-
-
-def play_as_guest(url: str, process: subprocess.Popen[str]) -> None:
-    """Invite rc-connect's bot, lose to it, and let rc-connect end."""
-    until(process, "Connected successfully")
-    game_id = RBCServer(url, ("guest", PASSWORD)).send_invitation("minimax", True)
-    random.seed(1)
-    winner, reason, _ = play_remote_game(url, game_id, ("guest", PASSWORD), RandomBot())
-    assert (winner, reason) == (chess.BLACK, WinReason.KING_CAPTURE)
-    until(process, f"Finished game {game_id}")
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=PATIENCE)
-    assert "rror" not in output
-    assert process.returncode == 0
-
-
-def until(process: subprocess.Popen[str], text: str) -> None:
-    """Read what a process prints as far as a line with a text."""
-    assert process.stdout is not None
-    for line in process.stdout:
-        assert "rror" not in line, line
-        if text in line:
-            return
-    pytest.fail(f"it ended before it printed {text!r}")
+    wins_by_rc_connect(MODULE, {VARIABLE: QUICK})

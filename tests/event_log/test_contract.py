@@ -32,7 +32,6 @@ from gmd.event_log.interface import (
     Unanswered,
 )
 from gmd.event_log.memory import MemoryLog
-from gmd.event_log.sql import SqlStore
 from gmd.event_log.sqlite import SqliteStore, open_engine
 from gmd.event_log.sqlite_committer import committer_of
 from gmd.event_log.tables import metadata
@@ -93,12 +92,12 @@ async def memory_log() -> AsyncIterator[EventLog]:
 
 
 @asynccontextmanager
-async def sql_log(store_class: type[SqlStore] = SqlStore) -> AsyncIterator[EventLog]:
-    """A log on the statements that any database understands."""
+async def sqlite_log() -> AsyncIterator[EventLog]:
+    """A log whose batches a thread commits."""
     with TemporaryDirectory() as directory:
         engine = open_engine(Path(directory) / "games.sqlite", {"synchronous": "OFF"})
         metadata.create_all(engine)
-        store = store_class(engine)
+        store = SqliteStore(engine)
         log = BatchingLog(store)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(log.run)
@@ -107,12 +106,6 @@ async def sql_log(store_class: type[SqlStore] = SqlStore) -> AsyncIterator[Event
             finally:
                 log.stop()
         store.close()
-
-
-@asynccontextmanager
-async def sqlite_log() -> AsyncIterator[EventLog]:
-    async with sql_log(SqliteStore) as log:
-        yield log
 
 
 @asynccontextmanager
@@ -138,7 +131,7 @@ async def process_log() -> AsyncIterator[EventLog]:
 LogFactory = Callable[[], AbstractAsyncContextManager[EventLog]]
 
 #: Every log there is, empty, by its name.
-LOGS: dict[str, LogFactory] = {"memory": memory_log, "sql": sql_log, "sqlite": sqlite_log, "process": process_log}
+LOGS: dict[str, LogFactory] = {"memory": memory_log, "sqlite": sqlite_log, "process": process_log}
 
 
 @pytest.fixture(params=list(LOGS.values()), ids=list(LOGS))

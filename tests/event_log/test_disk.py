@@ -5,13 +5,12 @@ from __future__ import annotations
 import errno
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 
 import pytest
-import trio
 
 from tests.helpers import Client, Json
 from tests.serving import Served, served
@@ -66,16 +65,6 @@ def daemon_on(disk: Disk) -> Iterator[Served]:
         yield daemon
 
 
-@asynccontextmanager
-async def client_of(daemon: Served) -> AsyncIterator[Client]:
-    client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-    await client.ask("hello")
-    try:
-        yield client
-    finally:
-        await client.aclose()
-
-
 def said_by(daemon: Served) -> str:
     """All that a daemon has said, which has ended."""
     assert daemon.process.stdout is not None
@@ -106,7 +95,7 @@ async def test_what_the_disk_does_not_take_is_refused_and_shown_to_nobody(
     what: str, number: int, reason: str, disk: Disk
 ) -> None:
     with daemon_on(disk) as daemon:
-        async with client_of(daemon) as client, client_of(daemon) as waiter:
+        async with daemon.client() as client, daemon.client() as waiter:
             await client.new_game()
             assert (await move(client, 0, "e4"))["error"] is None
             before = await client.ask("state", game_id=1)
@@ -130,14 +119,14 @@ async def test_what_the_disk_does_not_take_is_refused_and_shown_to_nobody(
     assert reason in said
     assert "the event log can be written again" in said
     with daemon_on(disk) as daemon:
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             assert await moves_of(client) == ["e2e4", "e7e6"]
 
 
 async def test_a_daemon_killed_while_its_disk_fails_has_lost_nothing(disk: Disk) -> None:
     """What was refused may be there: it was written, and whether it would last nobody could say."""
     with daemon_on(disk) as daemon:
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             await client.new_game()
             for ply, text in enumerate(("e4", "e5", "Nf3")):
                 assert (await move(client, ply, text))["error"] is None
@@ -146,7 +135,7 @@ async def test_a_daemon_killed_while_its_disk_fails_has_lost_nothing(disk: Disk)
                 daemon.process.send_signal(SIGKILL)
                 daemon.process.wait()
     with daemon_on(disk) as daemon:
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             moves = await moves_of(client)
             assert moves[:3] == ["e2e4", "e7e5", "g1f3"]
             assert moves[3:] in ([], ["b8c6"])
@@ -155,12 +144,12 @@ async def test_a_daemon_killed_while_its_disk_fails_has_lost_nothing(disk: Disk)
 
 async def test_a_game_that_cannot_be_read_is_read_when_it_can(disk: Disk) -> None:
     with daemon_on(disk) as daemon:
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             await client.new_game()
             await move(client, 0, "e4")
         assert daemon.stop(SIGTERM) == 0
     with daemon_on(disk) as daemon:
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             with disk.failing("read", errno.EIO):
                 assert await client.ask("state", game_id=1) == {
                     "code": "internal",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from signal import SIGTERM
 from typing import NamedTuple
 
 import trio
 
-from tests.helpers import Client
 from tests.serving import Served, served
 from tests.tools import require_tool
 
@@ -90,19 +89,9 @@ def traced(directory: Path) -> Iterator[tuple[Served, list[Call]]]:
     calls += calls_of(trace.read_text().splitlines())
 
 
-@asynccontextmanager
-async def client_of(daemon: Served) -> AsyncIterator[Client]:
-    client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-    await client.ask("hello")
-    try:
-        yield client
-    finally:
-        await client.aclose()
-
-
 async def test_between_any_two_acknowledgements_the_log_was_synced(tmp_path: Path) -> None:
     with traced(tmp_path) as (daemon, calls):
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             game_id = (await client.new_game())["game_id"]
             for ply in range(MOVES):
                 reply = await client.ask("move", game_id=game_id, player=1 + ply % 2, move=SHUFFLE[ply % 4])
@@ -117,7 +106,7 @@ async def test_under_load_every_acknowledged_game_was_in_what_was_synced(tmp_pat
     players = [1_000_000_007 + 1_009 * number for number in range(CLIENTS * GAMES)]
 
     async def begin_games(daemon: Served, mine: list[int]) -> None:
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             for player in mine:
                 game_id = (await client.new_game(player, 2))["game_id"]
                 await client.play(game_id, *SHUFFLE, white=player)

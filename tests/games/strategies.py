@@ -49,13 +49,7 @@ def scattered_boards(draw: st.DrawFn) -> Board:
     crazyhouse = draw(st.booleans())
     board = new_board(crazyhouse=crazyhouse, chess960=draw(st.booleans()))
     _scatter(draw, board, max_men=14)
-    white, black = draw(st.tuples(_kings(board, chess.WHITE), _kings(board, chess.BLACK)))
-    assume(white != black)
-    board.set_piece_at(white, chess.Piece(chess.KING, chess.WHITE))
-    board.set_piece_at(black, chess.Piece(chess.KING, chess.BLACK))
-    board.turn = draw(st.booleans())
-    _give_rights(draw, board)
-    board.ep_square = draw(st.sampled_from([None, *_passed_squares(board)]))
+    _give_kings_turn_and_rights(draw, board)
     if isinstance(board, CrazyhouseBoard):
         for color in chess.COLORS:
             board.pockets[color] = chess.variant.CrazyhousePocket(draw(st.text(IN_HAND, max_size=4)))
@@ -84,13 +78,7 @@ def recon_boards(draw: st.DrawFn) -> Board:
     """Where a game of reconnaissance blind chess can start: one king a side, no pawn on a last rank, check or not."""
     board = new_board(crazyhouse=False, chess960=False)
     _scatter(draw, board, max_men=30)
-    white, black = draw(st.tuples(_kings(board, chess.WHITE), _kings(board, chess.BLACK)))
-    assume(white != black)
-    board.set_piece_at(white, chess.Piece(chess.KING, chess.WHITE))
-    board.set_piece_at(black, chess.Piece(chess.KING, chess.BLACK))
-    board.turn = draw(st.booleans())
-    _give_rights(draw, board)
-    board.ep_square = draw(st.sampled_from([None, *_passed_squares(board)]))
+    _give_kings_turn_and_rights(draw, board)
     board.halfmove_clock, board.fullmove_number = draw(st.integers(0, 99)), draw(st.integers(1, 200))
     return board
 
@@ -103,6 +91,17 @@ def _scatter(draw: st.DrawFn, board: Board, max_men: int) -> None:
     for square, man in men.items():
         if man.piece_type != chess.PAWN or 0 < chess.square_rank(square) < 7:
             board.set_piece_at(square, man)
+
+
+def _give_kings_turn_and_rights(draw: st.DrawFn, board: Board) -> None:
+    """Put a king a side where it may be, and draw whose turn it is and what castling and en passant are allowed."""
+    white, black = draw(st.tuples(_kings(board, chess.WHITE), _kings(board, chess.BLACK)))
+    assume(white != black)
+    board.set_piece_at(white, chess.Piece(chess.KING, chess.WHITE))
+    board.set_piece_at(black, chess.Piece(chess.KING, chess.BLACK))
+    board.turn = draw(st.booleans())
+    _give_rights(draw, board)
+    board.ep_square = draw(st.sampled_from([None, *_passed_squares(board)]))
 
 
 def _kings(board: Board, color: Color) -> st.SearchStrategy[Square]:

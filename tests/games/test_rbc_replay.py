@@ -14,12 +14,12 @@ from gm_protocol.endings import Voluntary
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut, Sense
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Decision
 from gmd.games.notation import run_through
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.games.views import Viewer, actions, game_state, history
+from tests.games.folding import check_fold
 from tests.helpers_proof import proof_size
 from tests.side_by_side import POSITIONS
 
@@ -62,17 +62,6 @@ def new_game(request: NewGame) -> tuple[RbcGame, list[AnyEvent]]:
     return game, [created]
 
 
-def replayed(events: list[AnyEvent]) -> RbcGame:
-    """A new game out of the events, as bytes hold them."""
-    written = msgspec.json.encode(events)
-    created, *others = msgspec.json.decode(written, type=list[AnyEvent])
-    game = make_game(created)
-    assert isinstance(game, RbcGame)
-    for event in others:
-        game.apply(event)
-    return game
-
-
 def command_of(what: Any, game: RbcGame) -> Command:
     if not isinstance(what, tuple):
         assert isinstance(what, Command)
@@ -101,30 +90,9 @@ def everything(game: RbcGame) -> list[Any]:
     ]
 
 
-def answer(decision: Decision) -> tuple[Any, ...]:
-    """An outcome as values that can be compared."""
-    refusal = decision.refusal
-    return list(decision.events), decision.shown, refusal and (type(refusal), str(refusal))
-
-
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=100, full=20_000))
 @given(games, st.lists(st.tuples(asked, st.sampled_from([0.0, 0.001, 1.5, 30.0])), max_size=40))
 def test_replaying_the_events_gives_the_same_game(request: NewGame, commands: list[tuple[Any, float]]) -> None:
     game, events = new_game(request)
-    given_commands = []
-    for what, thought in commands:
-        command = command_of(what, game)
-        given_commands.append(command)
-        before = everything(game)
-        decision = game.decide(command, thought)
-        assert everything(game) == before, "deciding changes nothing"
-        for event in decision.events:
-            game.apply(event)
-        events += decision.events
-    again = replayed(events)
-    assert everything(again) == everything(game)
-    # Retries among them: the same questions at the same plies get the same answers.
-    for command in given_commands:
-        for thought in (0.0, 100.0):
-            assert answer(again.decide(command, thought)) == answer(game.decide(command, thought))
+    check_fold(game, events, commands, command_of, everything)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.errors import BadPgn
-from gmd.games.notation import write_pgn
+from gmd.games.notation import run_through, write_pgn_steps
 from gmd.games.recon import History, ReconBoard, ReconGame
 from gmd.games.recon.pgn import ReconRules, movetext, read_moves, san
 from tests.side_by_side import POSITIONS
@@ -35,7 +35,7 @@ def random_game(fen: str, seed: int) -> History:
 
 def pgn_of(history: History) -> str:
     headers = {"SetUp": "1", "FEN": history.start_fen, "Variant": "Reconnaissance blind chess"}
-    return write_pgn(headers, movetext(history), "*")
+    return run_through(write_pgn_steps(headers, movetext(history), "*"))
 
 
 histories = st.builds(random_game, st.sampled_from(list(POSITIONS.values())), st.integers(0, 2**32))

@@ -17,10 +17,10 @@ from gmd.event_log.memory import MemoryLog
 from gmd.games.chess import ChessGame, load_moves
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut
 from gmd.games.events import AnyEvent, Created
-from gmd.games.game import Decision
 from gmd.games.notation import run_through
 from gmd.games.setup import resolve
 from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
+from tests.games.folding import check_fold
 from tests.games.playing import STYLES, choose, spell
 from tests.helpers import Client, Json, memory_daemon
 from tests.helpers_proof import proof_size
@@ -77,17 +77,6 @@ def new_game(request: NewGame, pgn_moves: list[str]) -> tuple[ChessGame, list[An
             return game, [created, *stop.value]
 
 
-def replayed(events: list[AnyEvent]) -> ChessGame:
-    """A new game out of the events, as bytes hold them."""
-    written = msgspec.json.encode(events)
-    created, *others = msgspec.json.decode(written, type=list[AnyEvent])
-    assert isinstance(created, Created)
-    game = ChessGame(created)
-    for event in others:
-        game.apply(event)
-    return game
-
-
 def command_of(what: Any, game: ChessGame) -> Command:
     if not isinstance(what, tuple):
         assert isinstance(what, Command)
@@ -117,12 +106,6 @@ def everything(game: ChessGame) -> list[Any]:
     ]
 
 
-def answer(decision: Decision) -> tuple[Any, ...]:
-    """An outcome as values that can be compared."""
-    refusal = decision.refusal
-    return list(decision.events), decision.shown, refusal and (type(refusal), str(refusal))
-
-
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=150, full=20_000))
 @given(options, st.integers(0, 6), st.lists(st.tuples(asked, seconds), max_size=40))
@@ -131,22 +114,7 @@ def test_replaying_the_events_gives_the_same_game(
 ) -> None:
     knights = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"] if request.variant != "chess960" else []
     game, events = new_game(request, knights[:loaded])
-    given_commands = []
-    for what, thought in commands:
-        command = command_of(what, game)
-        given_commands.append(command)
-        before = everything(game)
-        decision = game.decide(command, thought)
-        assert everything(game) == before, "deciding changes nothing"
-        for event in decision.events:
-            game.apply(event)
-        events += decision.events
-    again = replayed(events)
-    assert everything(again) == everything(game)
-    # Retries among them: the same questions at the same plies get the same answers.
-    for command in given_commands:
-        for thought in (0.0, 100.0):
-            assert answer(again.decide(command, thought)) == answer(game.decide(command, thought))
+    check_fold(game, events, commands, command_of, everything)
 
 
 @pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])

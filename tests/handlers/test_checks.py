@@ -7,22 +7,11 @@ from typing import Any
 import pytest
 
 from gm_protocol.messages import FIRST_REGISTERED
+from tests.handlers.wrong_turns import NOBODY, WRONG_TURN
 from tests.helpers import Client, Json, memory_daemon
 
-NOBODY = 77
-
-#: What may be wrong with a move in game 1 (live, White to move, ply 0) or 2 (over), in the order it is looked for.
-WRONG: list[tuple[str, Json]] = [
-    ("bad_request", {"offer_draw": "yes"}),
-    ("bad_request", {"player": None}),
-    ("no_such_game", {"game_id": 9}),
-    ("unauthorized", {"player": FIRST_REGISTERED}),
-    ("not_a_player", {"player": NOBODY}),
-    ("game_over", {"game_id": 2}),
-    ("stale", {"ply": 5}),
-    ("not_your_turn", {"player": 2}),
-    ("illegal_move", {"move": "e5"}),
-]
+#: What may be wrong with a move, in the order it is looked for.
+WRONG = [*WRONG_TURN, ("illegal_move", {"move": "e5"})]
 
 PAIRS = [(first, second) for number, first in enumerate(WRONG) for second in WRONG[number + 1 :]]
 

@@ -282,7 +282,7 @@ async def daemon_without_alarms() -> AsyncIterator[MemoryDaemon]:
     log = MemoryLog()
     arbiter, authenticator = Arbiter(log, config.start_timeout, config.idle_games), authenticator_of(config, log)
     async with trio.open_nursery() as nursery:
-        lobby = lobby_of(config, arbiter, authenticator)
+        lobby = lobby_of(config, arbiter, authenticator, local=True)
         services = services_of(
             config,
             arbiter,

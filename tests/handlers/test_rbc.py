@@ -11,12 +11,10 @@ import trio
 from reconchess import GameHistory
 from trio.testing import MockClock
 
-from gm_protocol.messages import FIRST_REGISTERED
 from gmd.event_log.memory import MemoryLog
+from tests.handlers.wrong_turns import NOBODY, WRONG_TURN
 from tests.helpers import START_FEN, Client, Json, memory_daemon
 from tests.replaying import rc_replay
-
-NOBODY = 77
 
 BLACKS_VIEW = "rnbqkbnr/pppppppp/8/8/8/8/8/8 w kq - 0 1"
 WHITES_VIEW = "8/8/8/8/8/8/PPPPPPPP/RNBQKBNR w KQ - 0 1"
@@ -47,19 +45,9 @@ async def turns(client: Client, *moves: str | None) -> None:
 # --- Refusals ---------------------------------------------------------------------------------------------------
 
 
-#: What may be wrong in game 1 (live, White to sense, ply 0) or 2 (over), in the order it is looked for.
-WRONG: list[tuple[str, Json]] = [
-    ("bad_request", {"brief": "yes"}),
-    ("bad_request", {"player": None}),
-    ("no_such_game", {"game_id": 9}),
-    ("unauthorized", {"player": FIRST_REGISTERED}),
-    ("not_a_player", {"player": NOBODY}),
-    ("game_over", {"game_id": 2}),
-    ("stale", {"ply": 5}),
-    ("not_your_turn", {"player": 2}),
-]
-WRONG_SENSES = [*WRONG, ("bad_square", {"square": "z9"})]
-WRONG_MOVES = [*WRONG, ("wrong_phase", {}), ("illegal_move", {"move": "e2e5"})]
+#: What may be wrong in blind chess, in the order it is looked for.
+WRONG_SENSES = [*WRONG_TURN, ("bad_square", {"square": "z9"})]
+WRONG_MOVES = [*WRONG_TURN, ("wrong_phase", {}), ("illegal_move", {"move": "e2e5"})]
 
 
 def pairs(wrong: list[tuple[str, Json]]) -> list[tuple[str, Json]]:

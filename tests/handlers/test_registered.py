@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,10 @@ from trio.testing import MockClock
 
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority
+from gmd.in_process import InProcessClient, Refused, Sender
 from gmd.players.account import FIRST_PLAYER
+from gmd.players.fair_queue import OURSELVES
+from gmd.players.passwords import AT_A_TIME
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, running_daemon, store_in
 
@@ -180,6 +183,23 @@ async def test_a_player_rekeys_itself_and_its_session_goes_on() -> None:
         assert lost["key"] == new
         assert (await other.ask("hello", player=player, key=new))["player"] == player
         assert await client.ask("rekey", player=player, key=old, token="t") == refused(player)
+
+
+async def test_cancelled_registration_does_not_count_against_its_address() -> None:
+    limits = {"max_registrations_per_hour": 1, "max_registrations_per_day": 1}
+    async with memory_daemon(**limits) as daemon:
+        door, sender = InProcessClient(daemon.services), Sender(None, "192.0.2.1:4711", trio.current_time())
+        async with AsyncExitStack() as stack, trio.open_nursery() as nursery:
+            for _ in range(AT_A_TIME):  # everybody else waits for a turn
+                await stack.enter_async_context(daemon.authenticator.passwords._queue.turn(OURSELVES))
+            fields = {"name": "bot", "password": PASSWORD}
+            nursery.start_soon(door.ask, Authority.CLIENT, "register", fields, sender)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.cancel_scope.cancel()
+        reply = await door.ask(Authority.CLIENT, "register", fields, sender)
+        assert (reply["name"], reply["error"]) == ("bot", None)
+        with pytest.raises(Refused, match="max_registrations_per_"):
+            await door.ask(Authority.CLIENT, "register", {"name": "second"}, sender)
 
 
 async def test_only_a_registered_player_has_a_key_to_replace() -> None:

@@ -10,8 +10,14 @@ import httpx
 import trio
 from prometheus_client.parser import text_string_to_metric_families
 
+from gmd.config import Config
 from gmd.daemon import Daemon
+from gmd.limits import limits_of
+from gmd.quotas import quota_limits
 from tests.helpers import running_daemon
+
+#: What clients of a daemon of default settings are told, for tests of a port alone.
+PORT_LIMITS = limits_of(Config(), quota_limits(Config(), local=True), None)
 
 #: What a sample is found by: its name and its labels.
 Sample = tuple[str, frozenset[tuple[str, str]]]

@@ -11,6 +11,19 @@ import httpx
 from gmd.daemon import Daemon
 from tests.helpers import Json, running_daemon
 
+#: What a player alone is told, what anybody registered is told, and what anybody registered is told of an ended game.
+PLAYERS = (
+    "color",
+    "starting_board",
+    "opponent_name",
+    "sense_actions",
+    "move_actions",
+    "seconds_left",
+    "opponent_move_results",
+)
+ANYBODYS = ("is_over", "is_my_turn", "game_status")
+ENDED = ("winner_color", "win_reason", "game_history")
+
 #: Long enough for anything on a busy machine.
 PATIENCE_SECONDS = 60.0
 

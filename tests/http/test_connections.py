@@ -13,16 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from gmd.config import Config
 from gmd.daemon import Daemon
 from gmd.http.peers import Proxies
 from gmd.http.server import HttpServer
-from gmd.limits import limits_of
 from gmd.memory_ledger import MemoryLedger, MemoryLimits
 from gmd.patience import Patience
 from tests.helpers import running_daemon, troubles
 from tests.helpers_proof import proof_size
-from tests.http.helpers import open_http, read_to_end
+from tests.http.helpers import PORT_LIMITS, open_http, read_to_end
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
 POST = b"POST /healthz HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n"
@@ -237,7 +235,7 @@ async def test_an_application_that_waits_for_its_client_to_go_is_told_when_it_ha
         told.set()
 
     memory = MemoryLedger(MemoryLimits(total=1 << 20, per_address=1 << 20))
-    server = HttpServer(limits_of(Config()), 10, memory, Patience(30, 1_000), Proxies())
+    server = HttpServer(PORT_LIMITS, 10, memory, Patience(30, 1_000), Proxies())
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with trio.open_nursery() as connections, trio.open_nursery() as nursery:
         nursery.start_soon(server.run, application, listeners, connections)

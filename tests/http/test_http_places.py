@@ -11,15 +11,13 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from gmd.config import Config
 from gmd.daemon import Daemon
 from gmd.http.peers import Proxies
 from gmd.http.server import RESERVE, HttpServer
-from gmd.limits import limits_of
 from gmd.memory_ledger import MemoryLedger, MemoryLimits
 from gmd.patience import Patience
 from tests.helpers import running_daemon
-from tests.http.helpers import http_daemon, read_to_end, scrape
+from tests.http.helpers import PORT_LIMITS, http_daemon, read_to_end, scrape
 
 #: Addresses of this machine, each a client's of its own.
 HOG, HONEST, OTHER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
@@ -90,7 +88,7 @@ async def response_of(stream: trio.SocketStream) -> bytes:
 @asynccontextmanager
 async def served(limit: int = LIMIT, **settings: Any) -> AsyncIterator[Served]:
     memory, patience = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30)), Patience(30.0, 1.0)
-    server = HttpServer(limits_of(Config()), limit, memory, patience, settings.pop("proxies", Proxies()), **settings)
+    server = HttpServer(PORT_LIMITS, limit, memory, patience, settings.pop("proxies", Proxies()), **settings)
     listeners = await trio.open_tcp_listeners(0)
     async with AsyncExitStack() as stack, trio.open_nursery() as connections, trio.open_nursery() as nursery:
         one = Served(server, listeners[0].socket.getsockname()[1], stack)

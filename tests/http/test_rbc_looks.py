@@ -9,20 +9,7 @@ from reconchess.history import GameHistoryDecoder
 from trio.testing import MockClock
 
 from tests.helpers import START_FEN
-from tests.http.rbc import Table, answered, rbc_table
-
-#: What a player alone is told, what anybody registered is told, and what anybody registered is told of an ended game.
-PLAYERS = (
-    "color",
-    "starting_board",
-    "opponent_name",
-    "sense_actions",
-    "move_actions",
-    "seconds_left",
-    "opponent_move_results",
-)
-ANYBODYS = ("is_over", "is_my_turn", "game_status")
-ENDED = ("winner_color", "win_reason", "game_history")
+from tests.http.rbc import ANYBODYS, ENDED, PLAYERS, Table, answered, rbc_table
 
 #: White takes on f7 with its queen, and then the king.
 TAKEN = ("e2e4", "a7a6", "d1h5", "a6a5", "h5f7", "a5a4", "f7e8")

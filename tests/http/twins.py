@@ -16,25 +16,12 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.helpers import Json
-from tests.http.rbc import Table, answered, as_move, rbc_table
+from tests.http.rbc import ENDED, PLAYERS, Table, answered, as_move, rbc_table
 from tests.http.request_catalogue import OUTSIDE, Question, Route, Who
 from tests.noninterference import Distinguished
 from tests.twin_games import Action, OthersTurn, OwnTurn, Twins
 
-GETS = (
-    "color",
-    "starting_board",
-    "opponent_name",
-    "sense_actions",
-    "move_actions",
-    "seconds_left",
-    "opponent_move_results",
-    "is_over",
-    "is_my_turn",
-    "winner_color",
-    "win_reason",
-    "game_history",
-)
+GETS = (*PLAYERS, "is_over", "is_my_turn", *ENDED)
 
 #: The game's status, held for longer than :meth:`Pair.pass_time` ever passes in an opponent's turn.
 HELD_STATUS = "game_status?wait=5"

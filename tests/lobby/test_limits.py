@@ -202,6 +202,36 @@ async def test_a_page_shows_one_of_each_inviter_before_a_second_of_any_and_the_o
         assert "received_after" not in await bob.ask("invitations")
 
 
+async def told(client: Client, *excepted: int) -> int:
+    """What a wait for anything tells of."""
+    reply = await client.ask("wait", any=True, timeout=0, brief=True, **{"except": excepted})
+    game_id: int = reply["game_id"]
+    return game_id
+
+
+async def test_wait_tells_of_one_invitation_of_each_inviter_before_a_second_of_any() -> None:
+    async with house() as (daemon, _, session, _):
+        bob = From(daemon, THERE, BOB)
+        alice, carol = From(daemon, HERE, ALICE), From(daemon, THERE, CAROL)
+        junk = [(await alice.ask("new_game", **kept(ALICE, BOB)))["game_id"] for _ in range(3)]
+        honest = (await carol.ask("new_game", **kept(CAROL, BOB)))["game_id"]
+        for game_id in (junk[0], honest, *junk[1:]):
+            assert [await told(session), await told(session)] == [game_id] * 2
+            assert (await bob.ask("decline", game_id=game_id))["error"] is None
+
+
+async def test_wait_tells_of_a_game_and_an_invitation_by_turns() -> None:
+    async with house() as (daemon, _, session, _):
+        bob, alice = From(daemon, THERE, BOB), From(daemon, HERE, ALICE)
+        junk = [(await alice.ask("new_game", **kept(ALICE, BOB)))["game_id"] for _ in range(3)]
+        mine = [(await bob.ask("new_game", **kept(BOB, 7)))["game_id"] for _ in range(2)]
+        assert [await told(session) for _ in range(4)] == [mine[0], junk[0], mine[0], junk[0]]
+        assert await told(session, mine[0]) == mine[1]
+        assert await told(session, junk[0]) == junk[1]
+        assert [await told(session, *junk) for _ in range(2)] == [mine[0]] * 2
+        assert [await told(session, *mine) for _ in range(2)] == [junk[0]] * 2
+
+
 async def test_what_was_sent_is_paged_alike() -> None:
     async with house(max_invitations=50) as (daemon, *_):
         alice = From(daemon, HERE, ALICE)

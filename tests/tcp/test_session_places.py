@@ -164,6 +164,20 @@ async def test_a_session_whose_game_is_over_plays_no_more() -> None:
         assert await over.receive() == EVICTED
 
 
+async def test_a_session_whose_opponent_has_ended_the_game_plays_no_more() -> None:
+    async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+        over, on, waiting = [await connect(HOG, player=player) for player in (1, 2, 3)]
+        await over.new_game(1, 2)
+        await on.new_game(2, 3)
+        await waiting.send({"kind": "wait", "game_id": 2, "timeout": 60})
+        await on.ask("end_game", game_id=1, termination="resignation_black")
+        assert (await on.ask("state", game_id=2))["error"] is None
+        assert await is_well(over)  # which is no request about a game
+        await connect(HONEST)
+        assert await over.receive() == EVICTED
+        assert await is_well(on)
+
+
 async def test_an_evicted_session_is_answered_what_it_has_asked() -> None:
     async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
         asking = [await connect(HOG) for _ in range(3)]

@@ -13,7 +13,6 @@ the interval is the score's by the central limit theorem, taken to Elo at each e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -66,16 +65,6 @@ class Sample:
     def __post_init__(self) -> None:
         if len(self.counts) not in (GAME_OUTCOMES, PAIR_OUTCOMES):
             raise ValueError(f"counts: {len(self.counts)} outcomes; games have 3, and pairs of games 5")
-
-    @classmethod
-    def of_games(cls, half_points: Iterable[int]) -> Sample:
-        """:param half_points: of each game: 0, 1 or 2."""
-        return cls(_tally(half_points, GAME_OUTCOMES))
-
-    @classmethod
-    def of_pairs(cls, half_points: Iterable[int]) -> Sample:
-        """:param half_points: of each pair of games: 0 to 4."""
-        return cls(_tally(half_points, PAIR_OUTCOMES))
 
     @property
     def scores(self) -> tuple[float, ...]:
@@ -164,15 +153,3 @@ def likelihood_of_superiority(sample: Sample) -> float | None:
     if not sample.scatters:
         return None
     return NormalDist().cdf((sample.mean - 0.5) / sample.deviation)
-
-
-def _tally(half_points: Iterable[int], outcomes: int) -> tuple[int, ...]:
-    counts = [0] * outcomes
-    for points in half_points:
-        counts[points] += 1
-    return tuple(counts)
-
-
-def pair_up(half_points: Sequence[int]) -> list[int]:
-    """Half-points of pairs, out of those of games that follow each other; an odd last one is left out."""
-    return [first + second for first, second in zip(half_points[::2], half_points[1::2], strict=False)]

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import chess
 import pytest
-from reconchess import GameHistory, Player, WinReason, load_player, play_local_game, play_remote_game
+from reconchess import Player, WinReason, load_player, play_local_game
 from reconchess.bots.random_bot import RandomBot
-from reconchess.scripts.rc_connect import RBCServer
 
 import gm_bots.recon_zero
 from gm_arena.bot import BotUnusable
 from gm_bots.recon_zero.reconchess_player import VARIABLE, ReconZero
 from gm_bots.recon_zero.time_rules import seconds_by_reconchess
 from tests.bots.recon_zero.learning import checkpoint, needs_torch
-from tests.http.test_rc_connect import BIN, PASSWORD, rc_register
+from tests.bots.reconchess_programs import wins_by_rc_bot_match, wins_by_rc_connect
+from tests.http.test_rc_connect import BIN
 from tests.http.test_rc_connect import PATIENCE_SECONDS as PATIENCE
-from tests.serving import served
 
 MODULE = "gm_bots.recon_zero"
 FOLDER = Path(gm_bots.recon_zero.__file__).parent
@@ -134,59 +132,12 @@ def test_it_plays_by_a_checkpoint(tmp_path: Path) -> None:
     assert isinstance(reason, WinReason)
 
 
-def environment(options: str) -> dict[str, str]:
-    return {**os.environ, VARIABLE: options}
-
-
 def test_rc_bot_match_plays_it(tmp_path: Path) -> None:
-    command = [sys.executable, str(BIN / "rc-bot-match"), MODULE, "reconchess.bots.random_bot"]
-    run = subprocess.run(
-        command, env=environment(QUICK), cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True
-    )
-    assert run.stdout.splitlines()[:2] == ["Game Over!", "Winner: white!"]
-    (saved,) = tmp_path.glob("ReconZero-RandomBot-white-*.json")
-    assert GameHistory.from_file(saved).get_win_reason() == WinReason.KING_CAPTURE
+    wins_by_rc_bot_match(MODULE, "ReconZero", {VARIABLE: QUICK}, tmp_path)
 
 
 def test_rc_connect_plays_it_on_a_daemon() -> None:
-    with served("--http", "--http-port", "0") as daemon:
-        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
-        for name in ("zero", "guest"):
-            rc_register(url, name)
-        command = [sys.executable, "-u", str(BIN / "rc-connect"), MODULE, "--server-url", url]
-        command += ["--username", "zero", "--password", PASSWORD]
-        with subprocess.Popen(
-            command, env=environment(QUICK), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        ) as process:
-            try:
-                play_as_guest(url, process)
-            finally:
-                process.kill()  # does nothing to a process that has ended
-
-
-def play_as_guest(url: str, process: subprocess.Popen[str]) -> None:
-    """Invite rc-connect's bot, lose to it, and let rc-connect end."""
-    assert process.stdout is not None
-    until(process, "Connected successfully")
-    game_id = RBCServer(url, ("guest", PASSWORD)).send_invitation("zero", True)
-    random.seed(1)
-    winner, reason, _ = play_remote_game(url, game_id, ("guest", PASSWORD), RandomBot())
-    assert (winner, reason) == (chess.BLACK, WinReason.KING_CAPTURE)
-    until(process, f"Finished game {game_id}")
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=PATIENCE)
-    assert "rror" not in output
-    assert process.returncode == 0
-
-
-def until(process: subprocess.Popen[str], text: str) -> None:
-    """Read what a process prints as far as a line with a text."""
-    assert process.stdout is not None
-    for line in process.stdout:
-        assert "rror" not in line, line
-        if text in line:
-            return
-    pytest.fail(f"it ended before it printed {text!r}")
+    wins_by_rc_connect(MODULE, {VARIABLE: QUICK})
 
 
 def without_torch(tmp_path: Path) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from gmd.tcp.lingering import LINGER_BYTES, LINGER_SECONDS, LOOK_SECONDS, MAX_LINGERING, LingeringCloser
+from gmd.lingering import LINGER_BYTES, LINGER_SECONDS, LOOK_SECONDS, MAX_LINGERING, LingeringCloser
 
 
 @asynccontextmanager
@@ -92,6 +92,18 @@ async def test_stopping_closes_them_all(autojump_clock: MockClock) -> None:
             client = await stack.enter_async_context(parting(looked_after))
         assert len(looked_after) == 0
         assert await is_closed(client)
+
+
+async def test_after_that_whoever_opened_a_connection_closes_it(autojump_clock: MockClock) -> None:
+    async with farewells() as looked_after:
+        pass
+    ours, theirs = trio.socket.socketpair()
+    stream = trio.SocketStream(theirs)
+    looked_after.take(stream)
+    assert len(looked_after) == 0
+    await stream.aclose()
+    assert await is_closed(trio.SocketStream(ours))
+    ours.close()
 
 
 async def test_a_peer_that_is_gone_is_not_waited_for(autojump_clock: MockClock) -> None:

@@ -27,7 +27,8 @@ LINGER_BYTES = 1 << 20
 #: Time between two looks, and bytes read in one call.
 LOOK_SECONDS = 0.02
 READ_SIZE = 65_536
-#: Connections read on at once; beyond that the oldest is closed as it is, for they hold descriptors others need.
+#: Connections read on at once, unless fewer are said. Beyond that the oldest is closed as it is: they hold descriptors
+#: that others need.
 MAX_LINGERING = 1_024
 
 
@@ -42,10 +43,13 @@ class _Farewell:
 class LingeringCloser:
     """The connections that have had their last reply, by their descriptors."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MAX_LINGERING) -> None:
+        """:param most: connections read on at once."""
+        self._most = most
         self._lingering: dict[int, _Farewell] = {}
         self._some = trio.Event()
         self._none = trio.Event()
+        self._ended = False
 
     def __len__(self) -> int:
         return len(self._lingering)
@@ -56,13 +60,16 @@ class LingeringCloser:
         :param received: called before, if the peer has the last reply. If it has ended its side before it can have got
             it, the connection stays open, within the limits, until its machine has it.
 
-        The stream has lost its socket when this returns; closing it does nothing any more.
+        The stream has lost its socket when this returns; closing it does nothing any more. Once :meth:`run` has ended,
+        the stream keeps it.
         """
         try:
             stream.socket.shutdown(trio.socket.SHUT_WR)
         except OSError:
             return  # the peer is gone: whoever opened the stream closes it
-        if len(self._lingering) >= MAX_LINGERING:
+        if self._ended:
+            return
+        if len(self._lingering) >= self._most:
             self._close(next(iter(self._lingering)))
         self._lingering[stream.socket.detach()] = _Farewell(trio.current_time() + LINGER_SECONDS, received)
         self._some.set()
@@ -79,6 +86,7 @@ class LingeringCloser:
                 self._none.set()
                 self._none = trio.Event()
         finally:
+            self._ended = True
             for descriptor in list(self._lingering):
                 self._close(descriptor)
 
