@@ -21,6 +21,7 @@ PACKAGES = {
     "gmd": ROOT / "gmd",
     "gm_protocol": ROOT / "protocol",
     "gm_client": ROOT / "clients" / "python",
+    "gm_recon": ROOT / "clients" / "python",
     "gm_arena": ROOT / "clients" / "arena",
     "gm_bots": ROOT / "clients" / "bots",
 }
@@ -81,7 +82,8 @@ def test_the_import_contracts_hold() -> None:
     ("package", "allowed"),
     [
         ("gm_protocol", PURE | {"gm_protocol", "msgspec", "difflib"}),
-        ("gmd.games", PURE | {"gm_protocol", "gmd", "msgspec", "chess", "hashlib"}),
+        ("gm_recon", PURE | {"gm_recon", "chess"}),
+        ("gmd.games", PURE | {"gm_protocol", "gm_recon", "gmd", "msgspec", "chess", "hashlib"}),
     ],
 )
 def test_what_is_pure_imports_nothing_that_does_io(package: str, allowed: set[str]) -> None:
@@ -116,8 +118,8 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_client", {"gm_client"}),
         ("import gm_client.gmcat", {"gm_client"}),
         ("from gm_client import connect", {"gm_client"}),
-        ("import gm_client.rbc", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
-        ("import gm_client.tracker", {"gm_client", "gmd", "gm_protocol", "chess"} | MSGSPEC),
+        ("import gm_client.rbc", {"gm_client", "gm_recon", "chess"}),
+        ("import gm_client.tracker", {"gm_client", "gm_recon", "chess"}),
         ("import gm_arena", {"gm_arena"}),
         ("import gm_arena.codingame", {"gm_arena", "chess"}),
         ("import gm_bots.minimax; dir(gm_bots.minimax)", {"gm_bots"}),
@@ -126,8 +128,8 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_arena.schedule, gm_arena.swiss, gm_arena.crosstable", {"gm_arena"}),
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
-        ("import gmd.games.chess", {"gmd", "gm_protocol", "chess"} | MSGSPEC),
-        ("import gmd.games.recon", {"gmd", "chess"}),
+        ("import gmd.games.chess", {"gmd", "gm_protocol", "gm_recon", "chess"} | MSGSPEC),
+        ("import gm_recon", {"gm_recon", "chess"}),
         ("import gmd.config", {"gmd", "gm_protocol", "platformdirs"} | MSGSPEC),
     ],
 )

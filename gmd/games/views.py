@@ -16,6 +16,7 @@ from msgspec import UNSET, Raw
 
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import CALLED_OFF, RESULTS, ClockState, GameState, LastResult, LastSense, Termination
+from gm_recon.pgn import VARIANT, movetext_steps
 
 from .chess import ChessGame
 from .facts import facts_of
@@ -24,7 +25,6 @@ from .notation import run_through, time_control, write_pgn_steps
 from .own_pieces import NO_PIECES
 from .rbc import MoveMade, RbcGame, ReconSnapshot, SenseMade
 from .rbc_record import record_steps
-from .recon.pgn import VARIANT, movetext_steps
 from .setup import is_usual_start
 
 

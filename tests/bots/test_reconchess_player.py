@@ -19,7 +19,7 @@ import gm_bots.minimax
 from gm_arena.bot import BotUnusable
 from gm_bots.minimax.engine import Limit
 from gm_bots.minimax.reconchess_player import VARIABLE, Minimax
-from gmd.games.recon import ReconBoard, read_json
+from gm_recon import ReconBoard, read_json
 from tests.http.test_rc_connect import BIN, PASSWORD, rc_register
 from tests.http.test_rc_connect import PATIENCE_SECONDS as PATIENCE
 from tests.serving import served

@@ -13,10 +13,10 @@ from chess import Move
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gm_recon import BadHistory, History, ReconBoard, ReconGame
+from gm_recon.pgn import ReconRules, movetext, san
+from gm_recon.pgn_reading import read_pgn
 from gmd.games.notation import write_pgn
-from gmd.games.recon import BadHistory, History, ReconBoard, ReconGame
-from gmd.games.recon.pgn import ReconRules, movetext, san
-from gmd.games.recon.pgn_reading import read_pgn
 from tests.side_by_side import POSITIONS
 
 

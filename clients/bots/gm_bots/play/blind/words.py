@@ -8,7 +8,7 @@ import chess
 from chess import Board, Color, Move, Piece, Square
 
 from gm_arena.endings import ending_words
-from gmd.games.recon import Cell
+from gm_recon import Cell
 
 from .memory import blocked_at
 
