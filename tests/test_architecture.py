@@ -57,6 +57,10 @@ PURE = {
 MSGSPEC = {"msgspec", "typing_extensions"}
 
 
+#: trio, and what it loads.
+TRIO = {"trio", "attr", "attrs", "outcome", "sniffio", "sortedcontainers", "idna"}
+
+
 @cache
 def graph() -> grimp.ImportGraph:
     """Every import of ours."""
@@ -118,6 +122,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_client", {"gm_client"}),
         ("import gm_client.gmcat", {"gm_client"}),
         ("from gm_client import connect", {"gm_client"}),
+        ("import gm_client.trio_client", {"gm_client"} | TRIO),
         ("import gm_client.rbc", {"gm_client", "gm_recon", "chess"}),
         ("import gm_client.tracker", {"gm_client", "gm_recon", "chess"}),
         ("import gm_arena", {"gm_arena"}),

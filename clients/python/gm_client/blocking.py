@@ -455,6 +455,46 @@ def decode(body: bytes) -> dict[str, Any]:
     return value
 
 
+def frame(body: bytes) -> bytes:
+    """A message as it travels: its length in four bytes, and the message."""
+    return len(body).to_bytes(4, "big") + body
+
+
+class Frames:
+    """Cuts the bytes of a connection into messages."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+
+    @property
+    def pending(self) -> int:
+        """How many bytes came that are not part of a message taken out."""
+        return len(self._received)
+
+    def feed(self, chunk: bytes) -> None:
+        """Add bytes, cut anywhere."""
+        self._received += chunk
+
+    def take(self) -> bytes | None:
+        """Take out the first message, or return None while it is not whole.
+
+        :raises BadReply: its length is none.
+        """
+        if len(self._received) < 4:
+            return None
+        length = int.from_bytes(self._received[:4], "big", signed=True)
+        if not 0 < length <= MAX_REPLY:
+            raise BadReply(
+                f"a reply begins with {bytes(self._received[:4])!r}, a length of {length}, which is not between 1 and "
+                f"{MAX_REPLY}: is this a gm server, and is the connection without TLS, or with it, on both sides?"
+            )
+        if len(self._received) < 4 + length:
+            return None
+        body = bytes(self._received[4 : 4 + length])
+        del self._received[: 4 + length]
+        return body
+
+
 class Asked:
     """A request, and what came of it."""
 
@@ -782,7 +822,7 @@ class Connection:
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
-        self._received = bytearray()
+        self._frames = Frames()
 
     @classmethod
     def open(
@@ -802,7 +842,7 @@ class Connection:
         """Send messages, in one write."""
         try:
             self._socket.settimeout(SILENCE_SECONDS)
-            self._socket.sendall(b"".join(len(body).to_bytes(4, "big") + body for body in bodies))
+            self._socket.sendall(b"".join(map(frame, bodies)))
         except OSError as error:
             raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
 
@@ -814,38 +854,22 @@ class Connection:
         """
         try:
             self._socket.settimeout(patience)
-            while (body := self._take()) is None:
+            while (body := self._frames.take()) is None:
                 chunk = self._socket.recv(1 << 16)
                 if not chunk:
                     raise ConnectionLost("the server closed the connection")
-                self._received += chunk
+                self._frames.feed(chunk)
         except TimeoutError as error:
             raise ConnectionLost("the server has not answered for long") from error
         except OSError as error:
             raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
         return body
 
-    def _take(self) -> bytes | None:
-        """A message out of what was received, if it is whole."""
-        if len(self._received) < 4:
-            return None
-        length = int.from_bytes(self._received[:4], "big", signed=True)
-        if not 0 < length <= MAX_REPLY:
-            raise BadReply(
-                f"a reply begins with {bytes(self._received[:4])!r}, a length of {length}, which is not between 1 and "
-                f"{MAX_REPLY}: is this a gm server, and is the connection without TLS, or with it, on both sides?"
-            )
-        if len(self._received) < 4 + length:
-            return None
-        body = bytes(self._received[4 : 4 + length])
-        del self._received[: 4 + length]
-        return body
-
     def is_over(self) -> bool:
         """Whether the server has ended it, or speaks unasked, while nothing was to be expected of it."""
         try:
             self._socket.settimeout(0)
-            return bool(self._received) or self._socket.recv(1) is not None
+            return self._frames.pending > 0 or self._socket.recv(1) is not None
         except BlockingIOError:
             return False
         except OSError as error:
