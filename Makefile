@@ -9,7 +9,11 @@ WORKERS := -n auto --maxprocesses 4 --dist worksteal
 
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --editable
+# Before the client was a distribution of its own, gmcat was a file of the daemon's: pip would write the new one, and then
+# remove the old one, which has the same name.
+UNINSTALL := $(PIP) uninstall --quiet --quiet --yes grandmasterd grandmasterd-client
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -56,12 +60,14 @@ clean:
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.made
 	@echo 'Installing gmd into $(VENV)'
+	@$(UNINSTALL)
 	@$(INSTALL) .
 	@touch $@
 
 # .installed-test has the extra "test", and so on.
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.made
 	@echo 'Installing gmd and what "make $*" needs into $(VENV)'
+	@$(UNINSTALL)
 	@$(INSTALL) '.[$*]'
 	@touch $@
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from reconchess import LocalGame
 
-from gmd.games.recon import ReconGame
+from gm_recon import ReconGame
 
 #: Games each plays before anything is measured: tables fill, and the interpreter specialises.
 WARM_UP = 200

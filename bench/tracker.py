@@ -19,7 +19,7 @@ from chess import Board, Move, Square
 
 from gm_client.rbc import simulate_move, simulate_sense
 from gm_client.tracker import Tracker
-from gmd.games.recon import Cell, ReconGame
+from gm_recon import Cell, ReconGame
 
 #: Half-turns of a game; and the positions from which on a game is left, as by hand it would take minutes.
 PLIES = 60

@@ -15,10 +15,12 @@ from typing import Any
 import chess
 
 import gm_protocol
+import gm_recon
 import gmd
 
 #: Whose modules are looked at; of others' only those that games compute with.
-OURS = (gmd, gm_protocol)
+OURS = (gmd, gm_protocol, gm_recon)
+_OUR_NAMES = {package.__name__ for package in OURS}
 OTHERS = ("chess", "chess.variant")
 
 _CONTAINERS = (dict, list, set, bytearray)
@@ -97,7 +99,7 @@ def _may_grow(name: str, value: Any) -> bool:
         return False
     if isinstance(value, _CONTAINERS):
         return not name.isupper() or _makes_missing(value)
-    return type(value).__module__.partition(".")[0] in ("gmd", "gm_protocol") and not _is_frozen(value)
+    return type(value).__module__.partition(".")[0] in _OUR_NAMES and not _is_frozen(value)
 
 
 def _makes_missing(value: Any) -> bool:
@@ -122,7 +124,7 @@ def _inside(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from list(value.items())
     elif isinstance(value, list | tuple):
         yield from enumerate(list(value))
-    elif type(value).__module__.partition(".")[0] in ("gmd", "gm_protocol"):
+    elif type(value).__module__.partition(".")[0] in _OUR_NAMES:
         slots = [slot for base in type(value).__mro__ for slot in getattr(base, "__slots__", ())]
         names = [*getattr(value, "__dict__", ()), *slots]
         yield from ((name, getattr(value, name)) for name in names if hasattr(value, name))

@@ -17,7 +17,7 @@ from chess import Color, Move, Piece, Square
 from reconchess import GameHistory, LocalGame, Player
 from reconchess.history import GameHistoryDecoder
 
-from gmd.games.recon import ReconGame
+from gm_recon import ReconGame
 
 MoveResult = tuple[Move | None, Move | None, Square | None]
 

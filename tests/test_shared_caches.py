@@ -9,8 +9,8 @@ from pathlib import Path
 import chess
 import pytest
 
+from gm_recon import tables
 from gmd.games import facts, fragments, own_pieces, rbc
-from gmd.games.recon import tables
 from tests.helpers import Client, memory_daemon
 from tests.shared_values import caches, sizes
 
@@ -107,6 +107,5 @@ def test_every_cache_is_judged_in_the_architecture() -> None:
     text = ARCHITECTURE.read_text()
     table = text[text.index("| Shared by all games |") :].partition("\n\n")[0]
     judged = [name for row in table.splitlines()[2:] for name in re.findall(r"`([\w.]+)`", row.split("|")[1])]
-    assert sorted(
-        f"gm_protocol.{name[12:]}" if name.startswith("gm_protocol.") else f"gmd.{name}" for name in judged
-    ) == sorted(caches())
+    full = [name if name.startswith(("gm_protocol.", "gm_recon.")) else f"gmd.{name}" for name in judged]
+    assert sorted(full) == sorted(caches())

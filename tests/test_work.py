@@ -13,8 +13,8 @@ import chess
 import pytest
 import trio
 
+from gm_recon.board import ReconBoard
 from gmd.games import facts, own_pieces, position, rbc, views
-from gmd.games.recon.board import ReconBoard
 from tests.helpers import Json, memory_daemon
 from tests.helpers_proof import proof_size
 from tests.noninterference import quiet

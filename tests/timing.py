@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 import chess
 
-from gmd.games.recon import ReconGame
+from gm_recon import ReconGame
 from tests.helpers import Json, memory_daemon
 from tests.noninterference import quiet
 from tests.probing import Server

@@ -1,486 +1,64 @@
-// The types of the client, and what everything does. PROTOCOL is the reference of all kinds, fields and codes.
+// The types of the client, and what everything does; those of the messages are in protocol.d.ts.
 
-/** An id. Those beyond 2**53 - 1 are BigInts in replies, and must be in requests. */
-export type Id = number | bigint;
+import type {
+  AcceptFields,
+  ActionsFields,
+  ActionsReply,
+  ChallengeFields,
+  ChallengeReply,
+  Color,
+  DeclineFields,
+  DeclineReply,
+  EndGameFields,
+  Fields,
+  GameFromPgnFields,
+  GameState,
+  GamesFields,
+  GamesReply,
+  HelloFields,
+  HelloReply,
+  HistoryFields,
+  HistoryReply,
+  Id,
+  InvitationsFields,
+  InvitationsReply,
+  JoinFields,
+  JoinReply,
+  KeyReply,
+  LeaderboardFields,
+  LeaderboardReply,
+  Limits,
+  MoveFields,
+  MoveReply,
+  NewGameFields,
+  NewGameReply,
+  PairFields,
+  PairReply,
+  PlayerReply,
+  PlayersFields,
+  PlayersReply,
+  RegisterFields,
+  RekeyFields,
+  Reply,
+  RevokeFields,
+  SeatReply,
+  SeekFields,
+  SenseFields,
+  SenseReply,
+  SettingsFields,
+  SettingsReply,
+  StateActionsReply,
+  StateFields,
+  StateReply,
+  VoluntaryTermination,
+  WaitFields,
+  WaitReply,
+} from "./protocol.js";
 
-export type Color = "white" | "black";
-export type Piece = `${"w" | "b"}${"p" | "R" | "N" | "B" | "Q" | "K"}`;
-export type Variant = "standard" | "chess960" | "crazyhouse" | "rbc" | (string & {});
+export * from "./protocol.js";
 
 /** A square's name, or its number: a1 is 0, h8 is 63. */
 export type Square = string | number;
-
-/** What was seen: squares with what stands on them. */
-export type SenseResult = [square: string, piece: Piece | null][];
-
-export type Termination =
-  | "available_move"
-  | "victory_white"
-  | "victory_black"
-  | "stalemate"
-  | VoluntaryTermination
-  | "timeout_white"
-  | "timeout_black"
-  | "forfeit_white"
-  | "forfeit_black"
-  | "draw_repetition"
-  | "draw_fifty_moves"
-  | "draw_material"
-  | "draw_move_limit"
-  | "draw_turn_limit"
-  | (string & {});
-
-export type VoluntaryTermination =
-  | "taken_draw_white"
-  | "taken_draw_black"
-  | "resignation_white"
-  | "resignation_black"
-  | "draw_agreed";
-
-/** The state of a game, as the one who asks may see it. What `brief` leaves out is optional here. */
-export interface GameState {
-  /** Rank 1 is the first array, file a its first element. */
-  board?: (Piece | null)[][];
-  /** For each square, the (rank, file) of every piece that could move to it. */
-  access_map?: [rank: number, file: number][][][];
-  pgn?: string | null;
-  available_castles: number;
-  passant_file: number;
-  ply_index: number;
-  fen: string;
-  draws: number;
-  termination: Termination;
-  in_check: boolean;
-  game_id: number;
-  variant: Variant;
-  player_white: Id | null;
-  player_black: Id | null;
-  start_fen: string;
-  turn: Color;
-  /** "open" while not both seats are taken. */
-  phase: "open" | "sense" | "move" | "over" | null;
-  result: "1-0" | "0-1" | "1/2-1/2" | "*";
-  /** Seconds. */
-  clock: { white: number | null; black: number | null } | null;
-  draw_offered: boolean;
-  last_move: string | null;
-  /** Crazyhouse only. */
-  pockets?: { white: string; black: string };
-  /** Reconnaissance blind chess only, and so are the next two. */
-  opponent_capture?: string | null;
-  last_sense?: { ply: number; square: string | null; sense_result: SenseResult } | null;
-  last_result?: {
-    ply: number;
-    requested_move: string | null;
-    taken_move: string | null;
-    capture_square: string | null;
-  } | null;
-  [field: string]: unknown;
-}
-
-export interface Options {
-  variant: Variant;
-  fen: string;
-  position: number | null;
-  draws: "claimed" | "automatic" | null;
-  max_moves: number | null;
-  clock: Clock | null;
-  illegal_move: "refuse" | "lose" | null;
-  [field: string]: unknown;
-}
-
-/** Seconds. */
-export type Clock = ({ initial: number; increment?: number } | { first_move: number; per_move: number }) & {
-  margin?: number;
-  lag?: number;
-};
-
-/** A row of the reply to `games`. */
-export interface GameRow {
-  game_id: number;
-  variant: Variant;
-  player_white: Id | null;
-  player_black: Id | null;
-  status: "live" | "over" | "open";
-  turn: Color;
-  ply_index: number;
-  termination: Termination;
-  result: string;
-  created: string;
-  changed: string;
-  [field: string]: unknown;
-}
-
-// Requests.
-
-/** What a request of any kind may have. */
-export interface Fields {
-  id?: string | number;
-  brief?: boolean;
-  player?: Id | null;
-  key?: string;
-}
-
-/** What names a seat in a game. */
-export interface SeatFields extends Fields {
-  game_id: Id;
-  seat?: Color;
-}
-
-export interface HelloFields extends Fields {
-  protocol?: number;
-  client?: string;
-  name?: string;
-  password?: string;
-  spectator_key?: string;
-}
-
-/** What a new game is played with. */
-export interface GameFields extends Fields {
-  variant?: Variant;
-  fen?: string;
-  position?: number;
-  seed?: Id;
-  draws?: "claimed" | "automatic";
-  max_moves?: number | null;
-  /** Or its usual text, such as "180+2". */
-  clock?: Clock | string | null;
-  illegal_move?: "refuse" | "lose";
-  reversible_moves?: number | null;
-  max_turns?: number | null;
-  /** One is made up where there is none, so that a lost reply makes no second game. */
-  token?: string;
-}
-
-/** A seat that is null is open to whoever joins first; a registered player other than one's own is invited. */
-export interface NewGameFields extends GameFields {
-  player_white: Id | null;
-  player_black: Id | null;
-  pgn?: string;
-}
-
-export interface SeekFields extends GameFields {
-  /** What the player wants to play. */
-  color?: Color;
-}
-
-export interface ChallengeFields extends SeekFields {
-  /** A registered player's name or id. */
-  opponent: string | Id;
-}
-
-export interface PairFields extends GameFields {
-  /** Registered players' names or ids. */
-  white: string | Id;
-  black: string | Id;
-  /** Whether it counts for their ratings. */
-  ranked?: boolean;
-}
-
-export interface InvitationsFields extends Fields {
-  /** Rows of each list, 100 at most. */
-  limit?: number;
-  /** What the page before said under the same name. */
-  received_after?: string;
-  sent_after?: string;
-}
-
-export interface SettingsFields extends Fields {
-  /** How many games the player takes at a time. */
-  max_games?: number;
-  /** Whether it wants ranked games. */
-  ranked?: boolean;
-  /** The version of its bot, or the next one. */
-  version?: number;
-}
-
-/** With `ply`, the `ply_index` acted on, an action is sent again after a lost connection; without, it is rejected. */
-export interface ActionFields extends SeatFields {
-  ply?: number;
-  /** How many seconds it took, for a clock with `lag`. */
-  thought?: number;
-}
-
-export interface MoveFields extends ActionFields {
-  /** SAN or UCI; in reconnaissance blind chess UCI, or null to pass. */
-  move: string | null;
-  offer_draw?: boolean;
-}
-
-export interface SenseFields extends ActionFields {
-  /** The square in the middle, or null to sense nothing. */
-  square: Square | null;
-}
-
-export interface EndGameFields extends ActionFields {
-  termination: VoluntaryTermination;
-}
-
-export interface StateFields extends SeatFields {
-  actions?: boolean;
-}
-
-export interface WaitFields extends Fields {
-  game_id?: Id;
-  game_ids?: Id[];
-  any?: true;
-  except?: Id[];
-  seat?: Color;
-  ply?: number;
-  /** Seconds. */
-  timeout?: number;
-  actions?: boolean;
-}
-
-export interface GamesFields extends Fields {
-  status?: "live" | "over" | "open";
-  variant?: Variant;
-  limit?: number;
-  before?: Id | null;
-}
-
-/** Which seat is chosen where it is not named: that of one's invitation, else one that is open, white's first. */
-export type JoinFields = SeatFields;
-
-export interface RegisterFields extends Fields {
-  name: string;
-  password?: string;
-  /** One is made up where there is none, so that no key is lost with a reply. Secret and random: it is worth the key. */
-  token?: string;
-}
-
-export interface RekeyFields extends Fields {
-  /** The operator's way to name a player. */
-  name?: string;
-  /** As in a registration; another each time. */
-  token?: string;
-}
-
-/** The operator's: a player, by id or by name. */
-export interface RevokeFields extends Fields {
-  name?: string;
-}
-
-/** The operator's. */
-export interface PlayersFields extends Fields {
-  /** Only those who are here. */
-  here?: boolean;
-  limit?: number;
-  before?: number | null;
-}
-
-export interface LeaderboardFields extends Fields {
-  /** How many rows. */
-  limit?: number;
-  /** How many to pass over. */
-  after?: number;
-}
-
-// Replies.
-
-export interface Reply {
-  error: null;
-  id?: string | number;
-  [field: string]: unknown;
-}
-
-export interface HelloReply extends Reply {
-  protocol: number;
-  server: string;
-  kinds: string[];
-  player: Id | null;
-  limits: Limits;
-}
-
-export interface Limits {
-  /** Longest request, in bytes. */
-  max_message: number;
-  max_wait_seconds: number;
-  /** Requests with a wrong key or password that one address may send. */
-  max_failures_per_minute: number;
-  max_registrations_per_hour: number;
-  max_players: number;
-  [limit: string]: number;
-}
-
-export interface StateReply extends Reply {
-  state: GameState;
-}
-
-export interface NewGameReply extends StateReply {
-  game_id: number;
-  options: Options;
-}
-
-export interface Actions {
-  sense_actions: string[] | null;
-  /** UCI. */
-  move_actions: string[] | null;
-}
-
-export interface ActionsReply extends Reply, Actions {}
-
-/** What the players of a game are called; null for one who is not registered. */
-export interface PlayerNames {
-  white: string | null;
-  black: string | null;
-}
-
-export interface StateActionsReply extends StateReply, Partial<Actions> {
-  /** Missing if neither player is registered. */
-  names?: PlayerNames;
-}
-
-export interface WaitReply extends Reply, Partial<Actions> {
-  /** Null if none of several games is due. */
-  state: GameState | null;
-  game_id?: number;
-}
-
-/** Of the fields, those that reconnaissance blind chess adds are there only in it. */
-export interface MoveReply extends StateReply {
-  requested_move?: string | null;
-  taken_move?: string | null;
-  capture_square?: string | null;
-}
-
-export interface SenseReply extends StateReply {
-  sense_result: SenseResult;
-}
-
-export interface GamesReply extends Reply {
-  games: GameRow[];
-  /** What to send as `before` for the next page, or null. */
-  before: number | null;
-}
-
-export interface HistoryReply extends Reply {
-  pgn: string;
-  moves: string[];
-  history: unknown;
-}
-
-export interface JoinReply extends StateReply {
-  seat: Color;
-  options: Options;
-  /** Missing if neither player is registered. */
-  names?: PlayerNames;
-}
-
-/** All null where a seek waits to be found. */
-export interface SeatReply extends Reply {
-  game_id: number | null;
-  seat: Color | null;
-  state: GameState | null;
-  options: Options | null;
-}
-
-export interface ChallengeReply extends NewGameReply {
-  seat: Color;
-}
-
-/** A game that two are invited to. */
-export interface PairReply extends NewGameReply {
-  /** Those who have taken their seats by now. */
-  accepted: Color[];
-  /** Whose player has declined or withdrawn. */
-  called_off: Color | null;
-}
-
-/** `state` is null where no game was declined. */
-export interface DeclineReply extends Reply {
-  state: GameState | null;
-}
-
-/** A game that waits for an answer. */
-export interface InvitationRow {
-  game_id: number;
-  opponent: number | null;
-  name: string | null;
-  /** What the player who asks is to play. */
-  color: Color;
-  options: Options;
-  ranked: boolean;
-  created: string;
-  /** The seconds it was given to begin in. */
-  lapses: number | null;
-  [field: string]: unknown;
-}
-
-export interface InvitationsReply extends Reply {
-  received: InvitationRow[];
-  sent: InvitationRow[];
-  /** Whether the player waits to be found. */
-  seeking: boolean;
-  /** Where the page of `received` ended; left out if nothing follows. */
-  received_after?: string;
-  sent_after?: string;
-}
-
-export interface SettingsReply extends Reply {
-  player: number;
-  name: string;
-  max_games: number;
-  ranked: boolean;
-  version: number;
-}
-
-export interface PlayerReply extends Reply {
-  player: number;
-  name: string;
-}
-
-export interface KeyReply extends PlayerReply {
-  /** Shown this once. Null where the request was sent before, under the same token, and the key has been used since. */
-  key: string | null;
-}
-
-/** A registered player, as the operator is shown it. */
-export interface PlayerRow {
-  player: number;
-  name: string;
-  /** Whether it has one. */
-  password: boolean;
-  /** Whether it has no key any more. */
-  revoked: boolean;
-  here: boolean;
-  /** How many more games it takes. */
-  room: number;
-  created: string;
-  [field: string]: unknown;
-}
-
-export interface PlayersReply extends Reply {
-  players: PlayerRow[];
-  /** What to send as `before` for the next page, or null. */
-  before: number | null;
-}
-
-/** A version of a player's bot. */
-export interface LeaderboardRow {
-  place: number;
-  player: number;
-  name: string;
-  version: number;
-  rating: number;
-  /** The standard deviation of the rating. */
-  deviation: number;
-  /** Whether the rating is given. */
-  anchor: boolean;
-  games: number;
-  wins: number;
-  draws: number;
-  losses: number;
-  [field: string]: unknown;
-}
-
-export interface LeaderboardReply extends Reply {
-  leaderboard: LeaderboardRow[];
-  /** What to send as `after` for the next page, or null. */
-  after: number | null;
-  /** How many games the ratings are computed from. */
-  games: number;
-}
 
 // Errors.
 
@@ -590,15 +168,15 @@ export class Client {
   hello(fields?: HelloFields): Promise<HelloReply>;
   ping(fields?: Fields): Promise<Reply>;
   new_game(fields: NewGameFields): Promise<NewGameReply>;
-  game_from_pgn(fields: NewGameFields & { pgn: string }): Promise<NewGameReply>;
+  game_from_pgn(fields: GameFromPgnFields): Promise<NewGameReply>;
   move(fields: MoveFields): Promise<MoveReply>;
   sense(fields: SenseFields): Promise<SenseReply>;
   end_game(fields: EndGameFields): Promise<StateReply>;
   state(fields: StateFields): Promise<StateActionsReply>;
   wait(fields: WaitFields): Promise<WaitReply>;
-  actions(fields: SeatFields): Promise<ActionsReply>;
+  actions(fields: ActionsFields): Promise<ActionsReply>;
   games(fields?: GamesFields): Promise<GamesReply>;
-  history(fields: Fields & { game_id: Id }): Promise<HistoryReply>;
+  history(fields: HistoryFields): Promise<HistoryReply>;
   register(fields: RegisterFields): Promise<KeyReply>;
   /**
    * Another key for the session's player. This client goes on with it, and so do its loops of `turns`; other sessions
@@ -614,9 +192,9 @@ export class Client {
   /** A page of the invitations that wait for an answer. */
   invitations(fields?: InvitationsFields): Promise<InvitationsReply>;
   /** Takes the seat that the player was invited to. */
-  accept(fields: Fields & { game_id: Id }): Promise<JoinReply>;
+  accept(fields: AcceptFields): Promise<JoinReply>;
   /** Calls off a game that has not begun; without one, seeks no longer. */
-  decline(fields?: Fields & { game_id?: Id }): Promise<DeclineReply>;
+  decline(fields?: DeclineFields): Promise<DeclineReply>;
   /** What the player has set, having set what is given. */
   settings(fields?: SettingsFields): Promise<SettingsReply>;
   /** A page of the ratings that ranked games have come to, the strongest first. */

@@ -1,6 +1,6 @@
 """The variant ``rbc``: a game of reconnaissance blind chess behind commands and events.
 
-The rules are :mod:`gmd.games.recon`'s. This is what a game between two clients needs beside them: whose request is
+The rules are :mod:`gm_recon`'s. This is what a game between two clients needs beside them: whose request is
 refused and in which words, time, and what a request sent again is answered.
 
 Who may see what is for :mod:`gmd.games.views` to say. But a refusal goes to whoever asked, so no word of one, and
@@ -19,6 +19,8 @@ from msgspec import UNSET, Struct, structs
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
 from gm_protocol.state import Phase
+from gm_recon import Cell, ReconBoard, ReconGame, Turn, WinReason
+from gm_recon.pgn import san
 
 from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
@@ -26,9 +28,7 @@ from .facts import Facts, hidden_facts
 from .game import GAME_BYTES, Decision, Game, Snapshot, seat_name
 from .own_pieces import SeatViews
 from .position import Position, pack_unchecked, settled
-from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
-from .recon.pgn import san
-from .recon.reasons import reason_of
+from .win_reasons import reason_of
 
 #: Bytes of a turn (measured; see ``tests/games/test_sizes.py``).
 TURN_BYTES = 190

@@ -1,6 +1,6 @@
 """A game of reconnaissance blind chess as reconchess saves it, made in steps.
 
-:meth:`~gmd.games.recon.history.History.to_json` makes the same at once, for programs that have the time.
+:meth:`~gm_recon.history.History.to_json` makes the same at once, for programs that have the time.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Generator
 import msgspec
 from chess import BLACK, WHITE, Color, Square
 
-from .recon.board import ReconBoard
-from .recon.history import COLUMNS, TURNS_A_STEP, History, row, shown, window_of
-from .recon.tables import Cell
+from gm_recon.board import ReconBoard
+from gm_recon.history import COLUMNS, TURNS_A_STEP, History, row, shown, window_of
+from gm_recon.tables import Cell
 
 _encode = msgspec.json.Encoder().encode
 

@@ -16,11 +16,11 @@ from msgspec import UNSET
 
 from gm_protocol.errors import BadPgn, BadPosition, BadRequest, quote
 from gm_protocol.messages import ClockOption, DrawRule, GameOptions, NewGame, Variant
+from gm_recon import ReconBoard
+from gm_recon.pgn import VARIANT
 
 from .clock import check_clock
 from .position import Family, Position, pack
-from .recon import ReconBoard
-from .recon.pgn import VARIANT
 
 #: Scharnagl's number of the classical start position.
 CLASSICAL = 518

@@ -17,6 +17,7 @@ from msgspec import UNSET, Raw
 from gm_protocol.endings import result_of, termination_of
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import ClockState, GameState, LastResult, LastSense
+from gm_recon.pgn import VARIANT, movetext_steps
 
 from .chess import ChessGame
 from .facts import facts_of
@@ -25,7 +26,6 @@ from .notation import pgn_termination, run_through, time_control, write_pgn_step
 from .own_pieces import NO_PIECES
 from .rbc import MoveMade, RbcGame, ReconSnapshot, SenseMade
 from .rbc_record import record_steps
-from .recon.pgn import VARIANT, movetext_steps
 from .setup import is_usual_start
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from gm_protocol.endings import Ending
 from gm_protocol.state import SenseResult
-from gmd.games.recon.reasons import reason_of
+from gmd.games.win_reasons import reason_of
 
 #: The version of reconchess that this speaks as; its ``rc-connect`` goes on only where its own is the same.
 COMPATIBLE = "1.6.9"

@@ -10,18 +10,21 @@ from .base import PlayerId, PlayerName, Reply, Request
 from .options import GameOptions, GameRequest
 from .state import Color, GameState
 
+#: What a player asks for, which is drawn for one that does not.
+WantedColor = Annotated[Color, Meta(description="What the player wants to play; it is drawn otherwise.")]
+
 
 class Challenge(GameRequest, tag="challenge", kw_only=True):
     """Invites a registered player who is here, by name or id, to a game. Without ``color`` that is drawn."""
 
     opponent: PlayerId | PlayerName
-    color: Color | None = None
+    color: WantedColor | None = None
 
 
 class Seek(GameRequest, tag="seek", kw_only=True):
     """Makes a game with whoever waits for one like it; where nobody does, waits for somebody to do so."""
 
-    color: Color | None = None
+    color: WantedColor | None = None
 
 
 #: Where a page of invitations ended. Only the server that gave it knows what it means.
@@ -54,8 +57,10 @@ class Decline(Request, tag="decline", kw_only=True):
 class Settings(Request, tag="settings", kw_only=True):
     """Shows what a registered player has set, having set what is given. ``version`` is the one it has, or the next."""
 
-    max_games: Annotated[int, Meta(ge=0, le=10_000)] | None = None
-    ranked: bool | None = None
+    max_games: (
+        Annotated[int, Meta(ge=0, le=10_000, description="How many games the player takes at a time.")] | None
+    ) = None
+    ranked: Annotated[bool, Meta(description="Whether the player wants ranked games.")] | None = None
     version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
 
 
@@ -64,7 +69,7 @@ class Pair(GameRequest, tag="pair", kw_only=True):
 
     white: PlayerId | PlayerName
     black: PlayerId | PlayerName
-    ranked: bool = False
+    ranked: Annotated[bool, Meta(description="Whether the game counts for the ratings.")] = False
 
 
 class SeatReply(Reply, kw_only=True):

@@ -41,7 +41,10 @@ from .ranked import GetLeaderboard, LeaderboardReply
 from .state import Color, GameState, Result, SenseResult, Termination
 
 GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
-Ply = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+Ply = Annotated[
+    int, Meta(ge=0, le=2**53 - 1, description="The ply_index acted on: sent again with it, a request acts once.")
+]
+Thought = Annotated[Seconds, Meta(description="Seconds that the player took, for a clock with lag.")]
 
 GameStatus = Literal["live", "over", "open"]
 
@@ -100,7 +103,7 @@ class MakeMove(Request, tag="move", kw_only=True, gc=False):
     move: str | None
     seat: Color | None = None
     ply: Ply | None = None
-    thought: Seconds | None = None
+    thought: Thought | None = None
     offer_draw: bool = False
 
 
@@ -111,7 +114,7 @@ class MakeSense(Request, tag="sense", kw_only=True):
     square: str | int | None
     seat: Color | None = None
     ply: Ply | None = None
-    thought: Seconds | None = None
+    thought: Thought | None = None
 
 
 class EndGame(Request, tag="end_game", kw_only=True):
@@ -121,7 +124,7 @@ class EndGame(Request, tag="end_game", kw_only=True):
     termination: VoluntaryTermination
     seat: Color | None = None
     ply: Ply | None = None
-    thought: Seconds | None = None
+    thought: Thought | None = None
 
 
 class GetState(Request, tag="state", kw_only=True):
@@ -204,7 +207,7 @@ REQUESTS: dict[str, type[Request]] = {str(request.__struct_config__.tag): reques
 class Limits(Struct, kw_only=True, frozen=True):
     """Every limit that can refuse or end something."""
 
-    max_message: int
+    max_message: Annotated[int, Meta(description="Longest request, in bytes.")]
     max_connections: int
     max_wait_seconds: float
     max_wait_games: int
@@ -236,7 +239,7 @@ class HelloReply(Reply, kw_only=True):
     protocol: int
     server: str
     kinds: list[str]
-    player: int | None
+    player: PlayerId | None
     limits: Limits
     error: None = None
 
@@ -322,8 +325,8 @@ class GameRow(Struct, kw_only=True, frozen=True):
 
     game_id: int
     variant: Variant
-    player_white: int | None
-    player_black: int | None
+    player_white: PlayerId | None
+    player_black: PlayerId | None
     status: GameStatus
     turn: Color
     ply_index: int

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Annotated, Literal, overload
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from .base import PlayerId
 
 #: A side of the board, by name. Code that is not about messages has python-chess's bool.
 Color = Literal["white", "black"]
@@ -59,15 +61,23 @@ WHITE_KINGSIDE, WHITE_QUEENSIDE, BLACK_KINGSIDE, BLACK_QUEENSIDE = 0x01, 0x02, 0
 #: Bits of ``draws``.
 FIFTY_MOVES, THREEFOLD = 0x01, 0x02
 
+#: A piece on the board: the side, and the kind as in SAN, but for a pawn's small letter.
+Piece = Annotated[str, Meta(extra_json_schema={"enum": [side + kind for side in "wb" for kind in "pNBRQK"]})]
+
 #: ``board[rank][file]``: rank 1 first, file a first; None for an empty square, else "wp", "wR", "bK" and so on.
-BoardRows = list[list[str | None]]
+BoardRows = Annotated[
+    list[list[Piece | None]], Meta(description="Rank 1 is the first list, file a its first element; null: no piece.")
+]
 
 #: ``access_map[rank][file]``: the (rank, file) of every piece of either colour that could move there, ascending.
-AccessMap = list[list[list[tuple[int, int]]]]
+AccessMap = Annotated[
+    list[list[list[tuple[int, int]]]],
+    Meta(description="For each square, the rank and file of every piece that could move there."),
+]
 
 
 #: What a sense shows: squares by name with what stands on them, from the top left of the window.
-SenseResult = list[tuple[str, str | None]]
+SenseResult = list[tuple[str, Piece | None]]
 
 
 class ClockState(Struct, frozen=True):
@@ -121,8 +131,8 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
 
     game_id: int
     variant: str
-    player_white: int | None
-    player_black: int | None
+    player_white: PlayerId | None
+    player_black: PlayerId | None
     start_fen: str
     turn: Color
     phase: Phase | None

@@ -10,13 +10,13 @@ import msgspec
 
 from gm_protocol.endings import Cause, result_of, termination_of
 from gm_protocol.messages import ClockOption, NewGame
+from gm_recon import ReconGame
 from gmd.archive.lines import GameLine
 from gmd.games.chess import ChessGame
 from gmd.games.commands import Command, End, FirstContact, Play, Sense
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.rbc import PASS, RbcGame
-from gmd.games.recon import ReconGame
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 

@@ -13,7 +13,7 @@ from gm_arena.replay import files
 from gm_bots.play.blind import words
 from gm_protocol.endings import TERMINATIONS, Cause, read_ending, result_of
 from gm_protocol.state import Termination
-from gmd.games.recon import WinReason
+from gm_recon import WinReason
 
 WORDS = {
     "available_move": "available_move",

@@ -21,9 +21,9 @@ from gm_arena.replay.frames import frames_of
 from gm_arena.replay.recorded import BadRecord, Clocks
 from gm_client.blocking import connect
 from gm_protocol.messages import ClockOption
+from gm_recon import read_json
+from gm_recon.pgn import VARIANT, movetext
 from gmd.games.commands import Play
-from gmd.games.recon import read_json
-from gmd.games.recon.pgn import VARIANT, movetext
 from tests.arena.recordings import blind_line, do, history, line, new_game, open_line
 from tests.serving import Served, environment, served
 from tests.terminal import plain, shown

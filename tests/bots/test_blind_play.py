@@ -26,7 +26,7 @@ from gm_bots.play.blind.prompt import PASS, WORDS, listed, read_move, read_sense
 from gm_bots.play.blind.view import Scene, draw, suspected
 from gm_bots.play.command import play
 from gm_client.rbc import possible_moves, simulate_sense
-from gmd.games.recon import ReconGame, read_json
+from gm_recon import ReconGame, read_json
 from tests.terminal import Terminal, plain
 
 START = Board()

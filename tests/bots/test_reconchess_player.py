@@ -16,7 +16,7 @@ import gm_bots.minimax
 from gm_arena.bot import BotUnusable
 from gm_bots.minimax.engine import Limit
 from gm_bots.minimax.reconchess_player import VARIABLE, Minimax
-from gmd.games.recon import ReconBoard, read_json
+from gm_recon import ReconBoard, read_json
 from tests.bots.reconchess_programs import wins_by_rc_bot_match, wins_by_rc_connect
 
 MODULE = "gm_bots.minimax"

@@ -61,7 +61,8 @@ def test_what_npm_would_pack_is_the_client_and_no_more(tmp_path: Path) -> None:
     )
     (packed,) = json.loads(report.stdout)
     sources = {f"lib/{path.name}" for path in (NODE / "lib").iterdir()}
-    others = {"package.json", "README.md", "index.js", "index.d.ts", "examples/random_bot.js"}
+    types = {"index.d.ts", "protocol.d.ts"}
+    others = {"package.json", "README.md", "index.js", "examples/random_bot.js"} | types
     assert {file["path"] for file in packed["files"]} == sources | others
 
 

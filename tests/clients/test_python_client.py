@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client
+from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client, trio_connection
 from gm_client.blocking import encode
 from tests.clients.python_clients import HELLO, OK, Clients, Dialogue, Json, JsonPeer, dialogues
 from tests.clients.running import PATIENCE
@@ -91,7 +91,7 @@ def test_both_clients_have_the_same_names_and_take_the_same() -> None:
     for one, other in (
         (blocking.Client, trio_client.Client),
         (blocking.Turn, trio_client.Turn),
-        (blocking.Connection, trio_client.Connection),
+        (blocking.Connection, trio_connection.Connection),
     ):
         assert signatures(one) == signatures(other)
     assert inspect.signature(blocking.connect) == inspect.signature(trio_client.connect)

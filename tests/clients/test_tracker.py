@@ -15,7 +15,7 @@ from chess import Board, Color, Move, Square
 from gm_client import Client, connect
 from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from gm_client.tracker import Tracker
-from gmd.games.recon import ReconBoard, ReconGame
+from gm_recon import ReconBoard, ReconGame
 from tests.helpers_proof import proof_size
 from tests.serving import Served
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 #: As the project's README has it.
 SCRIPT = """
 import gmd
-import gm_arena, gm_bots, gm_client, gm_protocol
+import gm_arena, gm_bots, gm_client, gm_protocol, gm_recon
 
 daemon = gmd.background_daemon()
 print(daemon.ask("new_game", player_white=1, player_black=2)["game_id"])
@@ -34,7 +34,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("beside") / "gmd"
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "dist"))
-    options = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+    options = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
     command = [require_tool("make"), f"PYTHON={sys.executable}", "VENV=.venv", ".venv/.installed"]
     done = subprocess.run(command, cwd=folder, env=dependencies() | options, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -28,8 +28,14 @@ from tests.tools import require_tool
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "deploy" / "Dockerfile"
 BUILD, FINAL = read_stages(DOCKERFILE)
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-PACKAGES: list[str] = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+#: What is installed: the daemon's distribution, and the client's, which it depends on.
+DISTRIBUTIONS = {Path(): ROOT / "pyproject.toml", Path("clients/python"): ROOT / "clients/python/pyproject.toml"}
+PROJECTS = {folder: tomllib.loads(file.read_text("utf-8")) for folder, file in DISTRIBUTIONS.items()}
+PACKAGES = [
+    str(folder / package)
+    for folder, project in PROJECTS.items()
+    for package in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+]
 
 #: Directories of the image that its instructions name.
 _OF_THE_IMAGE = re.compile(r"(?<![\w.])/(?=(src|opt|var)\b)")
@@ -42,9 +48,13 @@ def test_hadolint_has_nothing_to_say() -> None:
 
 
 def test_what_it_copies_is_what_the_packages_are_made_of() -> None:
-    project = PROJECT["project"]
     copied = {source.rstrip("/") for step in BUILD if step.name == "COPY" for source in step.words[:-1]}
-    assert copied == {*PACKAGES, "pyproject.toml", project["readme"], *project["license-files"]}
+    files = {
+        str(folder / file)
+        for folder, project in PROJECTS.items()
+        for file in ("pyproject.toml", project["project"]["readme"], *project["project"]["license-files"])
+    }
+    assert copied == {*PACKAGES, *files, *PROJECTS[Path()]["build-system"]["backend-path"]}
 
 
 def test_the_daemon_is_nobody_special_and_owns_its_data_alone() -> None:
@@ -102,6 +112,8 @@ class Image:
 
     def _copy(self, step: Instruction, context: Path, workdir: str) -> None:
         *sources, target = step.words
+        if target.endswith("/"):
+            self.path(target, workdir).mkdir(parents=True, exist_ok=True)
         for source in sources:
             if (context / source).is_dir():
                 shutil.copytree(context / source, self.path(target, workdir), dirs_exist_ok=True)
@@ -148,7 +160,7 @@ def _without_a_network() -> dict[str, str]:
 
     pip takes its options from variables too.
     """
-    options = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+    options = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, **options, **_packages()}
 

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.messages import NewGame
+from gm_recon import ReconGame
 from gmd.games import views
 from gmd.games.chess import ChessGame
 from gmd.games.events import Created, Ended, Loaded, Moved, Sensed
 from gmd.games.notation import run_through
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.rbc_record import record_steps
-from gmd.games.recon import ReconGame
 from gmd.games.setup import resolve
 from tests.work import calls_of_steps
 

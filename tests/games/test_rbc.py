@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadPosition, BadRequest, GmError
 from gm_protocol.messages import ClockOption, NewGame
+from gm_recon import WinReason
 from gmd.games.chess import ChessGame
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, Sense
 from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created, Ended, FirstContactMade, Loaded, Moved, Sensed
 from gmd.games.game import Decision
 from gmd.games.position import pack, settled, unpack
 from gmd.games.rbc import PASS, MoveMade, RbcGame
-from gmd.games.recon import WinReason
 from gmd.games.setup import resolve
 from tests.helpers_proof import proof_size
 from tests.side_by_side import POSITIONS

@@ -13,7 +13,7 @@ from chess import BLACK, WHITE, Move
 from reconchess import GameHistory
 from reconchess.history import Turn
 
-from gmd.games.recon import ReconBoard, ReconGame
+from gm_recon import ReconBoard, ReconGame
 from tests.replaying import rc_replay
 from tests.side_by_side import POSITIONS
 

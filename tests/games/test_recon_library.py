@@ -12,7 +12,7 @@ import pytest
 from chess import BLACK, WHITE, Move, Piece
 from reconchess import LocalGame
 
-from gmd.games.recon import GameOver, ReconBoard, ReconGame, WinReason, WrongPhase
+from gm_recon import GameOver, ReconBoard, ReconGame, WinReason, WrongPhase
 
 E2E4 = Move.from_uci("e2e4")
 

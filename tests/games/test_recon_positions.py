@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reconchess.utilities import add_pawn_queen_promotion, capture_square_of_move, move_actions, revise_move
 
-from gmd.games.recon import ReconBoard
+from gm_recon import ReconBoard
 from tests.games.strategies import recon_boards
 from tests.helpers_proof import proof_size
 

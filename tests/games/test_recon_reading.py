@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reconchess import GameHistory, LocalGame
 
-from gmd.games.recon import BadHistory, ReconGame, WinReason, read_json
-from gmd.games.recon.pgn import movetext
-from gmd.games.recon.pgn_reading import read_pgn
+from gm_recon import BadHistory, ReconGame, WinReason, read_json
+from gm_recon.pgn import movetext
+from gm_recon.pgn_reading import read_pgn
 
 BLACK_BEGINS = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R b KQkq - 3 9"
 

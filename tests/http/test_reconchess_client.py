@@ -22,8 +22,8 @@ from reconchess.history import GameHistoryEncoder
 from reconchess.scripts import rc_register
 from reconchess.scripts.rc_connect import RBCServer, check_package_version, ranked_mode, unranked_mode
 
+from gm_recon import ReconGame
 from gmd.daemon import Daemon
-from gmd.games.recon import ReconGame
 from tests.helpers import Client, Json
 from tests.helpers_proof import proof_size
 from tests.http.contract import LEFT_OUT, MANUAL

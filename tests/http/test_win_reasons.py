@@ -8,8 +8,8 @@ import pytest
 import reconchess
 
 from gm_protocol.endings import TERMINATIONS, Cause, Ending
-from gmd.games.recon import WinReason
-from gmd.games.recon.reasons import reason_of
+from gm_recon import WinReason, pgn_reading
+from gmd.games.win_reasons import reason_of
 from gmd.http.reconchess import WinReasonName, win_reason
 
 #: The ends of games of reconnaissance blind chess.
@@ -36,3 +36,11 @@ def test_a_game_that_is_on_has_no_reason() -> None:
 def test_reasons_are_reconchess_s_and_each_ends_some_game() -> None:
     assert set(REASONS.values()) == set(get_args(WinReasonName)) == {each.name for each in reconchess.WinReason}
     assert {reason for cause in Cause if (reason := reason_of(cause)) is not None} == set(WinReason)
+
+
+def test_reader_of_pgn_knows_the_reason_of_every_termination() -> None:
+    ends = {Cause(cause) for cause in REASONS}
+    words = {word: win_reason(ending) for ending, word in TERMINATIONS.items() if ending.cause in ends}
+    assert {word: reason.name for word, reason in pgn_reading.REASONS.items()} == {
+        word: reason and reason.value for word, reason in words.items()
+    }

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import trio
 
-from gm_client.blocking import Color, GameState, HistoryReply
+from gm_client.blocking import Color, GameState, HistoryReply, PlayerNames
 from gm_client.trio_client import Turn
 
 #: What a bot does wrong: it ends or raises; does not answer; moves where it may not; says what its protocol does not
@@ -40,7 +40,7 @@ class Place:
 
     :ivar opponent: the other player's id; None while nobody has taken that seat.
     :ivar options: the game's, as the reply to ``join`` has them; empty until the seat is taken.
-    :ivar names: what the players are called, by colour; a player without a name is missing, or None.
+    :ivar names: what the players are called, by colour; None for a player without a name.
     :ivar seed: what a bot that plays at random is to draw from, so that the same game is played again; None for chance.
     :ivar read_moves: asks the server for the moves so far, in UCI; for games in which everything is seen.
     """
@@ -51,14 +51,14 @@ class Place:
     start_fen: str
     opponent: int | None
     read_moves: Callable[[], Awaitable[list[str]]]
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
-    names: Mapping[Color, str | None] = field(default_factory=dict)
+    names: PlayerNames = field(default_factory=lambda: PlayerNames(white=None, black=None))
 
     @property
     def opponent_name(self) -> str:
         """What the opponent is called; its id if it has no name."""
-        return self.names.get("black" if self.color == "white" else "white") or str(self.opponent)
+        return self.names["black" if self.color == "white" else "white"] or str(self.opponent)
 
 
 class Bot(ABC):

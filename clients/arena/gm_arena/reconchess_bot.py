@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import trio
 
-from gm_client.blocking import Color, GameState, HistoryReply
+from gm_client.blocking import Color, GameState, HistoryReply, PlayerNames
 from gm_client.trio_client import Turn
 
 from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
@@ -53,7 +53,7 @@ class ReconchessBot(Bot):
 
     def __init__(self, process: BotProcess) -> None:
         self._process = process
-        self._names: Mapping[Color, str | None] = {}
+        self._names = PlayerNames(white=None, black=None)
 
     async def loaded(self) -> str:
         """The name of its class, once it is there."""
@@ -88,6 +88,7 @@ class ReconchessBot(Bot):
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         saved = (await history())["history"]
+        assert saved is not None  # a game of blind chess has one
         self._tell(end=saved | {f"{color}_name": name for color, name in self._names.items() if name})
         await self._hear()
 

@@ -127,7 +127,8 @@ class _Seat:
 
 async def learn_names(client: Client, place: Place) -> None:
     """Ask the server what the players of a game are called. This does not count as hearing from the player."""
-    place.names = (await client.state(place.game_id, player=None, brief=True)).get("names", {})
+    reply = await client.state(place.game_id, player=None, brief=True)
+    place.names = reply.get("names", place.names)
 
 
 async def _give_up(client: Client, place: Place) -> GameState:

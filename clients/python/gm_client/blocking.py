@@ -10,6 +10,8 @@ Needs Python 3.11 and nothing else: this one file may be copied into a bot's own
 the reference of all kinds, fields and codes. What is here blocks; ``gm_client.trio_client`` is the same for trio.
 """
 
+# What stands between ">>>" and "<<<" is generated, in gmd's source tree: `python -m clients.generate`.
+
 from __future__ import annotations
 
 import contextlib
@@ -93,186 +95,116 @@ class BadReply(Exception):
     """What came is no reply of a gm server."""
 
 
-# --- Requests: the fields that are not arguments of their own ---------------------------------------------------------
+# --- Requests and replies ---------------------------------------------------------------------------------------------
 
-Color = Literal["white", "black"]
 #: A square's name, or its number: a1 is 0, h8 is 63.
 Square = str | int
 
-
-class Fields(TypedDict, total=False):
-    """What a request of any kind may have. ``player`` None is nobody."""
-
-    id: str | int
-    brief: bool
-    player: int | None
-    key: str | None
+# >>> types: generated from protocol/schema.json; change gm_protocol's structs and run `python -m clients.generate`.
 
 
-class HelloFields(Fields, total=False):
-    """``client`` is what the server is told this program is; ``name`` a registered player's, in place of its id."""
-
-    protocol: int
-    client: str
-    name: str
-    password: str
-    spectator_key: str
-
-
-class Clock(TypedDict, total=False):
-    """Seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``; ``PROTOCOL`` has the other two."""
-
-    initial: float
-    increment: float
-    first_move: float
-    per_move: float
-    margin: float
-    lag: float
-
-
-class NewGameFields(Fields, total=False):
-    """The options of a new game. A ``token`` is made up where there is none: a lost reply makes no second game."""
-
-    variant: str
-    fen: str
-    position: int
-    seed: int
-    draws: Literal["claimed", "automatic"]
-    max_moves: int | None
-    clock: Clock | str | None
-    illegal_move: Literal["refuse", "lose"]
-    reversible_moves: int | None
-    max_turns: int | None
-    pgn: str
-    token: str
-
-
-class ChallengeFields(NewGameFields, total=False):
-    """``color`` is what the player wants to play; without, it is drawn."""
-
-    color: Color
+Color = Literal["black", "white"]
+Variant = Literal["chess960", "crazyhouse", "rbc", "standard"]
+Piece = Literal["wp", "wN", "wB", "wR", "wQ", "wK", "bp", "bN", "bB", "bR", "bQ", "bK"]
+Phase = Literal["move", "open", "over", "sense"]
+Result = Literal["*", "0-1", "1-0", "1/2-1/2"]
+Termination = Literal[
+    "available_move",
+    "declined",
+    "draw_agreed",
+    "draw_fifty_moves",
+    "draw_material",
+    "draw_move_limit",
+    "draw_repetition",
+    "draw_turn_limit",
+    "expired",
+    "forfeit_black",
+    "forfeit_white",
+    "resignation_black",
+    "resignation_white",
+    "stalemate",
+    "taken_draw_black",
+    "taken_draw_white",
+    "timeout_black",
+    "timeout_white",
+    "victory_black",
+    "victory_white",
+    "withdrawn",
+]
+VoluntaryTermination = Literal[
+    "draw_agreed",
+    "resignation_black",
+    "resignation_white",
+    "taken_draw_black",
+    "taken_draw_white",
+]
+GameStatus = Literal["live", "open", "over"]
+SenseResult = list[tuple[str, Piece | None]]
 
 
-class PairFields(NewGameFields, total=False):
-    """``ranked``: whether it counts for the players' ratings."""
+class Clock(TypedDict):
+    """A time control, in seconds: initial with increment, or first_move with per_move.
 
-    ranked: bool
-
-
-class InvitationsFields(Fields, total=False):
-    """Which page: ``limit`` rows at most, behind what the page before said under the same names."""
-
-    limit: int
-    received_after: str
-    sent_after: str
-
-
-class SettingsFields(Fields, total=False):
-    """``max_games`` is how many games the player takes at a time; ``version`` is its bot's, or the next."""
-
-    max_games: int
-    ranked: bool
-    version: int
-
-
-class SeatFields(Fields, total=False):
-    """``seat`` says which, for who holds both."""
-
-    seat: Color
-
-
-class ActionFields(SeatFields, total=False):
-    """With ``ply``, the ``ply_index`` acted on, an action is sent again after a lost connection.
-
-    ``thought`` is how many seconds it took, for a clock with ``lag``.
+    margin is by how much a player may overstep its time and not lose; lag how much of the time until a request arrives
+    a client may say was not the player's.
     """
 
-    ply: int
-    thought: float
+    initial: NotRequired[float]
+    increment: NotRequired[float]
+    first_move: NotRequired[float]
+    per_move: NotRequired[float]
+    margin: NotRequired[float]
+    lag: NotRequired[float]
 
 
-class MoveFields(ActionFields, total=False):
-    """What a move may have."""
+class Limits(TypedDict):
+    """Every limit that can refuse or end something."""
 
-    offer_draw: bool
-
-
-class StateFields(SeatFields, total=False):
-    """With ``actions``, the reply has also what the player may do."""
-
-    actions: bool
-
-
-class WaitFields(StateFields, total=False):
-    """In place of a game: ``game_ids``, or ``any`` but those in ``except_``. ``timeout`` is in seconds."""
-
-    game_ids: list[int]
-    any: bool
-    except_: list[int]
-    ply: int
-    timeout: float
-
-
-class GamesFields(Fields, total=False):
-    """Which games to list, and how many."""
-
-    status: Literal["live", "over", "open"]
-    variant: str
-    limit: int
-    before: int | None
-
-
-class PlayersFields(Fields, total=False):
-    """Which players to list, and how many."""
-
-    here: bool
-    limit: int
-    before: int | None
-
-
-class LeaderboardFields(Fields, total=False):
-    """How many rows, behind how many others."""
-
-    limit: int
-    after: int
-
-
-class RegisterFields(Fields, total=False):
-    """What a registration may have."""
-
-    password: str
-    token: str
-
-
-class RekeyFields(Fields, total=False):
-    """``name`` is for the operator."""
-
-    name: str
-    token: str
-
-
-class TurnsFields(SeatFields, total=False):
-    """What all requests of a loop have."""
-
-
-# --- Replies ----------------------------------------------------------------------------------------------------------
-
-#: What was seen: squares with what stands on them, "bQ" or None.
-SenseResult = list[tuple[str, str | None]]
+    #: Longest request, in bytes.
+    max_message: int
+    max_connections: int
+    max_wait_seconds: float
+    max_wait_games: int
+    max_games_page: int
+    max_plies: int
+    max_pgn: int
+    max_work_per_minute: int | None
+    idle_seconds: float
+    frame_seconds: float
+    start_seconds: float
+    max_failures_per_minute: int
+    max_registrations_per_hour: int
+    max_players: int
+    invitation_seconds: float
+    max_invitations: int
+    max_invitations_per_minute: int
+    kept_seat_seconds: float
+    max_invitations_received: int
+    max_invitations_from_address: int
+    max_games_per_hour: int
+    max_unfinished_games: int
+    max_registrations_per_day: int
+    max_rekeys_per_hour: int
 
 
 class GameState(TypedDict):
-    """A game as the one who asks may see it. ``brief`` leaves out the board, the access map and the PGN."""
+    """A game as one viewer may see it.
 
-    board: NotRequired[list[list[str | None]]]
-    access_map: NotRequired[list[list[list[tuple[int, int]]]]]
-    pgn: NotRequired[str | None]
+    The first ten fields are version 1's. board, access_map and pgn are left out of the replies to brief requests;
+    pockets is there in crazyhouse alone, and what follows it in rbc alone.
+    """
+
+    #: Rank 1 is the first list, file a its first element; null: no piece.
+    board: NotRequired[list[list[Piece | None]]]
     available_castles: int
     passant_file: int
+    #: For each square, the rank and file of every piece that could move there.
+    access_map: NotRequired[list[list[list[tuple[int, int]]]]]
     ply_index: int
+    pgn: NotRequired[str | None]
     fen: str
     draws: int
-    termination: str
+    termination: Termination
     in_check: bool
     game_id: int
     variant: str
@@ -280,94 +212,485 @@ class GameState(TypedDict):
     player_black: int | None
     start_fen: str
     turn: Color
-    phase: Literal["open", "sense", "move", "over"] | None
-    result: Literal["1-0", "0-1", "1/2-1/2", "*"]
-    clock: dict[Color, float | None] | None
+    phase: Phase | None
+    result: Result
+    clock: ClockState | None
     draw_offered: bool
     last_move: str | None
-    pockets: NotRequired[dict[Color, str]]  # crazyhouse
-    opponent_capture: NotRequired[str | None]  # this and what follows: reconnaissance blind chess
-    last_sense: NotRequired[dict[str, Any] | None]
-    last_result: NotRequired[dict[str, Any] | None]
+    pockets: NotRequired[Pockets]
+    opponent_capture: NotRequired[str | None]
+    last_sense: NotRequired[LastSense | None]
+    last_result: NotRequired[LastResult | None]
+
+
+class ClockState(TypedDict):
+    """Seconds each side has left, null where hidden; the side to move's count down in this very moment."""
+
+    white: float | None
+    black: float | None
+
+
+class Pockets(TypedDict):
+    """Crazyhouse: the pieces each side holds in hand, most valuable first (White's in capitals)."""
+
+    white: str
+    black: str
+
+
+class LastSense(TypedDict):
+    """A seat's latest sense: at which ply, around which square (null: none), and what it showed."""
+
+    ply: int
+    square: str | None
+    sense_result: SenseResult
+
+
+class LastResult(TypedDict):
+    """A seat's latest move: at which ply, what it asked for, what came of it (null: nothing), and where it captured."""
+
+    ply: int
+    requested_move: str | None
+    taken_move: str | None
+    capture_square: str | None
+
+
+class Options(TypedDict):
+    """The options of a game as the server resolved them; those its variant does not have are left out."""
+
+    variant: Variant
+    fen: str
+    position: NotRequired[int | None]
+    draws: NotRequired[Literal["automatic", "claimed"]]
+    max_moves: NotRequired[int | None]
+    clock: Clock | None
+    illegal_move: NotRequired[Literal["lose", "refuse"]]
+    reversible_moves: NotRequired[int | None]
+    max_turns: NotRequired[int | None]
+
+
+class PlayerNames(TypedDict):
+    """What the players of a game are called; null for one without a name: an open player, or a seat nobody has."""
+
+    white: str | None
+    black: str | None
+
+
+class GameRow(TypedDict):
+    """A game as a listing shows it.
+
+    Both times are UTC, as in 2026-11-21T04:41:00Z. changed is when the game last went on: began, or was moved in, or
+    ended.
+    """
+
+    game_id: int
+    variant: Variant
+    player_white: int | None
+    player_black: int | None
+    status: GameStatus
+    turn: Color
+    ply_index: int
+    termination: Termination
+    result: Result
+    created: str
+    changed: str
+
+
+class PlayerRow(TypedDict):
+    """A registered player as the operator is shown it.
+
+    revoked: it has no key. here: it may be expected to answer. room: how many more games it takes.
+    """
+
+    player: int
+    name: str
+    password: bool
+    revoked: bool
+    here: bool
+    room: int
+    created: str
+
+
+class InvitationRow(TypedDict):
+    """A game that waits for an answer, as one of the two is shown it.
+
+    opponent is the other one, or null where that seat is open; name its name, where it is registered; color what the
+    player that asks is to play. lapses is how many seconds it was given to begin in, or null.
+    """
+
+    game_id: int
+    opponent: int | None
+    name: str | None
+    color: Color
+    options: Options
+    ranked: bool
+    created: str
+    lapses: float | None
+
+
+class LeaderboardRow(TypedDict):
+    """A version of a player's bot. deviation is the standard deviation of its rating; anchor: that is given."""
+
+    place: int
+    player: int
+    name: str
+    version: int
+    rating: float
+    deviation: float
+    anchor: bool
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class Fields(TypedDict, total=False):
+    """What a request of any kind may have. A player of null is nobody."""
+
+    id: int | str | None
+    brief: bool
+    player: int | None
+    key: str | None
+
+
+class GameFields(Fields, total=False):
+    """What a new game is played with. A token is made up if there is none."""
+
+    token: str | None
+    variant: Variant | None
+    fen: str | None
+    position: int | None
+    seed: int | None
+    draws: Literal["automatic", "claimed"] | None
+    max_moves: int | None
+    clock: str | Clock | None
+    illegal_move: Literal["lose", "refuse"] | None
+    reversible_moves: int | None
+    max_turns: int | None
+
+
+class HelloFields(Fields, total=False):
+    """Begins a version 2 session, or names another player for the rest of it: an id, or a registered name."""
+
+    protocol: int
+    client: str
+    name: str | None
+    password: str | None
+    spectator_key: str | None
+
+
+class NewGameFields(GameFields, total=False):
+    """Starts a game. With pgn it is GameFromPgn. A seat that is null is open to whoever joins first."""
+
+    pgn: str | None
+
+
+class GameFromPgnFields(GameFields, total=False):
+    """Starts a game at the end of a PGN's main line."""
+
+    pgn: str
+
+
+class MoveFields(Fields, total=False):
+    """A move in SAN or UCI; null, in rbc, to pass."""
+
+    seat: Color | None
+    #: The ply_index acted on: sent again with it, a request acts once.
+    ply: int | None
+    #: Seconds that the player took, for a clock with lag.
+    thought: float | None
+    offer_draw: bool
+
+
+class SenseFields(Fields, total=False):
+    """A look at the window of three by three squares around square (named, or a1 = 0 to h8 = 63); null for none."""
+
+    seat: Color | None
+    #: The ply_index acted on: sent again with it, a request acts once.
+    ply: int | None
+    #: Seconds that the player took, for a clock with lag.
+    thought: float | None
+
+
+class EndGameFields(Fields, total=False):
+    """A resignation, a draw claimed, or a draw agreed to."""
+
+    seat: Color | None
+    #: The ply_index acted on: sent again with it, a request acts once.
+    ply: int | None
+    #: Seconds that the player took, for a clock with lag.
+    thought: float | None
+
+
+class StateFields(Fields, total=False):
+    """The state as player may see it."""
+
+    seat: Color | None
+    actions: bool
+
+
+class WaitFields(Fields, total=False):
+    """Blocks until the player is to act in one of the games, or that game is over."""
+
+    game_ids: list[int] | None
+    any: bool
+    except_: list[int]
+    seat: Color | None
+    #: The ply_index acted on: sent again with it, a request acts once.
+    ply: int | None
+    timeout: float | None
+    actions: bool
+
+
+class ActionsFields(Fields, total=False):
+    """What the player may do now."""
+
+    seat: Color | None
+
+
+class GamesFields(Fields, total=False):
+    """A page of games, newest first."""
+
+    status: GameStatus | None
+    variant: Variant | None
+    limit: int
+    before: int | None
+
+
+class RegisterFields(Fields, total=False):
+    """Makes a registered player. The same name and token again show the same player."""
+
+    password: str | None
+    token: str | None
+
+
+class RekeyFields(Fields, total=False):
+    """Gives the player another key; the operator may give its name in place of the id."""
+
+    name: str | None
+    token: str | None
+
+
+class JoinFields(Fields, total=False):
+    """Takes a seat that the player was invited to, or an open one."""
+
+    seat: Color | None
+
+
+class RevokeFields(Fields, total=False):
+    """The operator's: takes a player's key and password away, and ends its sessions."""
+
+    name: str | None
+
+
+class PlayersFields(Fields, total=False):
+    """The operator's: a page of registered players, newest first; with here of those who are here."""
+
+    here: bool
+    limit: int
+    before: int | None
+
+
+class ChallengeFields(GameFields, total=False):
+    """Invites a registered player who is here, by name or id, to a game. Without color that is drawn."""
+
+    #: What the player wants to play; it is drawn otherwise.
+    color: Color | None
+
+
+class SeekFields(GameFields, total=False):
+    """Makes a game with whoever waits for one like it; where nobody does, waits for somebody to do so."""
+
+    #: What the player wants to play; it is drawn otherwise.
+    color: Color | None
+
+
+class InvitationsFields(Fields, total=False):
+    """A page of the invitations that wait for an answer: the player's own, and those to the player.
+
+    The last two are what the page before said of the same name; without them both lists begin anew.
+    """
+
+    limit: int
+    received_after: str | None
+    sent_after: str | None
+
+
+class SettingsFields(Fields, total=False):
+    """Shows what a registered player has set, having set what is given. version is the one it has, or the next."""
+
+    #: How many games the player takes at a time.
+    max_games: int | None
+    #: Whether the player wants ranked games.
+    ranked: bool | None
+    version: int | None
+
+
+class PairFields(GameFields, total=False):
+    """The operator's: makes a game between two registered players who are here, and invites both."""
+
+    #: Whether the game counts for the ratings.
+    ranked: bool
+
+
+class LeaderboardFields(Fields, total=False):
+    """A page of the leaderboard, the strongest first: so many rows behind the place after."""
+
+    limit: int
+    after: int
 
 
 class Reply(TypedDict):
     """What every reply has."""
 
     error: None
-    id: NotRequired[str | int]
+    id: NotRequired[int | str]
 
 
 class HelloReply(Reply):
+    """What this server is and can."""
+
     protocol: int
     server: str
     kinds: list[str]
     player: int | None
-    limits: dict[str, float]
+    limits: Limits
 
 
-class StateReply(Reply):
-    state: GameState
+class NewGameReply(Reply):
+    """The game made, or the one made before under the same token."""
 
-
-class NewGameReply(StateReply):
     game_id: int
-    options: dict[str, Any]
-
-
-class JoinReply(StateReply):
-    """``names`` is missing where no player is registered."""
-
-    seat: Color
-    options: dict[str, Any]
-    names: NotRequired[dict[Color, str | None]]
-
-
-class SeatReply(Reply):
-    """All None where a seek waits to be found."""
-
-    game_id: int | None
-    seat: Color | None
-    state: GameState | None
-    options: dict[str, Any] | None
-
-
-class DeclineReply(Reply):
-    """``state`` is None where no game was declined."""
-
-    state: GameState | None
-
-
-class InvitationsReply(Reply):
-    """A page of what waits for the player's answer, and for another's; and whether the player seeks an opponent.
-
-    Where more follows, the last two are there, to ask for the next page with.
-    """
-
-    received: list[dict[str, Any]]
-    sent: list[dict[str, Any]]
-    seeking: bool
-    received_after: NotRequired[str]
-    sent_after: NotRequired[str]
+    state: GameState
+    options: Options
 
 
 class ActionsReply(Reply):
-    """``sense_actions`` are squares, ``move_actions`` UCI; None where it is not the time."""
+    """UCI moves, and in rbc squares to sense, on the seat's turn; null off it."""
 
     sense_actions: list[str] | None
     move_actions: list[str] | None
 
 
-class StateActionsReply(StateReply):
-    """``names`` is missing where no player is registered."""
+class GamesReply(Reply):
+    """A page of rows, and what to send as before for the next one; null at the end."""
 
-    names: NotRequired[dict[Color, str | None]]
+    games: list[GameRow]
+    before: int | None
+
+
+class HistoryReply(Reply):
+    """Full PGN with headers, and the moves in UCI. history is, in rbc, the game as reconchess saves it."""
+
+    pgn: str
+    moves: list[str]
+    history: NotRequired[dict[str, Any] | None]
+
+
+class JoinReply(Reply):
+    """The seat taken, or held already, and the game. names is left out where no player is registered."""
+
+    seat: Color
+    state: GameState
+    options: Options
+    names: NotRequired[PlayerNames]
+
+
+class KeyReply(Reply):
+    """A player and its key; null where a repeated request finds the key used: then somebody has it."""
+
+    player: int
+    name: str
+    key: str | None
+
+
+class PlayerReply(Reply):
+    """The player who has no key any more."""
+
+    player: int
+    name: str
+
+
+class PlayersReply(Reply):
+    """A page of players, and what to send as before for the next one; null at the end."""
+
+    players: list[PlayerRow]
+    before: int | None
+
+
+class SeatReply(Reply):
+    """The game in which the player has its seat; all null while a seek waits."""
+
+    game_id: int | None
+    seat: Color | None
+    state: GameState | None
+    options: Options | None
+
+
+class InvitationsReply(Reply):
+    """A page of what waits for the player's answer and of what for another's; and whether it seeks an opponent.
+
+    The last two are what to ask for the next page with; each is left out where nothing follows.
+    """
+
+    received: list[InvitationRow]
+    sent: list[InvitationRow]
+    seeking: bool
+    received_after: NotRequired[str]
+    sent_after: NotRequired[str]
+
+
+class SettingsReply(Reply):
+    """What a registered player has set."""
+
+    player: int
+    name: str
+    max_games: int
+    ranked: bool
+    version: int
+
+
+class PairReply(Reply):
+    """The game that two players were invited to: who has accepted by now, and who has called_off the game."""
+
+    game_id: int
+    accepted: list[Color]
+    called_off: Color | None
+    state: GameState
+    options: Options
+
+
+class LeaderboardReply(Reply):
+    """A page, what to send as after for the next one, null at the end; and how many games the ratings are of."""
+
+    leaderboard: list[LeaderboardRow]
+    after: int | None
+    games: int
+
+
+class SenseReply(Reply):
+    """What the sense showed: none of the squares where nothing was sensed."""
+
+    sense_result: SenseResult
+    state: GameState
+
+
+class StateReply(Reply):
+    """The game."""
+
+    state: GameState
+
+
+class StateActionsReply(Reply):
+    """The game. The actions are there where they were asked for, the names where a player is registered."""
+
+    state: GameState
     sense_actions: NotRequired[list[str] | None]
     move_actions: NotRequired[list[str] | None]
+    names: NotRequired[PlayerNames]
 
 
 class WaitReply(Reply):
-    """``state`` is None if none of several games is due."""
+    """The game in which the player is to act, or which is over; a state of null if none of several is due."""
 
     state: GameState | None
     game_id: NotRequired[int]
@@ -375,62 +698,37 @@ class WaitReply(Reply):
     move_actions: NotRequired[list[str] | None]
 
 
-class SenseReply(StateReply):
-    sense_result: SenseResult
+class DeclineReply(Reply):
+    """The game declined; a state of null where there was none."""
+
+    state: GameState | None
 
 
-class MoveReply(StateReply):
-    """All but the state is there only in reconnaissance blind chess; a :class:`Turn` adds it elsewhere too."""
+class ChallengeReply(Reply):
+    """The game that the other is invited to."""
 
+    game_id: int
+    seat: Color
+    state: GameState
+    options: Options
+
+
+class MoveReply(Reply):
+    """The game. In reconnaissance blind chess also what was asked for, what came of it, and where it captured."""
+
+    state: GameState
     requested_move: NotRequired[str | None]
     taken_move: NotRequired[str | None]
     capture_square: NotRequired[str | None]
 
 
-class GamesReply(Reply):
-    games: list[dict[str, Any]]
-    before: int | None
+# <<< types
 
 
-class PairReply(NewGameReply):
-    accepted: list[Color]
-    called_off: Color | None
+class TurnsFields(Fields, total=False):
+    """What all requests of a loop have. ``seat`` says which, for a player who holds both."""
 
-
-class PlayersReply(Reply):
-    players: list[dict[str, Any]]
-    before: int | None
-
-
-class LeaderboardReply(Reply):
-    """``after`` is what to send for the next page; the ratings are computed from so many ``games``."""
-
-    leaderboard: list[dict[str, Any]]
-    after: int | None
-    games: int
-
-
-class HistoryReply(Reply):
-    pgn: str
-    moves: list[str]
-    history: Any
-
-
-class PlayerReply(Reply):
-    player: int
-    name: str
-
-
-class SettingsReply(PlayerReply):
-    max_games: int
-    ranked: bool
-    version: int
-
-
-class KeyReply(PlayerReply):
-    """``key`` is shown this once."""
-
-    key: str | None
+    seat: Color
 
 
 # --- The protocol, without I/O: what both clients share ---------------------------------------------------------------
@@ -453,6 +751,46 @@ def decode(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadReply(f"a reply is not a JSON object: {body[:100]!r}")
     return value
+
+
+def frame(body: bytes) -> bytes:
+    """A message as it travels: its length in four bytes, and the message."""
+    return len(body).to_bytes(4, "big") + body
+
+
+class Frames:
+    """Cuts the bytes of a connection into messages."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+
+    @property
+    def pending(self) -> int:
+        """How many bytes came that are not part of a message taken out."""
+        return len(self._received)
+
+    def feed(self, chunk: bytes | bytearray) -> None:
+        """Add bytes, cut anywhere."""
+        self._received += chunk
+
+    def take(self) -> bytes | None:
+        """Take out the first message, or return None while it is not whole.
+
+        :raises BadReply: its length is none.
+        """
+        if len(self._received) < 4:
+            return None
+        length = int.from_bytes(self._received[:4], "big", signed=True)
+        if not 0 < length <= MAX_REPLY:
+            raise BadReply(
+                f"a reply begins with {bytes(self._received[:4])!r}, a length of {length}, which is not between 1 and "
+                f"{MAX_REPLY}: is this a gm server, and is the connection without TLS, or with it, on both sides?"
+            )
+        if len(self._received) < 4 + length:
+            return None
+        body = bytes(self._received[4 : 4 + length])
+        del self._received[: 4 + length]
+        return body
 
 
 class Asked:
@@ -782,7 +1120,7 @@ class Connection:
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
-        self._received = bytearray()
+        self._frames = Frames()
 
     @classmethod
     def open(
@@ -802,7 +1140,7 @@ class Connection:
         """Send messages, in one write."""
         try:
             self._socket.settimeout(SILENCE_SECONDS)
-            self._socket.sendall(b"".join(len(body).to_bytes(4, "big") + body for body in bodies))
+            self._socket.sendall(b"".join(map(frame, bodies)))
         except OSError as error:
             raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
 
@@ -814,38 +1152,22 @@ class Connection:
         """
         try:
             self._socket.settimeout(patience)
-            while (body := self._take()) is None:
+            while (body := self._frames.take()) is None:
                 chunk = self._socket.recv(1 << 16)
                 if not chunk:
                     raise ConnectionLost("the server closed the connection")
-                self._received += chunk
+                self._frames.feed(chunk)
         except TimeoutError as error:
             raise ConnectionLost("the server has not answered for long") from error
         except OSError as error:
             raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
         return body
 
-    def _take(self) -> bytes | None:
-        """A message out of what was received, if it is whole."""
-        if len(self._received) < 4:
-            return None
-        length = int.from_bytes(self._received[:4], "big", signed=True)
-        if not 0 < length <= MAX_REPLY:
-            raise BadReply(
-                f"a reply begins with {bytes(self._received[:4])!r}, a length of {length}, which is not between 1 and "
-                f"{MAX_REPLY}: is this a gm server, and is the connection without TLS, or with it, on both sides?"
-            )
-        if len(self._received) < 4 + length:
-            return None
-        body = bytes(self._received[4 : 4 + length])
-        del self._received[: 4 + length]
-        return body
-
     def is_over(self) -> bool:
         """Whether the server has ended it, or speaks unasked, while nothing was to be expected of it."""
         try:
             self._socket.settimeout(0)
-            return bool(self._received) or self._socket.recv(1) is not None
+            return self._frames.pending > 0 or self._socket.recv(1) is not None
         except BlockingIOError:
             return False
         except OSError as error:
@@ -888,37 +1210,8 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or "no answer in time"
 
 
-def connect(
-    host: str = "127.0.0.1",
-    port: int = DEFAULT_PORT,
-    *,
-    path: str | None = None,
-    tls: bool | ssl.SSLContext = False,
-    patience: float = PATIENCE_SECONDS,
-    **hello: Unpack[HelloFields],
-) -> Client:
-    """Connect and say hello, once.
-
-    Later losses of the connection are made good: the client connects anew for up to ``patience`` seconds, and sends
-    again what was not answered. Only a request that might then be carried out twice fails instead, as a
-    :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``.
-
-    :param path: a Unix socket, in place of host and port.
-    :param tls: True to trust whom the system trusts, or a context.
-    :param hello: ``player`` with its ``key``, where it is a registered one: the default of all requests.
-    :raises ConnectionLost: there is no server.
-    :raises GmError: the server refuses.
-    """
-    client = Client(host, port, path=path, tls=tls, patience=patience, **hello)
-    client.open()
-    return client
-
-
-class Client(Session):
-    """A session. Every kind of message is a method of its name, which gives the reply or raises :class:`GmError`.
-
-    Of one thread at a time: several threads have a client each. Ids are integers, whatever their size.
-    """
+class BlockingSession(Session):
+    """A session on connections that come and go. Of one thread at a time: several threads have a client each."""
 
     def __init__(
         self,
@@ -942,8 +1235,6 @@ class Client(Session):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # The session.
 
     def open(self) -> None:
         """Make one attempt to connect. Nobody needs to call it: a request connects.
@@ -1035,7 +1326,55 @@ class Client(Session):
         except (ConnectionLost, GmError, BadReply) as error:
             self._why = error
 
-    # The kinds.
+    def _loop(self) -> Self:
+        """Return the session for a loop of turns: this one, as nothing else is asked while it waits."""
+        return self
+
+    def _leave(self) -> None:
+        """There is no other session to close."""
+
+
+# --- The client -------------------------------------------------------------------------------------------------------
+
+# >>> client: generated from trio_client.py; change that file and run `python -m clients.generate`.
+
+
+def connect(
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    *,
+    path: str | None = None,
+    tls: bool | ssl.SSLContext = False,
+    patience: float = PATIENCE_SECONDS,
+    **hello: Unpack[HelloFields],
+) -> Client:
+    """Connect and say hello, once.
+
+    Later losses of the connection are made good: the client connects anew for up to ``patience`` seconds, and sends
+    again what was not answered. Only a request that might then be carried out twice fails instead, as a
+    :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``.
+
+    :param path: a Unix socket, in place of host and port.
+    :param tls: True to trust whom the system trusts, or a context.
+    :param hello: ``player`` with its ``key``, where it is a registered one: the default of all requests.
+    :raises ConnectionLost: there is no server.
+    :raises GmError: the server refuses.
+    """
+    client = Client(host, port, path=path, tls=tls, patience=patience, **hello)
+    client.open()
+    return client
+
+
+class Client(BlockingSession):
+    """A session. Every kind of message is a method of its name, which gives the reply or raises :class:`GmError`.
+
+    Ids are integers, whatever their size.
+    """
+
+    def _call(self, reply: type[R], kind: str, **fields: Any) -> R:
+        """:param reply: what to take the reply for."""
+        result: R = self.request(kind, **fields)
+        return result
 
     def hello(self, **fields: Unpack[HelloFields]) -> HelloReply:
         """Name another player, for the requests and the connections that follow."""
@@ -1049,23 +1388,25 @@ class Client(Session):
         self, player_white: int | None, player_black: int | None, **fields: Unpack[NewGameFields]
     ) -> NewGameReply:
         """Begin a game; a seat that is None is open to whoever joins."""
-        return self._call(NewGameReply, "new_game", player_white=player_white, player_black=player_black, **fields)
+        seats = {"player_white": player_white, "player_black": player_black}
+        return self._call(NewGameReply, "new_game", **seats, **fields)
 
     def game_from_pgn(
-        self, player_white: int | None, player_black: int | None, **fields: Unpack[NewGameFields]
+        self, player_white: int | None, player_black: int | None, **fields: Unpack[GameFromPgnFields]
     ) -> NewGameReply:
         """Begin a game where the main line of ``pgn`` ends."""
-        return self._call(NewGameReply, "game_from_pgn", player_white=player_white, player_black=player_black, **fields)
+        seats = {"player_white": player_white, "player_black": player_black}
+        return self._call(NewGameReply, "game_from_pgn", **seats, **fields)
 
     def move(self, game_id: int, move: str | None, **fields: Unpack[MoveFields]) -> MoveReply:
         """Move, in SAN or UCI; in reconnaissance blind chess in UCI, or None to pass."""
         return self._call(MoveReply, "move", game_id=game_id, move=move, **fields)
 
-    def sense(self, game_id: int, square: Square | None, **fields: Unpack[ActionFields]) -> SenseReply:
+    def sense(self, game_id: int, square: Square | None, **fields: Unpack[SenseFields]) -> SenseReply:
         """Sense around a square, or None for none."""
         return self._call(SenseReply, "sense", game_id=game_id, square=square, **fields)
 
-    def end_game(self, game_id: int, termination: str, **fields: Unpack[ActionFields]) -> StateReply:
+    def end_game(self, game_id: int, termination: str, **fields: Unpack[EndGameFields]) -> StateReply:
         """Resign, take a draw, or agree to one."""
         return self._call(StateReply, "end_game", game_id=game_id, termination=termination, **fields)
 
@@ -1078,7 +1419,7 @@ class Client(Session):
         which = {} if game_id is None else {"game_id": game_id}
         return self._call(WaitReply, "wait", **which, **fields)
 
-    def actions(self, game_id: int, **fields: Unpack[SeatFields]) -> ActionsReply:
+    def actions(self, game_id: int, **fields: Unpack[ActionsFields]) -> ActionsReply:
         """What the player may do now."""
         return self._call(ActionsReply, "actions", game_id=game_id, **fields)
 
@@ -1095,18 +1436,18 @@ class Client(Session):
         return self._call(KeyReply, "register", name=name, **fields)
 
     def rekey(self, **fields: Unpack[RekeyFields]) -> KeyReply:
-        """Another key for a registered player, in place of the one it has. The session goes on, with that."""
+        """Another key for a registered player, in place of the one it has."""
         return self._call(KeyReply, "rekey", **fields)
 
-    def join(self, game_id: int, **fields: Unpack[SeatFields]) -> JoinReply:
+    def join(self, game_id: int, **fields: Unpack[JoinFields]) -> JoinReply:
         """Take the seat that the player was invited to, or an open one."""
         return self._call(JoinReply, "join", game_id=game_id, **fields)
 
-    def challenge(self, opponent: str | int, **fields: Unpack[ChallengeFields]) -> NewGameReply:
+    def challenge(self, opponent: str | int, **fields: Unpack[ChallengeFields]) -> ChallengeReply:
         """Invite a registered player who is here, by name or id, to a game in which one's own seat is taken."""
-        return self._call(NewGameReply, "challenge", opponent=opponent, **fields)
+        return self._call(ChallengeReply, "challenge", opponent=opponent, **fields)
 
-    def seek(self, **fields: Unpack[ChallengeFields]) -> SeatReply:
+    def seek(self, **fields: Unpack[SeekFields]) -> SeatReply:
         """A game with whoever seeks one like it; else wait to be found, as long as this connection lasts."""
         return self._call(SeatReply, "seek", **fields)
 
@@ -1131,7 +1472,7 @@ class Client(Session):
         """A page of the ratings that ranked games have come to, the strongest first."""
         return self._call(LeaderboardReply, "leaderboard", **fields)
 
-    def revoke(self, **fields: Unpack[RekeyFields]) -> PlayerReply:
+    def revoke(self, **fields: Unpack[RevokeFields]) -> PlayerReply:
         """For the operator: take a player's key away."""
         return self._call(PlayerReply, "revoke", **fields)
 
@@ -1142,8 +1483,6 @@ class Client(Session):
     def pair(self, white: str | int, black: str | int, **fields: Unpack[PairFields]) -> PairReply:
         """For the operator: a game of two registered players who are here, by name or id; both are invited."""
         return self._call(PairReply, "pair", white=white, black=black, **fields)
-
-    # The loop.
 
     def turns(
         self,
@@ -1164,17 +1503,12 @@ class Client(Session):
         """
         return Turns(self, Following(game_id, over, invited, fields))
 
-    def _call(self, reply: type[R], kind: str, **fields: Any) -> R:
-        """:param reply: what to take the reply for."""
-        result: R = self.request(kind, **fields)
-        return result
-
 
 class Turns(Iterator["Turn"]):
     """The loop of :meth:`Client.turns`."""
 
     def __init__(self, client: Client, following: Following) -> None:
-        self._client = client
+        self._client = client._loop()
         self._following = following
         self._waits: deque[Asked] = deque()  # the last one tells of the next turn, those before it only of ends
         self._ended = False
@@ -1183,7 +1517,7 @@ class Turns(Iterator["Turn"]):
         while not self._ended:
             reply = self._next_reply()
             if self._following.ends(reply):
-                self._ended = True
+                self.close()
             elif (invitation := self._following.takes_up(reply)) is not None:
                 self._join(invitation)
             elif self._following.unwanted is not None:
@@ -1191,6 +1525,11 @@ class Turns(Iterator["Turn"]):
             elif reply["state"] is not None and reply.get("move_actions") is not None:
                 return Turn(self, reply)
         raise StopIteration
+
+    def close(self) -> None:
+        """End the loop."""
+        self._ended = True
+        self._client._leave()
 
     def _join(self, game_id: int) -> None:
         try:
@@ -1266,3 +1605,6 @@ class Turn(TurnView):
         self.state = reply["state"]
         following.see(self.state)
         return reply
+
+
+# <<< client

@@ -1,7 +1,7 @@
 """What bots of reconnaissance blind chess otherwise write by hand, on python-chess's boards.
 
-The rules are those of the daemon, :mod:`gmd.games.recon`. A board is either the player's own, with its pieces alone, or
-one that might be the true one: a guess, or one of the positions of a :class:`~gm_client.tracker.Tracker`.
+The rules are the daemon's, :mod:`gm_recon`. A board is either the player's own, with its pieces alone, or one that
+might be the true one: a guess, or one of the positions of a :class:`~gm_client.tracker.Tracker`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import chess
 from chess import Board, Move, Piece, Square
 
-from gmd.games.recon import Cell, ReconBoard
+from gm_recon import Cell, ReconBoard
 
 from .blocking import GameState, SenseResult
 

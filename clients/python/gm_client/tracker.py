@@ -15,7 +15,7 @@ from typing import Self
 import chess
 from chess import BB_SQUARES, Board, Color, Move, Piece, Square
 
-from gmd.games.recon import Cell, ReconBoard
+from gm_recon import Cell, ReconBoard
 
 from .blocking import GameState, MoveReply, SenseReply
 from .rbc import SENSE_SQUARES, read_move, read_sense, read_square

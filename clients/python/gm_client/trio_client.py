@@ -6,8 +6,11 @@
             await turn.sense(random.choice(turn.sense_actions))
             await turn.move(random.choice(turn.move_actions))
 
-Tasks may share a client: requests leave as they are made, without waiting for the replies to those before. Where a task
-is cancelled, its request is not sent again; it may have been carried out.
+Tasks may share a client: requests leave as they are made, without waiting for the replies to those before. Each loop of
+turns has a connection of its own. Where a task is cancelled, its request is not sent again; it may have been carried
+out.
+
+All that follows the imports is also the source of the client that blocks: ``python -m clients.generate`` writes that.
 """
 
 from __future__ import annotations
@@ -15,34 +18,67 @@ from __future__ import annotations
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Self, Unpack
-
-import trio
+from typing import Any, TypeVar, Unpack
 
 from .blocking import (
     DEFAULT_PORT,
     GIVEN_UP,
     PATIENCE_SECONDS,
-    SILENCE_SECONDS,
+    ActionsFields,
+    ActionsReply,
     Asked,
-    BadReply,
-    ConnectionLost,
-    Conversation,
+    ChallengeFields,
+    ChallengeReply,
+    DeclineReply,
+    EndGameFields,
+    Fields,
     Following,
+    GameFromPgnFields,
+    GamesFields,
+    GamesReply,
     GameState,
     GmError,
     HelloFields,
+    HelloReply,
+    HistoryReply,
+    InvitationsFields,
+    InvitationsReply,
+    JoinFields,
+    JoinReply,
+    KeyReply,
+    LeaderboardFields,
+    LeaderboardReply,
+    MoveFields,
     MoveReply,
+    NewGameFields,
+    NewGameReply,
+    PairFields,
+    PairReply,
+    PlayerReply,
+    PlayersFields,
+    PlayersReply,
+    RegisterFields,
+    RekeyFields,
+    Reply,
+    RevokeFields,
+    SeatReply,
+    SeekFields,
+    SenseFields,
     SenseReply,
+    SettingsFields,
+    SettingsReply,
     Square,
+    StateActionsReply,
+    StateFields,
     StateReply,
     TurnsFields,
     TurnView,
+    WaitFields,
     WaitReply,
-    tls_context,
 )
-from .trio_connection import Connection
-from .trio_kinds import Kinds
+from .trio_session import TrioSession
+
+R = TypeVar("R")
 
 
 async def connect(
@@ -54,169 +90,141 @@ async def connect(
     patience: float = PATIENCE_SECONDS,
     **hello: Unpack[HelloFields],
 ) -> Client:
-    """Connect and say hello, once: see :func:`gm_client.blocking.connect`."""
+    """Connect and say hello, once.
+
+    Later losses of the connection are made good: the client connects anew for up to ``patience`` seconds, and sends
+    again what was not answered. Only a request that might then be carried out twice fails instead, as a
+    :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``.
+
+    :param path: a Unix socket, in place of host and port.
+    :param tls: True to trust whom the system trusts, or a context.
+    :param hello: ``player`` with its ``key``, where it is a registered one: the default of all requests.
+    :raises ConnectionLost: there is no server.
+    :raises GmError: the server refuses.
+    """
     client = Client(host, port, path=path, tls=tls, patience=patience, **hello)
     await client.open()
     return client
 
 
-class Client(Kinds):
-    """A session, as :class:`gm_client.blocking.Client` is one."""
+class Client(TrioSession):
+    """A session. Every kind of message is a method of its name, which gives the reply or raises :class:`GmError`.
 
-    def __init__(
-        self,
-        host: str = "127.0.0.1",
-        port: int = DEFAULT_PORT,
-        *,
-        path: str | None = None,
-        tls: bool | ssl.SSLContext = False,
-        patience: float = PATIENCE_SECONDS,
-        **hello: Unpack[HelloFields],
-    ) -> None:
-        """As :func:`connect`, but connects when the first request is made."""
-        self._where = (host, port, path, tls_context(tls) if tls else False)
-        self._patience = patience
-        self._conversation = Conversation(hello, patience)
-        self._connection: Connection | None = None
-        self._why: Exception | None = None  # there is no connection
-        self._closed = False
-        self._busy = False  # some task does what one alone can do: receiving, or connecting
-        self._progress = trio.Event()  # set and replaced when it has done so
-        self._loops: set[Client] = set()
+    Ids are integers, whatever their size.
+    """
 
-    async def __aenter__(self) -> Self:
-        return self
+    async def _call(self, reply: type[R], kind: str, **fields: Any) -> R:
+        """:param reply: what to take the reply for."""
+        result: R = await self.request(kind, **fields)
+        return result
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
+    async def hello(self, **fields: Unpack[HelloFields]) -> HelloReply:
+        """Name another player, for the requests and the connections that follow."""
+        return await self._call(HelloReply, "hello", **fields)
 
-    # The session.
+    async def ping(self, **fields: Unpack[Fields]) -> Reply:
+        """Is anybody there?"""
+        return await self._call(Reply, "ping", **fields)
 
-    async def open(self) -> None:
-        """Make one attempt to connect. Nobody needs to call it: a request connects.
+    async def new_game(
+        self, player_white: int | None, player_black: int | None, **fields: Unpack[NewGameFields]
+    ) -> NewGameReply:
+        """Begin a game; a seat that is None is open to whoever joins."""
+        seats = {"player_white": player_white, "player_black": player_black}
+        return await self._call(NewGameReply, "new_game", **seats, **fields)
 
-        :raises ConnectionLost: there is no server.
-        :raises GmError: the server refuses.
-        """
-        if self._closed:
-            raise ConnectionLost("the client was closed")
-        if self._connection is not None:
-            return
-        connection = await Connection.open(*self._where)
-        try:
-            await connection.send(self._conversation.greeting())
-            self._conversation.greeted(await connection.receive(SILENCE_SECONDS))
-            if self._closed:
-                raise ConnectionLost("the client was closed")
-        except BaseException:
-            await connection.close()
-            raise
-        self._connection = connection
+    async def game_from_pgn(
+        self, player_white: int | None, player_black: int | None, **fields: Unpack[GameFromPgnFields]
+    ) -> NewGameReply:
+        """Begin a game where the main line of ``pgn`` ends."""
+        seats = {"player_white": player_white, "player_black": player_black}
+        return await self._call(NewGameReply, "game_from_pgn", **seats, **fields)
 
-    async def aclose(self) -> None:
-        """End the session, and its loops."""
-        self._closed = True
-        self._conversation.refuse(ConnectionLost("the client was closed"))
-        self._wake()
-        with trio.CancelScope(shield=True):  # nothing here waits, and a cancelled task is to close all of it, too
-            for loop in list(self._loops):
-                await loop.aclose()
-            if self._connection is not None:
-                await self._drop(self._connection, ConnectionLost("the client was closed"))
+    async def move(self, game_id: int, move: str | None, **fields: Unpack[MoveFields]) -> MoveReply:
+        """Move, in SAN or UCI; in reconnaissance blind chess in UCI, or None to pass."""
+        return await self._call(MoveReply, "move", game_id=game_id, move=move, **fields)
 
-    async def request(self, kind: str, **fields: Any) -> Any:
-        """A request of any kind, for those that have no method here; the reply.
+    async def sense(self, game_id: int, square: Square | None, **fields: Unpack[SenseFields]) -> SenseReply:
+        """Sense around a square, or None for none."""
+        return await self._call(SenseReply, "sense", game_id=game_id, square=square, **fields)
 
-        :raises GmError: the server refuses it.
-        :raises ConnectionLost: there is no connection.
-        """
-        return await self._result(self._ask(kind, **fields))
+    async def end_game(self, game_id: int, termination: str, **fields: Unpack[EndGameFields]) -> StateReply:
+        """Resign, take a draw, or agree to one."""
+        return await self._call(StateReply, "end_game", game_id=game_id, termination=termination, **fields)
 
-    def _ask(self, kind: str, **fields: Any) -> Asked:
-        """A request, which leaves when it or a later one is waited for."""
-        if self._closed:
-            raise ConnectionLost("the client was closed")
-        return self._conversation.ask(kind, fields)
+    async def state(self, game_id: int, **fields: Unpack[StateFields]) -> StateActionsReply:
+        """The game as the player may see it."""
+        return await self._call(StateActionsReply, "state", game_id=game_id, **fields)
 
-    async def _result(self, asked: Asked) -> Any:
-        """The reply to a request.
+    async def wait(self, game_id: int | None = None, **fields: Unpack[WaitFields]) -> WaitReply:
+        """Block until the player is to act in the game, or in one of several, or it is over."""
+        which = {} if game_id is None else {"game_id": game_id}
+        return await self._call(WaitReply, "wait", **which, **fields)
 
-        Whoever waits for one receives for all: one task at a time, and when it leaves another takes its place.
-        """
-        try:
-            while not asked.settled:
-                if self._busy:
-                    await self._follow(asked)
-                else:
-                    await self._lead()
-        except BaseException:  # such as a Cancelled
-            self._conversation.abandon(asked)
-            raise
-        return asked.result()
+    async def actions(self, game_id: int, **fields: Unpack[ActionsFields]) -> ActionsReply:
+        """What the player may do now."""
+        return await self._call(ActionsReply, "actions", game_id=game_id, **fields)
 
-    async def _follow(self, asked: Asked) -> None:
-        if self._connection is not None:
-            await self._send(self._connection)
-        if self._busy and not asked.settled:
-            await self._progress.wait()
+    async def games(self, **fields: Unpack[GamesFields]) -> GamesReply:
+        """A page of games, newest first."""
+        return await self._call(GamesReply, "games", **fields)
 
-    async def _lead(self) -> None:
-        self._busy = True
-        try:
-            await self._step()
-        finally:
-            self._busy = False
-            self._wake()
+    async def history(self, game_id: int, **fields: Unpack[Fields]) -> HistoryReply:
+        """The whole game."""
+        return await self._call(HistoryReply, "history", game_id=game_id, **fields)
 
-    def _wake(self) -> None:
-        self._progress.set()
-        self._progress = trio.Event()
+    async def register(self, name: str, **fields: Unpack[RegisterFields]) -> KeyReply:
+        """Become a registered player. Keep the key: it is shown this once."""
+        return await self._call(KeyReply, "register", name=name, **fields)
 
-    async def _step(self) -> None:
-        """Get one reply, or what is needed for it."""
-        connection = self._connection
-        if connection is None:
-            return await self._connect_again()
-        if not self._conversation.awaits_reply and await connection.is_over():
-            return await self._drop(connection, ConnectionLost("the server closed the connection"))
-        await self._send(connection)
-        try:
-            self._conversation.answered(await connection.receive(self._conversation.silence))
-        except (ConnectionLost, BadReply) as error:
-            await self._drop(connection, error)
+    async def rekey(self, **fields: Unpack[RekeyFields]) -> KeyReply:
+        """Another key for a registered player, in place of the one it has."""
+        return await self._call(KeyReply, "rekey", **fields)
 
-    async def _send(self, connection: Connection) -> None:
-        bodies = self._conversation.unsent()
-        if not bodies:
-            return
-        try:
-            await connection.send(*bodies)
-        except ConnectionLost as error:
-            await self._drop(connection, error)
-        except BaseException:  # some of it may have left
-            await self._drop(connection, ConnectionLost("sending was cancelled"))
-            raise
+    async def join(self, game_id: int, **fields: Unpack[JoinFields]) -> JoinReply:
+        """Take the seat that the player was invited to, or an open one."""
+        return await self._call(JoinReply, "join", game_id=game_id, **fields)
 
-    async def _drop(self, connection: Connection, error: Exception) -> None:
-        """A connection is of no use any more, for a reason. Other tasks may have found that before."""
-        if connection is self._connection:
-            self._connection, self._why = None, error
-            self._conversation.lost(error)
-            self._wake()
-        await connection.close()
+    async def challenge(self, opponent: str | int, **fields: Unpack[ChallengeFields]) -> ChallengeReply:
+        """Invite a registered player who is here, by name or id, to a game in which one's own seat is taken."""
+        return await self._call(ChallengeReply, "challenge", opponent=opponent, **fields)
 
-    async def _connect_again(self) -> None:
-        pause = self._conversation.pause(self._why, trio.current_time())
-        if pause is None:
-            self._why = None  # the next request tries again
-            return
-        await trio.sleep(pause)
-        try:
-            await self.open()
-        except (ConnectionLost, GmError, BadReply) as error:
-            self._why = error
+    async def seek(self, **fields: Unpack[SeekFields]) -> SeatReply:
+        """A game with whoever seeks one like it; else wait to be found, as long as this connection lasts."""
+        return await self._call(SeatReply, "seek", **fields)
 
-    # The loop.
+    async def invitations(self, **fields: Unpack[InvitationsFields]) -> InvitationsReply:
+        """A page of the invitations that wait for an answer."""
+        return await self._call(InvitationsReply, "invitations", **fields)
+
+    async def accept(self, game_id: int, **fields: Unpack[Fields]) -> JoinReply:
+        """Take the seat that the player was invited to."""
+        return await self._call(JoinReply, "accept", game_id=game_id, **fields)
+
+    async def decline(self, game_id: int | None = None, **fields: Unpack[Fields]) -> DeclineReply:
+        """Call off a game that has not begun; without one, seek no longer."""
+        which = {} if game_id is None else {"game_id": game_id}
+        return await self._call(DeclineReply, "decline", **which, **fields)
+
+    async def settings(self, **fields: Unpack[SettingsFields]) -> SettingsReply:
+        """What the player has set, having set what is given."""
+        return await self._call(SettingsReply, "settings", **fields)
+
+    async def leaderboard(self, **fields: Unpack[LeaderboardFields]) -> LeaderboardReply:
+        """A page of the ratings that ranked games have come to, the strongest first."""
+        return await self._call(LeaderboardReply, "leaderboard", **fields)
+
+    async def revoke(self, **fields: Unpack[RevokeFields]) -> PlayerReply:
+        """For the operator: take a player's key away."""
+        return await self._call(PlayerReply, "revoke", **fields)
+
+    async def players(self, **fields: Unpack[PlayersFields]) -> PlayersReply:
+        """For the operator: a page of registered players."""
+        return await self._call(PlayersReply, "players", **fields)
+
+    async def pair(self, white: str | int, black: str | int, **fields: Unpack[PairFields]) -> PairReply:
+        """For the operator: a game of two registered players who are here, by name or id; both are invited."""
+        return await self._call(PairReply, "pair", white=white, black=black, **fields)
 
     def turns(
         self,
@@ -226,28 +234,22 @@ class Client(Kinds):
         invited: Callable[[GameState], object] | None = None,
         **fields: Unpack[TurnsFields],
     ) -> Turns:
-        """As :meth:`gm_client.blocking.Client.turns`, on a connection of its own, so that loops may run side by side.
+        """The player's turns in a game until it is over; without ``game_id`` those in all its games, for ever.
 
-        On one they would not: a ``wait`` ends when another request is sent behind it.
+        It waits between them, and with new games too. A turn comes again as long as nothing was done in it.
+
+        :param over: called with the last state of each game that has ended, once.
+        :param invited: without ``game_id``, called with the state of each game the player is invited to, which it joins
+            if the answer is true. Without this it joins all. The first hundred that it does not join stand, and may be
+            joined later; those beyond are declined, which ends them.
         """
-        if self._closed:
-            raise ConnectionLost("the client was closed")
         return Turns(self, Following(game_id, over, invited, fields))
-
-    def _loop(self) -> Client:
-        """A client for a loop, closed with this one."""
-        host, port, path, tls = self._where
-        client = Client(host, port, path=path, tls=tls, patience=self._patience)
-        client._conversation = self._conversation.again()
-        self._loops.add(client)
-        return client
 
 
 class Turns(AsyncIterator["Turn"]):
     """The loop of :meth:`Client.turns`."""
 
     def __init__(self, client: Client, following: Following) -> None:
-        self._main = client
         self._client = client._loop()
         self._following = following
         self._waits: deque[Asked] = deque()  # the last one tells of the next turn, those before it only of ends
@@ -257,7 +259,6 @@ class Turns(AsyncIterator["Turn"]):
         while not self._ended:
             reply = await self._next_reply()
             if self._following.ends(reply):
-                self._ended = True
                 await self.aclose()
             elif (invitation := self._following.takes_up(reply)) is not None:
                 await self._join(invitation)
@@ -268,9 +269,9 @@ class Turns(AsyncIterator["Turn"]):
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """Close its connection, before the client does that."""
-        self._main._loops.discard(self._client)
-        await self._client.aclose()
+        """End the loop."""
+        self._ended = True
+        await self._client._leave()
 
     async def _join(self, game_id: int) -> None:
         try:
@@ -300,7 +301,11 @@ class Turns(AsyncIterator["Turn"]):
 
 
 class Turn(TurnView):
-    """One turn of the player's, as :class:`gm_client.blocking.Turn` is one."""
+    """One turn of the player's. What is done in it is safe to send again, and is after a lost connection.
+
+    If the game has ended while the bot thought (the opponent resigned, the clock ran out), doing something is no error:
+    it does nothing, and its reply has the last state.
+    """
 
     def __init__(self, turns: Turns, reply: WaitReply) -> None:
         super().__init__(reply)

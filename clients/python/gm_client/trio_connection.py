@@ -7,10 +7,7 @@ from typing import Self
 
 import trio
 
-from gm_protocol.errors import BadFrame
-from gm_protocol.framing import DEFAULT_PORT, FrameDecoder, encode_frame
-
-from .blocking import CONNECT_SECONDS, MAX_REPLY, SILENCE_SECONDS, BadReply, ConnectionLost, tls_context
+from .blocking import CONNECT_SECONDS, DEFAULT_PORT, SILENCE_SECONDS, ConnectionLost, Frames, frame, tls_context
 
 #: What a stream raises that leads nowhere any more; the last is another task's closing it.
 LOST = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
@@ -24,7 +21,7 @@ class Connection:
     def __init__(self, stream: trio.SocketStream | trio.SSLStream[trio.SocketStream]) -> None:
         self._stream = stream
         self._socket = (stream.transport_stream if isinstance(stream, trio.SSLStream) else stream).socket
-        self._decoder = FrameDecoder(MAX_REPLY)
+        self._frames = Frames()
         self._sending = trio.Lock()
 
     @classmethod
@@ -47,7 +44,7 @@ class Connection:
         async with self._sending:
             try:
                 with trio.fail_after(SILENCE_SECONDS):
-                    await self._stream.send_all(b"".join(map(encode_frame, bodies)))
+                    await self._stream.send_all(b"".join(map(frame, bodies)))
             except (*LOST, trio.TooSlowError) as error:
                 raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
 
@@ -58,24 +55,22 @@ class Connection:
         :raises BadReply: it is none.
         """
         try:
-            while (body := self._decoder.next_frame()) is None:
+            while (body := self._frames.take()) is None:
                 with trio.fail_after(patience):
                     chunk = await self._stream.receive_some()
                 if not chunk:
                     raise ConnectionLost("the server closed the connection")
-                self._decoder.feed(chunk)
+                self._frames.feed(chunk)
         except trio.TooSlowError as error:
             raise ConnectionLost("the server has not answered for long") from error
         except LOST as error:
             raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
-        except BadFrame as error:
-            raise BadReply(f"{error}: is this a gm server, and TLS on both sides or on none?") from error
         return body
 
     async def is_over(self) -> bool:
         """Whether the server has ended it, or speaks unasked, while nothing was to be expected of it."""
         if not self._socket.is_readable():
-            return self._decoder.pending > 0
+            return self._frames.pending > 0
         try:
             # TLS has words of its own, which are there at once; whatever else is readable should not be.
             with trio.move_on_after(TLS_WORDS_SECONDS):

@@ -13,8 +13,8 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Raw, Struct
 
+from gm_recon import ReconBoard
 from gmd.games.clock import MAX_SECONDS
-from gmd.games.recon import ReconBoard
 from gmd.http.backend import Backend, FromDaemon
 from gmd.http.guests import FromGuest, Guest
 from gmd.http.reconchess import Board, Move, WinReason, square, win_reason

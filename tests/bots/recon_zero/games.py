@@ -9,7 +9,7 @@ import chess
 
 from gm_bots.recon_zero.knowledge import Knowledge
 from gm_client.rbc import SENSE_SQUARES
-from gmd.games.recon import ReconGame
+from gm_recon import ReconGame
 
 #: Positions with what is rare: promotions, castling and captures en passant.
 RARE = [

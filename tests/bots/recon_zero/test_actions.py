@@ -8,7 +8,7 @@ import chess
 import pytest
 
 from gm_bots.recon_zero.actions import ACTIONS, PASS, index_of, move_of
-from gmd.games.recon import ReconGame
+from gm_recon import ReconGame
 
 
 @pytest.mark.parametrize("color", chess.COLORS)

@@ -15,7 +15,7 @@ from gm_bots.recon_zero.knowledge import Knowledge
 from gm_bots.recon_zero.opponent_turn import opponent_moved
 from gm_bots.recon_zero.positions import belief_of, channels_of
 from gm_client.rbc import simulate_sense
-from gmd.games.recon import ReconGame
+from gm_recon import ReconGame
 from tests.bots.recon_zero.games import knowing
 from tests.helpers_proof import proof_size
 

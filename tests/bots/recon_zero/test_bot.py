@@ -23,7 +23,7 @@ from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.player import Decision, Player, Settings
 from gm_bots.recon_zero.self_play import Learnt, play_itself
 from gm_bots.recon_zero.shipped import shipped
-from gmd.games.recon import ReconGame
+from gm_recon import ReconGame
 from tests.arena.playing import PATIENCE, Witness, new_games
 from tests.bots.recon_zero.learning import needs_torch
 from tests.serving import Served

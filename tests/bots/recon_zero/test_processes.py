@@ -17,7 +17,7 @@ from gm_bots.recon_zero.bot import Thinker
 from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.player import Player, Settings
 from gm_bots.recon_zero.processes import Processes
-from gmd.games.recon import ReconGame
+from gm_recon import ReconGame
 from tests.bots.recon_zero.learning import checkpoint, needs_torch
 
 SETTINGS = Settings(simulations=4, determinisations=2)

@@ -12,7 +12,7 @@ from chess import Board, Move
 
 from gm_bots.recon_zero.evaluation import Judgement, count_material
 from gm_bots.recon_zero.search import Search, after, different_moves, king_captures, lawful_moves
-from gmd.games.recon import ReconBoard, ReconGame
+from gm_recon import ReconBoard, ReconGame
 
 
 def searched(*fens: str, simulations: int = 60, evaluator: object = None, **settings: Any) -> Search:

@@ -17,7 +17,7 @@ from gm_bots.minimax.evaluation import is_end_game
 from gm_bots.recon_zero.encoder import Planes
 from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.replay import Batch, Replay, Sample
-from gmd.games.recon import ReconBoard
+from gm_recon import ReconBoard
 from tests.bots.recon_zero.learning import needs_torch, planes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 
 import trio
 
-from gm_client.blocking import Color, GameState, NewGameReply
+from gm_client.blocking import Color, GameState, NewGameReply, PlayerNames
 from gm_protocol.endings import Cause
 from gm_protocol.state import COLOR_NAMES
 
@@ -141,7 +141,7 @@ class Playing:
                 for bot in seen.values():
                     await bot.aclose()
             raise
-        names = {color: side.label for color, side in sides.items()}
+        names = PlayerNames(white=sides["white"].label, black=sides["black"].label)
         places = {color: self._place(fixture, game["state"], color, names) for color in seen}
         states: list[GameState] = []
         error: Exception | None = None
@@ -194,7 +194,7 @@ class Playing:
                 state = latest or state
             return state
 
-    def _place(self, fixture: Fixture, state: GameState, color: Color, names: Mapping[Color, str]) -> Place:
+    def _place(self, fixture: Fixture, state: GameState, color: Color, names: PlayerNames) -> Place:
         async def read_moves() -> list[str]:
             async with self._server(None).client() as client:
                 return (await client.history(state["game_id"]))["moves"]

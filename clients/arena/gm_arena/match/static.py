@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 import chess
 import chess.pgn
 
-from gmd.games.recon import read_json
+from gm_recon import read_json
 
 from .record import Record
 

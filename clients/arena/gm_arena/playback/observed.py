@@ -9,7 +9,7 @@ from typing import Literal
 import chess
 from chess import Color, Move, Square
 
-from gmd.games.recon import Cell, History, ReconBoard, WinReason
+from gm_recon import Cell, History, ReconBoard, WinReason
 
 from ..replay.recorded import Recorded
 

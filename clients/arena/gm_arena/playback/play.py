@@ -13,7 +13,7 @@ import chess
 import trio
 from chess import Color
 
-from gmd.games.recon import Cell
+from gm_recon import Cell
 
 from ..bot import BotFailed
 from ..process import BotProcess

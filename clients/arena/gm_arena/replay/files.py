@@ -11,15 +11,15 @@ from pathlib import Path
 import chess
 
 from gm_protocol.endings import ON, Cause, result_of
+from gm_recon import BadHistory, History, SavedGame, WinReason, read_json
+from gm_recon.pgn import VARIANT
+from gm_recon.pgn_reading import read_pgn
 from gmd.games.chess import ChessGame
 from gmd.games.clock import Clock
 from gmd.games.events import AnyEvent, Created, Loaded, Moved, Sensed
 from gmd.games.notation import time_control
 from gmd.games.pgn_file import split_pgn
 from gmd.games.rbc import RbcGame
-from gmd.games.recon import BadHistory, History, SavedGame, WinReason, read_json
-from gmd.games.recon.pgn import VARIANT
-from gmd.games.recon.pgn_reading import read_pgn
 from gmd.games.replay import replay
 from gmd.games.views import player_text
 

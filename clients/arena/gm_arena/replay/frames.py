@@ -10,8 +10,8 @@ from itertools import zip_longest
 import chess
 from chess import Color, Move, Piece, Square, SquareSet
 
-from gmd.games.recon import History, ReconBoard, Replayed, Turn
-from gmd.games.recon.pgn import san
+from gm_recon import History, ReconBoard, Replayed, Turn
+from gm_recon.pgn import san
 
 from ..board_drawing import Picture, squares_of
 from .recorded import Clocks, Recorded

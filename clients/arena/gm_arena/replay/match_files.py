@@ -10,7 +10,7 @@ from typing import Any
 import chess
 import chess.pgn
 
-from gmd.games.recon import BadHistory, read_json
+from gm_recon import BadHistory, read_json
 
 from .recorded import BadRecord, Recorded, time_control_of
 

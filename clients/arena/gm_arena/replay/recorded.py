@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import chess
 
-from gmd.games.recon import History
+from gm_recon import History
 
 _TAG = re.compile(r'^\[(\w+)\s+"([^"]*)"\]', re.M)
 

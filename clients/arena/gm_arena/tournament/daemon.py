@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from gm_client.blocking import VERSION, GmError, PairReply
+from gm_client.blocking import VERSION, GmError, PairReply, PlayerRow
 from gm_client.trio_client import Client
 from gmd.unix_socket import SOCKET_NAME, short_path
 
@@ -36,8 +36,8 @@ class Daemon:
         rows = await self._players(here=True)
         return {Entrant(row["player"], row["name"]): row["room"] for row in rows}
 
-    async def _players(self, **fields: Any) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = []
+    async def _players(self, **fields: Any) -> list[PlayerRow]:
+        rows: list[PlayerRow] = []
         before = None
         while True:
             page = await self._client.players(before=before, **fields)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gm_client.blocking import Client, Color, GameState
+from gm_client.blocking import Client, Color, GameState, PlayerNames
 
 _NUMBER = re.compile(r"^\d+\.+")
 
@@ -16,12 +16,12 @@ class Look(NamedTuple):
 
     state: GameState
     #: What its players are called, where they have names.
-    names: dict[Color, str | None]
+    names: PlayerNames
 
     def player(self, color: Color) -> str:
         """A player by its name, or by its id; "?" for a seat that nobody has."""
         player = self.state["player_white"] if color == "white" else self.state["player_black"]
-        return self.names.get(color) or ("?" if player is None else str(player))
+        return self.names[color] or ("?" if player is None else str(player))
 
     @property
     def over(self) -> bool:
@@ -58,4 +58,4 @@ def follow(client: Client, game_id: int, seconds: float | None) -> Iterator[Look
 
 def _look(client: Client, game_id: int) -> Look:
     reply = client.state(game_id, player=None)
-    return Look(reply["state"], reply.get("names", {}))
+    return Look(reply["state"], reply.get("names", PlayerNames(white=None, black=None)))

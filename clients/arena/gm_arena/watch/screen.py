@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gm_client.blocking import GameState
+from gm_client.blocking import Color, GameState, Pockets
 
 from ..board_drawing import BESIDE, Palette, Picture, board_lines, clock_text, moves_table, printable, squares_of
 from ..endings import ending_words, result_words
@@ -20,6 +20,8 @@ from .follow import Look
 
 #: Full moves shown of a long game: as many as there are ranks; and below the board, where they take lines of their own.
 MOVES_SHOWN, MOVES_BELOW = 8, 3
+
+COLORS: tuple[Color, Color] = ("white", "black")
 
 HIDDEN = (
     "What happens in this game of blind chess is hidden until it is over; then it is shown here. "
@@ -96,11 +98,13 @@ def _picture(state: GameState) -> Picture:
 
 
 def _pockets(state: GameState) -> str:
-    pockets = state.get("pockets", {})
-    held = [f"{color.capitalize()} {pieces}" for color, pieces in pockets.items() if pieces]
+    pockets = state.get("pockets", Pockets(white="", black=""))
+    held = [f"{color.capitalize()} {pockets[color]}" for color in COLORS if pockets[color]]
     return printable(f"in hand: {', '.join(held)}") if held else ""
 
 
 def _clocks(state: GameState) -> str:
-    clocks = state["clock"] or {}
-    return "   ".join(f"{color.capitalize()} {clock_text(left)}" for color, left in clocks.items() if left is not None)
+    if (clock := state["clock"]) is None:
+        return ""
+    left = {color: seconds for color in COLORS if (seconds := clock[color]) is not None}
+    return "   ".join(f"{color.capitalize()} {clock_text(seconds)}" for color, seconds in left.items())

@@ -19,7 +19,7 @@ import numpy as np
 from chess import Board, Color, Move, Square
 from numpy.typing import NDArray
 
-from gmd.games.recon import Cell
+from gm_recon import Cell
 
 Belief = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from gm_arena.bot import Bot, Bots, Place
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
-from gmd.games.recon import Cell
+from gm_recon import Cell
 
 from .evaluation import Evaluator, count_material
 from .player import Player, Settings

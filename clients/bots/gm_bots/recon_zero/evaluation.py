@@ -14,7 +14,7 @@ import chess
 from chess import Move
 
 from gm_bots.minimax.evaluation import MATERIAL, evaluate
-from gmd.games.recon import ReconBoard
+from gm_recon import ReconBoard
 
 #: Probabilities of the moves, in their order, and the value to the side to move: 1 is won, -1 lost.
 Judgement = tuple[Sequence[float], float]

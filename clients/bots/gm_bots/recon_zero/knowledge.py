@@ -16,7 +16,7 @@ import numpy as np
 from chess import Board, Color, Move, Square
 
 from gm_client.tracker import Tracker
-from gmd.games.recon import Cell
+from gm_recon import Cell
 
 from . import belief as beliefs
 from .opponent_turn import opponent_moved

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gm_bots.minimax.evaluation import KING_WORTH, WORTH
-from gmd.games.recon import ReconBoard
+from gm_recon import ReconBoard
 
 from .actions import ACTIONS, PASS, index_of
 from .belief import certain

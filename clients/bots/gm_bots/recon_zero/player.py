@@ -11,7 +11,7 @@ from typing import Literal
 import chess
 from chess import Color, Move, Square
 
-from gmd.games.recon import Cell, ReconBoard
+from gm_recon import Cell, ReconBoard
 
 from .determinise import determinise
 from .encoder import Planes, encode

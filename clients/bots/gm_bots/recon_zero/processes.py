@@ -20,7 +20,7 @@ from typing import Any
 from chess import Color, Move, Square
 
 from gm_arena.bot import BotFailed
-from gmd.games.recon import Cell
+from gm_recon import Cell
 
 from .evaluation import Evaluator, count_material
 from .player import Player, Settings

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 import chess
 from chess import Move
 
-from gmd.games.recon import ReconBoard
+from gm_recon import ReconBoard
 
 from .evaluation import Evaluator
 

@@ -11,7 +11,7 @@ from typing import Literal
 import chess
 from chess import Color, Move, Square
 
-from gmd.games.recon import Cell, ReconGame
+from gm_recon import Cell, ReconGame
 
 from .actions import index_of
 from .belief import certain

@@ -74,7 +74,8 @@ class Match:
 
     def history(self) -> dict[str, Any]:
         """The game so far as reconchess's GameHistory, with the players' names."""
-        history: dict[str, Any] = self._client.history(self._game_id)["history"]
+        history = self._client.history(self._game_id)["history"]
+        assert history is not None  # a game of blind chess has one
         names = ("you", self.opponent) if self.color else (self.opponent, "you")
         return {**history, "white_name": names[0], "black_name": names[1]}
 

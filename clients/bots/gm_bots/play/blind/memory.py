@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import chess
 from chess import Board, Color, Move, Piece, PieceType, Square, SquareSet
 
-from gmd.games.recon import Cell
+from gm_recon import Cell
 
 #: A type of piece, and for bishops whether they are on light squares, which they never leave.
 Kind = tuple[PieceType, bool]

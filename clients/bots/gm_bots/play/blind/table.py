@@ -15,7 +15,7 @@ from gm_arena.board_drawing import Picture, palette_of
 from gm_bots.minimax.play.prompt import NotUnderstood, Word, read_color
 from gm_client.blocking import ConnectionLost, GameState, Turn
 from gm_client.rbc import own_board, read_move, read_sense, read_square
-from gmd.games.recon import WinReason, read_json
+from gm_recon import WinReason, read_json
 
 from . import prompt, words
 from .match import Match, saved

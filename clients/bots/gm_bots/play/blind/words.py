@@ -9,7 +9,7 @@ from chess import Board, Color, Move, Piece, Square
 
 from gm_arena.endings import cause_words
 from gm_protocol.endings import Cause, Ending, read_ending
-from gmd.games.recon import Cell
+from gm_recon import Cell
 
 from .memory import blocked_at
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import chess
 from chess import BLACK, WHITE, Move, Square
-
-from gm_protocol.endings import Cause, read_ending
 
 from .board import ReconBoard
 from .history import History, Turn, WinReason
 from .pgn import ReconRules
 from .reading import BadHistory, SavedGame
-from .reasons import reason_of
 
 _HEADER = re.compile(r'^\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*$', re.M)
 #: Comments, moves and what is between them: numbers, results.
@@ -22,6 +20,18 @@ _TOKEN = re.compile(r"\{([^}]*)\}|([^\s{}]+)")
 _NUMBER = re.compile(r"^\d+\.+")
 _RESULTS = frozenset({"1-0", "0-1", "1/2-1/2", "*"})
 _LAST_SENSE = re.compile(r"\{[^}]*\[%last_sense ([^\]]*)\]")
+#: The server's terminations of games of blind chess, by which reconchess has a reason.
+REASONS: Final[Mapping[str, WinReason]] = {
+    "victory_white": WinReason.KING_CAPTURE,
+    "victory_black": WinReason.KING_CAPTURE,
+    "timeout_white": WinReason.TIMEOUT,
+    "timeout_black": WinReason.TIMEOUT,
+    "resignation_white": WinReason.RESIGN,
+    "resignation_black": WinReason.RESIGN,
+    "draw_turn_limit": WinReason.TURN_LIMIT,
+    "draw_move_limit": WinReason.TURN_LIMIT,
+    "draw_fifty_moves": WinReason.MOVE_LIMIT,
+}
 _NOTE = re.compile(r"\[%(\w+) ([^\]]*)\]")
 
 
@@ -44,7 +54,7 @@ def read_pgn(text: str) -> SavedGame:
     except ValueError as error:
         raise BadHistory(str(error)) from None
     history.winner = {"1-0": WHITE, "0-1": BLACK}.get(headers.get("Result", "*"))
-    history.win_reason = _reason(headers.get("GmdTermination", headers.get("Termination", "")))
+    history.win_reason = REASONS.get(headers.get("GmdTermination", headers.get("Termination", "")))
     return SavedGame(history, headers.get("White"), headers.get("Black"))
 
 
@@ -66,12 +76,3 @@ def _moves(text: str, board: ReconRules) -> Iterator[tuple[Move | None, dict[str
 
 def _square(name: str | None) -> Square | None:
     return None if name is None else chess.parse_square(name)
-
-
-def _reason(termination: str) -> WinReason | None:
-    """What ended the game, by the server's termination: GmdTermination has it, in older files Termination."""
-    try:
-        ending = read_ending(termination, Cause.KING_CAPTURE)
-    except ValueError:  # another program's word, or PGN's own
-        return None
-    return None if ending is None else reason_of(ending.cause)

@@ -7,7 +7,7 @@ phases, its end and its record; :class:`ReconBoard` is a position without them, 
 from a seeded generator plays the same game here as there. ::
 
     import random
-    from gmd.games.recon import ReconGame
+    from gm_recon import ReconGame
 
     rng = random.Random(7)
     game = ReconGame()

@@ -128,7 +128,7 @@ class Man:
         self.piece_type = piece.piece_type if piece else 0
         #: The same piece on every square.
         self.elsewhere = elsewhere
-        #: Its rank, counted from the eighth, and what it adds to the rank's code (:class:`~gmd.games.recon.fen.Ranks`).
+        #: Its rank, counted from the eighth, and what it adds to the rank's code (:class:`~gm_recon.fen.Ranks`).
         self.row = 7 - chess.square_rank(square)
         self.weight = SYMBOLS.index(piece.symbol() if piece else "1") * BASE ** chess.square_file(square)
         #: Of all but pawns: all squares it could go to on an empty board; those above it, beside it and below it, with

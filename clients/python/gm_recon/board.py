@@ -34,7 +34,7 @@ _HOME_RANKS = (chess.BB_RANK_8, chess.BB_RANK_1)  # indexed by colour
 class ReconBoard:
     """A true position. Moves handed out are shared: do not change them.
 
-    It has no opinion on whose king is left, and no memory: :class:`~gmd.games.recon.ReconGame` has both. Two are equal
+    It has no opinion on whose king is left, and no memory: :class:`~gm_recon.ReconGame` has both. Two are equal
     if their FENs are. It changes, so it has no hash: for a set or a dictionary of positions, take their :meth:`fen`.
     """
 
@@ -63,7 +63,7 @@ class ReconBoard:
     #: What stands on each square, and that again as a sense shows it.
     _men: list[Man]
     _cells: list[Cell]
-    #: The codes of the ranks, the eighth's first: see :class:`~gmd.games.recon.fen.Ranks`.
+    #: The codes of the ranks, the eighth's first: see :class:`~gm_recon.fen.Ranks`.
     _ranks: list[int]
     #: By colour: all squares held, and those held by pawns.
     _own: list[Bitboard]

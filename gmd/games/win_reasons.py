@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from gm_protocol.endings import Cause
-
-from .history import WinReason
+from gm_recon import WinReason
 
 
 def reason_of(cause: Cause) -> WinReason | None:

@@ -15,9 +15,6 @@ from collections.abc import Generator, Iterable, Iterator
 import chess
 from chess import BB_SQUARES, Bitboard, Color, Move
 
-from gm_protocol.errors import BadPgn, quote
-from gmd.games.notation import read_pgn, run_through
-
 from .board import ReconBoard
 from .history import TURNS_A_STEP, History, Turn
 
@@ -124,20 +121,3 @@ class ReconRules(chess.Board):
     ) -> Iterator[Move]:
         if not self.is_variant_end():
             yield from self.generate_pseudo_legal_moves(from_mask, to_mask)
-
-
-def read_moves(text: str) -> list[Move | None]:
-    """The moves made in a PGN's game, None for a turn without one.
-
-    :raises BadPgn: it is no PGN, or holds a move that the true board does not allow.
-    :raises ValueError: its FEN tag cannot be read.
-    """
-    pgn = run_through(read_pgn(text, len(text)))
-    board = ReconRules(pgn.headers.get("FEN", chess.STARTING_FEN))
-    moves: list[Move | None] = []
-    for ply, move in enumerate(pgn.moves):
-        try:
-            moves.append(board.push_san(move) or None)
-        except ValueError as error:
-            raise BadPgn(f"pgn: {quote(move)} (ply {ply}) is no move there: {error}") from None
-    return moves

@@ -1,0 +1,34 @@
+"""Writes what is generated in the clients: ``python -m clients.generate``, from the top of the source tree.
+
+- in ``clients/python/gm_client/blocking.py`` the fields and replies, from ``protocol/schema.json``, and the client,
+  from ``trio_client.py``;
+- ``clients/node/protocol.d.ts``, from ``protocol/schema.json``.
+
+With ``--check`` it writes nothing, names the files that are not current, and exits with 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from .files import current
+
+ROOT = Path(__file__).parents[2]
+
+
+def main(arguments: list[str]) -> int:
+    """Return the exit status."""
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    stale = {path: text for path, text in current(ROOT).items() if not path.exists() or path.read_text("utf-8") != text}
+    for path, text in stale.items():
+        print(path.relative_to(ROOT))
+        if not arguments:
+            path.write_text(text, "utf-8")
+    return 1 if arguments and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

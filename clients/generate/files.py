@@ -1,0 +1,39 @@
+"""Which files have generated text, and what it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from . import python_types, typescript
+from .blocking_client import blocking_client
+from .shapes import Shapes
+
+_REGION = "(?P<begin># >>> {name}: [^\n]*\n).*?(?P<end># <<< {name}\n)"
+
+
+def current(root: Path) -> dict[Path, str]:
+    """Return the whole text of each file as it should be, by the file's path.
+
+    :param root: the top of a source tree.
+    """
+    shapes = Shapes(json.loads((root / "protocol" / "schema.json").read_text("utf-8")))
+    package = root / "clients" / "python" / "gm_client"
+    blocking = package / "blocking.py"
+    text = blocking.read_text("utf-8")
+    text = with_region(text, "types", python_types.render(shapes))
+    text = with_region(text, "client", blocking_client((package / "trio_client.py").read_text("utf-8")))
+    return {blocking: text, root / "clients" / "node" / "protocol.d.ts": typescript.render(shapes)}
+
+
+def with_region(text: str, name: str, content: str) -> str:
+    """Return a text with other content between the lines ``# >>> name: ...`` and ``# <<< name``.
+
+    :raises ValueError: the text does not have each of these lines once.
+    """
+    pattern = re.compile(_REGION.format(name=name), re.DOTALL)
+    text, count = pattern.subn(lambda found: f"{found['begin']}\n\n{content}\n\n\n{found['end']}", text)
+    if count != 1:
+        raise ValueError(f"the lines '# >>> {name}: ...' and '# <<< {name}' enclose {count} regions in place of one")
+    return text

@@ -1,0 +1,110 @@
+"""What is generated in the clients is current, and ``python -m clients.generate`` makes it so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clients.generate.blocking_client import blocking_client
+from clients.generate.files import current, with_region
+from tests.clients.other_languages import ROOT
+
+BLOCKING = Path("clients/python/gm_client/blocking.py")
+TRIO = Path("clients/python/gm_client/trio_client.py")
+DECLARATIONS = Path("clients/node/protocol.d.ts")
+SCHEMA = Path("protocol/schema.json")
+
+
+def generate(tree: Path, *arguments: str) -> tuple[int, list[str]]:
+    """The exit status, and the files named."""
+    command = [sys.executable, "-m", "clients.generate", *arguments]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of all that is read and written."""
+    shutil.copytree(ROOT / "clients" / "generate", tmp_path / "clients" / "generate")
+    for path in (BLOCKING, TRIO, DECLARATIONS, SCHEMA):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, tmp_path / path)
+    return tmp_path
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+@pytest.mark.parametrize("path", [BLOCKING, DECLARATIONS], ids=str)
+def test_file_is_current(path: Path) -> None:
+    assert current(ROOT)[ROOT / path] == (ROOT / path).read_text("utf-8"), "run: python -m clients.generate"
+
+
+def test_generated_text_says_what_made_it() -> None:
+    blocking = (ROOT / BLOCKING).read_text("utf-8")
+    assert "\n# >>> types: generated from protocol/schema.json; " in blocking
+    assert "\n# >>> client: generated from trio_client.py; " in blocking
+    assert blocking.count("run `python -m clients.generate`.\n") == 2
+    made, how = (ROOT / DECLARATIONS).read_text("utf-8").splitlines()[1].removeprefix("// ").split(": ")
+    assert made == "Generated from protocol/schema.json"
+    assert how.endswith("run `python -m clients.generate`.")
+
+
+def test_check_names_stale_files_and_writes_nothing(tree: Path) -> None:
+    assert generate(tree, "--check") == (0, [])
+    replace(tree / TRIO, "Is anybody there?", "Is a server there?")
+    before = (tree / BLOCKING).read_text("utf-8")
+    assert generate(tree, "--check") == (1, [str(BLOCKING)])
+    assert (tree / BLOCKING).read_text("utf-8") == before
+    replace(tree / DECLARATIONS, "export type Id = number | bigint;", "export type Id = number;")
+    assert generate(tree, "--check") == (1, [str(BLOCKING), str(DECLARATIONS)])
+
+
+def test_change_of_trio_client_reaches_blocking_client(tree: Path) -> None:
+    replace(
+        tree / TRIO,
+        "    async def ping(self",
+        "    async def pong(self) -> Reply:\n        return await self.ping()\n\n    async def ping(self",
+    )
+    assert generate(tree) == (0, [str(BLOCKING)])
+    assert "    def pong(self) -> Reply:\n        return self.ping()\n" in (tree / BLOCKING).read_text("utf-8")
+    assert generate(tree, "--check") == (0, [])
+
+
+def test_new_field_of_schema_reaches_types_of_both_languages(tree: Path) -> None:
+    schema = json.loads((tree / SCHEMA).read_text("utf-8"))
+    structs = schema["$defs"]
+    structs["LeaderboardRow"]["properties"]["streak"] = {"type": "integer", "description": "How many games were won."}
+    structs["LeaderboardRow"]["required"].append("streak")
+    structs["GetLeaderboard"]["properties"]["since"] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    (tree / SCHEMA).write_text(json.dumps(schema), "utf-8")
+    assert generate(tree) == (0, [str(BLOCKING), str(DECLARATIONS)])
+    blocking, declarations = [(tree / path).read_text("utf-8") for path in (BLOCKING, DECLARATIONS)]
+    assert "    #: How many games were won.\n    streak: int\n" in blocking
+    assert "    since: str | None\n" in blocking
+    assert "  /** How many games were won. */\n  streak: number;\n" in declarations
+    assert "  since?: string | null;\n" in declarations
+
+
+def test_word_of_trio_without_counterpart_is_refused() -> None:
+    source = "import trio\n\n\nasync def nap() -> None:\n    await trio.sleep(1)\n"
+    with pytest.raises(
+        ValueError, match=r"WORDS does not say what 'trio' is in a client that blocks: 'trio.sleep\(1\)'"
+    ):
+        blocking_client(source)
+
+
+def test_lines_around_a_region_must_be_there_once() -> None:
+    assert with_region("# >>> a: b\n# <<< a\n", "a", "c = 1") == "# >>> a: b\n\n\nc = 1\n\n\n# <<< a\n"
+    for text in ("", "# >>> a: b\n", "# >>> a: b\n# <<< a\n" * 2):
+        with pytest.raises(ValueError, match=r"enclose [02] regions in place of one"):
+            with_region(text, "a", "c = 1")

@@ -1,0 +1,238 @@
+"""The client's distribution: what it brings without the daemon, and that the two are in each other's way nowhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, distribution, packages_distributions
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from gm_client.blocking import VERSION
+from tests.clients.other_languages import PYTHON, ROOT, examples_of
+from tests.clients.running import PING
+from tests.serving import Served
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+DAEMON_DEPENDENCIES: list[str] = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]["dependencies"]
+#: Its packages are the daemon's, with what comes with that.
+DAEMON_PACKAGES = {"gmd", "gm_protocol", "gm_arena", "gm_bots"}
+#: What the extras bring, and the daemon needs as well.
+SHARED = {"chess", "trio"}
+
+PATIENCE = 120
+
+from_an_index = pytest.mark.skipif(
+    os.environ.get("GMD_REQUIRE_ALL") != "1",
+    reason="makes environments out of downloads: GMD_REQUIRE_ALL=1 does",
+)
+
+
+def brought_by(requirements: Iterable[str], extra: str = "") -> Iterator[Distribution]:
+    """What is installed here for requirements, and for those of the distributions found."""
+    for requirement in map(Requirement, requirements):
+        if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+            found = distribution(requirement.name)
+            yield found
+            yield from brought_by(found.requires or ())
+
+
+class Alone:
+    """A new environment, which has nothing but what it is given."""
+
+    def __init__(self, folder: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        self.bin = folder / "bin"
+        (self.packages,) = folder.glob("lib/python3*/site-packages")
+
+    def install(self, *wheels: Path) -> None:
+        self._pip("install", "--no-index", "--no-deps", *map(str, wheels))
+
+    def uninstall(self, name: str) -> None:
+        self._pip("uninstall", "--yes", name)
+
+    def take_over(self, extra: str) -> None:
+        """Give it what an extra of the client brings, out of the environment of these tests."""
+        (client,) = Distribution.discover(name="grandmasterd-client", path=[str(self.packages)])
+        of_extra = [each for each in client.requires or () if "extra ==" in each]
+        for found in brought_by(of_extra, extra):
+            tops = {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}
+            for top in tops:
+                if not (self.packages / top).exists():
+                    (self.packages / top).symlink_to(Path(str(found.locate_file(top))))
+
+    def run(self, program: str, *arguments: str) -> str:
+        """Run a program of its, which must end well and complain of nothing; what it prints."""
+        others = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        command = [self.bin / program, *arguments]
+        done = subprocess.run(
+            command, cwd=self.packages, env=others, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    def files_of(self, name: str) -> set[str]:
+        """The files that a distribution owns, from the folder of packages."""
+        (found,) = Distribution.discover(name=name, path=[str(self.packages)])
+        return {str(file) for file in found.files or ()}
+
+    def _pip(self, *arguments: str) -> None:
+        pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "--disable-pip-version-check"]
+        subprocess.run([*pip, *arguments], check=True, capture_output=True)
+
+
+def build(project: Path, folder: Path) -> Path:
+    """The wheel of a project, made by the hatchling of this environment."""
+    make = ["wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(project)]
+    subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", *make], check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The client's wheel."""
+    return build(PYTHON, tmp_path_factory.mktemp("client"))
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The daemon's wheel."""
+    return build(ROOT, tmp_path_factory.mktemp("daemon"))
+
+
+@pytest.fixture
+def alone(client: Path, tmp_path: Path) -> Alone:
+    """An environment with the client, without extras."""
+    environment = Alone(tmp_path / "alone")
+    environment.install(client)
+    return environment
+
+
+def programs(daemon: Served) -> tuple[str, ...]:
+    """The examples of the README: they play at random, are refused, register, use trio, use the tracker."""
+    return tuple(text.replace("7100", str(daemon.port)) for text in examples_of(PYTHON / "README.md", "python"))
+
+
+def test_blocking_client_needs_python_alone(alone: Alone, daemon_process: Served) -> None:
+    _, refused, registered, _, _ = programs(daemon_process)
+    assert alone.run("python", "-c", refused) == "e2e4 illegal_move\n"
+    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", alone.run("python", "-c", registered))
+
+
+def test_gmcat_comes_with_it(alone: Alone, daemon_process: Served) -> None:
+    assert alone.run("gmcat", "--port", str(daemon_process.port), PING) == '{"error":null}\n'
+
+
+def test_trio_client_needs_its_extra_and_no_more(alone: Alone, daemon_process: Served) -> None:
+    alone.take_over("trio")
+    *_, by_trio, _ = programs(daemon_process)
+    assert alone.run("python", "-c", by_trio) == ""
+
+
+def test_tracker_and_rules_need_their_extra_and_no_more(alone: Alone, daemon_process: Served) -> None:
+    alone.take_over("rbc")
+    *_, tracking = programs(daemon_process)
+    short = tracking.replace('variant="rbc"', 'variant="rbc", max_turns=2')
+    assert short != tracking
+    assert sorted(alone.run("python", "-c", short).split()) == ["draw_turn_limit"] * 2
+    counts = "from gm_recon import ReconGame; print(len(ReconGame().sense_actions()))"
+    assert alone.run("python", "-c", counts) == "64\n"
+
+
+def test_nothing_of_the_daemon_comes_with_it(alone: Alone) -> None:
+    for extra in ("trio", "rbc"):
+        alone.take_over(extra)
+    needed = {canonicalize_name(Requirement(each).name) for each in DAEMON_DEPENDENCIES} - SHARED
+    owners = {name: set(map(canonicalize_name, found)) for name, found in packages_distributions().items()}
+    modules = {name for name, found in owners.items() if needed & found} | DAEMON_PACKAGES
+    assert {"gmd", "gm_protocol", "litestar", "structlog", "prometheus_client", "msgspec", "sqlalchemy"} <= modules
+    code = "import sys; from importlib.util import find_spec; print([name for name in sys.argv[1:] if find_spec(name)])"
+    assert alone.run("python", "-c", code, *sorted(modules)) == "[]\n"
+
+
+def test_base_dependencies_are_the_daemons_and_the_client(daemon: Path) -> None:
+    requirements = [line for line in metadata(daemon) if line.startswith("Requires-Dist: ") and "extra ==" not in line]
+    asked = {Requirement(line.removeprefix("Requires-Dist: ")).name for line in requirements}
+    assert asked == {Requirement(each).name for each in DAEMON_DEPENDENCIES} | {"grandmasterd-client"}
+    assert f"Requires-Dist: grandmasterd-client @ {PYTHON.as_uri()}" in requirements
+
+
+def test_daemon_from_an_index_requires_the_client_of_its_version(tmp_path: Path) -> None:
+    """The source distribution is what wheels for an index are made of; it has nothing of the client's."""
+    code = "import sys; sys.path.insert(0, 'deploy/packaging'); import backend; print(backend.build_sdist(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, capture_output=True, text=True, check=True)
+    with tarfile.open(tmp_path / done.stdout.strip()) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+        about = archive.extractfile(f"grandmasterd-{VERSION}/PKG-INFO")
+        assert about is not None
+        lines = about.read().decode().splitlines()
+    assert [name for name in names if name.startswith("clients/python/")] == []
+    assert "deploy/packaging/backend.py" in names
+    assert f"Requires-Dist: grandmasterd-client=={VERSION}" in lines
+
+
+def test_no_file_is_owned_by_both_and_the_client_stays_when_the_daemon_goes(
+    alone: Alone, daemon: Path, daemon_process: Served
+) -> None:
+    alone.install(daemon)
+    ours, theirs = alone.files_of("grandmasterd-client"), alone.files_of("grandmasterd")
+    assert {"gm_client/blocking.py", "gm_recon/board.py"} <= ours
+    assert {"gmd/daemon.py", "gm_protocol/codec.py"} <= theirs
+    assert ours & theirs == set()  # so that what goes with the one is no part of the other
+    alone.uninstall("grandmasterd")
+    assert not (alone.packages / "gmd").exists()
+    _, refused, *_ = programs(daemon_process)
+    assert alone.run("python", "-c", refused) == "e2e4 illegal_move\n"
+    assert alone.run("gmcat", "--port", str(daemon_process.port), PING) == '{"error":null}\n'
+
+
+def test_both_have_one_version_and_one_license() -> None:
+    client = tomllib.loads((PYTHON / "pyproject.toml").read_text("utf-8"))["project"]
+    assert PROJECT["project"]["version"] == client["version"] == VERSION
+    assert (PYTHON / "LICENSE").read_text("utf-8") == (ROOT / "LICENSE").read_text("utf-8")
+
+
+def metadata(wheel: Path) -> list[str]:
+    with ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return archive.read(name).decode().splitlines()
+
+
+@from_an_index
+def test_pip_installs_the_client_and_its_extras_and_nothing_else(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
+    python = tmp_path / "bin" / "python"
+    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+    before = subprocess.run([*pip, "freeze", "--all"], check=True, capture_output=True, text=True).stdout.split("\n")
+    subprocess.run([*pip, "install", "--quiet", f"{PYTHON}[trio,rbc]"], check=True)
+    after = subprocess.run([*pip, "freeze", "--all"], check=True, capture_output=True, text=True).stdout.split("\n")
+    names = {re.split("==| @ ", line)[0] for line in set(after) - set(before)}
+    expected = {"attrs", "chess", "grandmasterd-client", "idna", "outcome", "sniffio", "sortedcontainers", "trio"}
+    assert names == expected
+
+
+@from_an_index
+def test_daemon_brings_the_client_of_its_checkout(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
+    python = tmp_path / "bin" / "python"
+    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+    shows = "import gm_client, gm_recon, gmd.games.rbc; print(gm_client.__file__)"
+    homes = []
+    for options in ([], ["--editable"]):
+        subprocess.run([*pip, "install", "--quiet", *options, ROOT], check=True)
+        subprocess.run([*pip, "check"], check=True, capture_output=True)
+        assert (tmp_path / "bin" / "gmcat").exists()
+        shown = subprocess.run([python, "-c", shows], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        homes.append(Path(shown.strip()).parents[1])
+    assert homes[0].name == "site-packages"
+    assert homes[1] == PYTHON
