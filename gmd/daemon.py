@@ -18,7 +18,6 @@ from gmd.event_log.directory import DataError
 from gmd.event_log.interface import EventLog, LogFailed
 from gmd.event_log.opening import data_directory, open_log
 from gmd.game_lines import GameLines
-from gmd.handlers.call import Authority
 from gmd.in_process import InProcessClient
 from gmd.limits import is_private, limits_of, max_work_of
 from gmd.listening import is_local, listening
@@ -36,6 +35,7 @@ from gmd.players.registry import Registry
 from gmd.quotas import Quotas, quota_limits
 from gmd.ranked.anchors import BadAnchors, read_anchors
 from gmd.ranked.play import RankedPlay
+from gmd.requests.call import Authority
 from gmd.retention import prune_finished
 from gmd.services import Services
 from gmd.spectators import Spectators

@@ -13,10 +13,9 @@ import trio
 from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
 from gm_protocol.errors import GmError, ShuttingDown
 from gm_protocol.messages import AnyRequest
-from gmd import loop_time
-from gmd.handlers import dispatch
-from gmd.handlers.call import Authority, Call
+from gmd import dispatch, loop_time
 from gmd.players.authenticator import Authenticated
+from gmd.requests.call import Authority, Call
 from gmd.services import Services
 from gmd.turns import UnacknowledgedResults
 from gmd.watchers import Subscription

@@ -16,8 +16,8 @@ from typing import Any
 import trio
 
 from gm_protocol.codec import decode_request
-from gmd.handlers import dispatch
-from gmd.handlers.call import Call
+from gmd import dispatch
+from gmd.requests.call import Call
 from gmd.turns import UnacknowledgedResults
 from gmd.watchers import Subscription
 from tests.helpers import Json, MemoryDaemon

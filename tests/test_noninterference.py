@@ -18,9 +18,10 @@ from gmd.games import views
 from gmd.games.facts import Facts, facts_of
 from gmd.games.game import Decision, Game, GameSummary
 from gmd.games.rbc import RbcGame, ReconSnapshot
-from gmd.handlers import join, show, wait
+from gmd.handlers import join, wait
 from gmd.live_games import LiveGame
 from gmd.players.authenticator import Authenticator
+from gmd.requests import show
 from gmd.spectators import Spectators
 from gmd.turns import Turns
 from tests.helpers_proof import in_processes, proof_size

@@ -19,9 +19,10 @@ from trio.testing import MockClock
 
 from gm_protocol.messages import FIRST_REGISTERED, REQUESTS
 from gmd.games.views import Viewer
-from gmd.handlers import show, state, wait
+from gmd.handlers import state, wait
 from gmd.players.account import is_registered
 from gmd.players.authenticator import Authenticator
+from gmd.requests import show
 from tests.helpers import Json
 from tests.helpers_proof import in_processes, proof_size
 from tests.noninterference import quiet

@@ -7,12 +7,10 @@ from gm_protocol.lobby import Accept
 from gm_protocol.messages import JoinReply
 from gmd.games.game import seat_name
 from gmd.games.views import Viewer
+from gmd.requests.call import Answer, Call, actor_of
+from gmd.requests.show import find, names_in, state_of, viewer_of
 
-from .call import Answer, Call, actor_of, handles
-from .show import find, names_in, state_of, viewer_of
 
-
-@handles(Accept)
 async def accept(request: Accept, call: Call) -> Answer:
     """Take it; or show the game again to whoever has."""
     player = actor_of(request, call)

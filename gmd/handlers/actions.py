@@ -5,12 +5,10 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import ActionsReply, GetActions
 from gmd.games import views
+from gmd.requests.call import Answer, Call, actor_of
+from gmd.requests.show import find
 
-from .call import Answer, Call, actor_of, handles
-from .show import find
 
-
-@handles(GetActions)
 async def actions(request: GetActions, call: Call) -> Answer:
     """Its moves on its turn, and in rbc its senses; null off it."""
     player = actor_of(request, call)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from gm_protocol.lobby import Challenge
+from gmd.requests.call import Answer, Call, actor_of, authorise
+from gmd.requests.seated import seat_answer, source_peer, take_attempt, terms_of
+from gmd.requests.tokens import made_before, token_use
 
-from .call import Answer, Call, actor_of, authorise, handles
-from .seated import seat_answer, source_peer, take_attempt, terms_of
-from .tokens import made_before, token_use
 
-
-@handles(Challenge)
 async def challenge(request: Challenge, call: Call) -> Answer:
     """Make the game, with the player in its seat; or show the one that the same request made before."""
     player = actor_of(request, call)

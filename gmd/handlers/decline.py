@@ -5,12 +5,10 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.lobby import Decline
 from gm_protocol.messages import StateReply
+from gmd.requests.call import Answer, Call, actor_of, authorise
+from gmd.requests.show import find, state_answer, viewer_of
 
-from .call import Answer, Call, actor_of, authorise, handles
-from .show import find, state_answer, viewer_of
 
-
-@handles(Decline)
 async def decline(request: Decline, call: Call) -> Answer:
     """Call it off; or show the game again to whoever has."""
     player = actor_of(request, call)

@@ -12,14 +12,12 @@ from gmd.games.game import Game
 from gmd.games.views import VIEWER_IN, Viewer
 from gmd.live_games import LiveGame
 from gmd.logger import get_logger
-
-from .call import Answer, Call, actor_of, handles, player_of
-from .show import find, state_answer
+from gmd.requests.call import Answer, Call, actor_of, player_of
+from gmd.requests.show import find, state_answer
 
 logger = get_logger(__name__)
 
 
-@handles(EndGame)
 async def end_game(request: EndGame, call: Call) -> Answer:
     """End it, or show again how it ended."""
     if call.is_operator and player_of(request, call) is None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import GamesReply, ListGames
 from gmd.event_log.interface import GameQuery
+from gmd.requests.call import Answer, Call, player_of
 
-from .call import Answer, Call, handles, player_of
 
-
-@handles(ListGames)
 async def games(request: ListGames, call: Call) -> Answer:
     """All of them, or those of a player, of a status, of a variant."""
     query = GameQuery(player_of(request, call), request.status, request.variant, request.before, request.limit + 1)

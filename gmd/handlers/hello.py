@@ -8,16 +8,14 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.messages import REQUESTS, Hello, HelloReply
 from gmd.players.account import Account
+from gmd.requests.accounts import find_account
+from gmd.requests.call import Answer, Call, authorise
 from gmd.version import VERSION
-
-from .accounts import find_account
-from .call import Answer, Call, authorise, handles
 
 #: The highest version of the protocol this server speaks.
 PROTOCOL_VERSION = 2
 
 
-@handles(Hello)
 async def hello(request: Hello, call: Call) -> Answer:
     """Set the session's player, and whether it may watch live games in full; a refused hello leaves it without."""
     call.forget()

@@ -8,12 +8,10 @@ from gmd.games import views
 from gmd.games.game import Game
 from gmd.histories import EncodedHistory, encoded
 from gmd.live_games import LiveGame
+from gmd.requests.call import Answer, Call, player_of
+from gmd.requests.show import find
 
-from .call import Answer, Call, handles, player_of
-from .show import find
 
-
-@handles(GetHistory)
 async def history(request: GetHistory, call: Call) -> Answer:
     """As PGN and as UCI moves, and in rbc as reconchess has it."""
     live = await find(request.game_id, player_of(request, call), call)

@@ -11,14 +11,12 @@ from gm_protocol.errors import BadRequest, quote
 from gm_protocol.lobby import InvitationRow, InvitationsReply, ListInvitations
 from gmd.lobby.fair_order import Place
 from gmd.lobby.invitation import Invitation
-
-from .call import Answer, Call, actor_of, authorise, handles
+from gmd.requests.call import Answer, Call, actor_of, authorise
 
 #: A round, and a game's id.
 _PLACE = re.compile(r"[0-9]{1,16}\.[0-9]{1,16}")
 
 
-@handles(ListInvitations)
 async def invitations(request: ListInvitations, call: Call) -> Answer:
     """A page of each, in an order in which nobody's come all before another's; each page has the oldest first."""
     player = actor_of(request, call)

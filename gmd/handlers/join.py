@@ -7,12 +7,10 @@ from gm_protocol.messages import Join, JoinReply
 from gmd.games import commands
 from gmd.games.game import seat_name
 from gmd.games.views import Viewer
+from gmd.requests.call import Answer, Call, actor_of
+from gmd.requests.show import find, names_in, state_of, viewer_of
 
-from .call import Answer, Call, actor_of, handles
-from .show import find, names_in, state_of, viewer_of
 
-
-@handles(Join)
 async def join(request: Join, call: Call) -> Answer:
     """Take it; or show the game again to whoever has it."""
     player = actor_of(request, call)

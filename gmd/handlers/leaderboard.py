@@ -6,11 +6,9 @@ from gm_protocol.codec import echo_id
 from gm_protocol.ranked import GetLeaderboard, LeaderboardReply, LeaderboardRow
 from gmd.ranked.board import row_of
 from gmd.ranked.ratings import LeaderboardEntry
+from gmd.requests.call import Answer, Call
 
-from .call import Answer, Call, handles
 
-
-@handles(GetLeaderboard)
 async def leaderboard(request: GetLeaderboard, call: Call) -> Answer:
     """A page of it, as it was last computed; for anybody, whoever asks."""
     ladder = call.services.ranked.ratings.ladder

@@ -8,12 +8,10 @@ from gmd.games.commands import Play
 from gmd.games.game import Game
 from gmd.games.rbc import PASS
 from gmd.games.views import VIEWER_IN
+from gmd.requests.call import Answer, Call, actor_of
+from gmd.requests.show import find, move_answer, state_answer
 
-from .call import Answer, Call, actor_of, handles
-from .show import find, move_answer, state_answer
 
-
-@handles(MakeMove)
 async def move(request: MakeMove, call: Call) -> Answer:
     """Play it, or show again what came of it."""
     player = actor_of(request, call)

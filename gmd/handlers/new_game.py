@@ -1,4 +1,4 @@
-"""``new_game`` and ``game_from_pgn``: a game begins."""
+"""``new_game`` and ``game_from_pgn``: a game begins, from its start or from the end of a PGN."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import secrets
 
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadPgn, NotAvailable, Unauthorized
-from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
+from gm_protocol.messages import NewGame, NewGameReply
 from gm_protocol.state import Color
 from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
@@ -17,21 +17,13 @@ from gmd.games.variants import make_game
 from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
+from gmd.requests.call import Answer, Call, authorise, player_of
+from gmd.requests.seated import source_peer
+from gmd.requests.show import state_of, viewer_of
+from gmd.requests.tokens import made_before, token_use
 from gmd.utc import write_now
 
-from .call import Answer, Call, authorise, handles, player_of
-from .seated import source_peer
-from .show import state_of, viewer_of
-from .tokens import made_before, token_use
 
-
-@handles(GameFromPgn)
-async def game_from_pgn(request: GameFromPgn, call: Call) -> Answer:
-    """Start a game at the end of a PGN."""
-    return await new_game(request, call)
-
-
-@handles(NewGame)
 async def new_game(request: NewGame, call: Call) -> Answer:
     """Start a game; or show the one that the same request started before."""
     player = player_of(request, call)

@@ -10,14 +10,12 @@ from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
 from gmd.lobby.offer import Offer
 from gmd.players.account import Account
+from gmd.requests.call import Answer, Call, operator_only
+from gmd.requests.seated import terms_of
+from gmd.requests.show import state_of
+from gmd.requests.tokens import made_before, token_use
 
-from .call import Answer, Call, handles, operator_only
-from .seated import terms_of
-from .show import state_of
-from .tokens import made_before, token_use
 
-
-@handles(Pair)
 async def pair(request: Pair, call: Call) -> Answer:
     """Make the game, to which both are invited; or show the one that the same request made before.
 

@@ -8,11 +8,9 @@ from itertools import islice
 from gm_protocol.codec import echo_id
 from gm_protocol.players import ListPlayers, PlayerRow, PlayersReply
 from gmd.players.account import Account
+from gmd.requests.call import Answer, Call, operator_only
 
-from .call import Answer, Call, handles, operator_only
 
-
-@handles(ListPlayers)
 async def players(request: ListPlayers, call: Call) -> Answer:
     """For the operator's eyes: others would learn whom to try keys for."""
     operator_only(request, call)

@@ -6,16 +6,13 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NotAvailable, Unauthorized
 from gm_protocol.players import KeyReply, Register
 from gmd.players.account import Account
-
-from .call import Answer, Call, handles
+from gmd.requests.call import Answer, Call
+from gmd.requests.tokens import check_token
 
 #: Characters of a password: those of a phrase, and no more than anybody types.
 MIN_PASSWORD, MAX_PASSWORD = 8, 256
-#: Characters of a token.
-MAX_TOKEN = 256
 
 
-@handles(Register)
 async def register(request: Register, call: Call) -> Answer:
     """Make a player and show its key, once; or again, to whoever repeats the request because the reply was lost."""
     check_token(request.token)
@@ -81,15 +78,6 @@ def _find(request: Register, peer: str, call: Call) -> Account | None:
         if request.token is not None:
             call.services.authenticator.failures.take(peer)
         raise
-
-
-def check_token(token: str | None) -> None:
-    """See to it that a token is one.
-
-    :raises BadRequest: it is empty, or too long.
-    """
-    if token is not None and not 1 <= len(token) <= MAX_TOKEN:
-        raise BadRequest(f"token: {len(token)} characters are not between 1 and {MAX_TOKEN}")
 
 
 def _check_password(password: str | None) -> None:

@@ -9,15 +9,13 @@ from gm_protocol.errors import BadRequest
 from gm_protocol.players import KeyReply, Rekey
 from gmd.logger import get_logger
 from gmd.players.account import is_registered
-
-from .accounts import find_account
-from .call import Answer, Call, actor_of, handles, player_of
-from .register import check_token
+from gmd.requests.accounts import find_account
+from gmd.requests.call import Answer, Call, actor_of, player_of
+from gmd.requests.tokens import check_token
 
 logger = get_logger(__name__)
 
 
-@handles(Rekey)
 async def rekey(request: Rekey, call: Call) -> Answer:
     """Show the new key, once; or again, to whoever repeats the request because the reply was lost."""
     check_token(request.token)

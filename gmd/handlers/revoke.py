@@ -5,14 +5,12 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.players import Revoke, RevokedReply
 from gmd.logger import get_logger
-
-from .accounts import find_account
-from .call import Answer, Call, handles, operator_only, player_of
+from gmd.requests.accounts import find_account
+from gmd.requests.call import Answer, Call, operator_only, player_of
 
 logger = get_logger(__name__)
 
 
-@handles(Revoke)
 async def revoke(request: Revoke, call: Call) -> Answer:
     """End the player's sessions, too. Its games stay as they are, and their clocks run."""
     operator_only(request, call)

@@ -6,13 +6,11 @@ from collections.abc import Callable
 
 from gm_protocol.codec import echo_id
 from gm_protocol.lobby import SeatReply, Seek
+from gmd.requests.call import Answer, Call, actor_of, authorise
+from gmd.requests.seated import seat_answer, source_peer, take_attempt, terms_of
+from gmd.requests.tokens import made_before, token_use
 
-from .call import Answer, Call, actor_of, authorise, handles
-from .seated import seat_answer, source_peer, take_attempt, terms_of
-from .tokens import made_before, token_use
 
-
-@handles(Seek)
 async def seek(request: Seek, call: Call) -> Answer:
     """Make a game with whoever waits for one like it, or wait."""
     player = actor_of(request, call)

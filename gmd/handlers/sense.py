@@ -5,12 +5,10 @@ from __future__ import annotations
 from gm_protocol.messages import MakeSense
 from gmd.games.commands import Sense
 from gmd.games.views import VIEWER_IN
+from gmd.requests.call import Answer, Call, actor_of
+from gmd.requests.show import find, sense_answer
 
-from .call import Answer, Call, actor_of, handles
-from .show import find, sense_answer
 
-
-@handles(MakeSense)
 async def sense(request: MakeSense, call: Call) -> Answer:
     """Sense, or show again what was seen."""
     player = actor_of(request, call)

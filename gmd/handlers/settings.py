@@ -8,12 +8,10 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.lobby import Settings, SettingsReply
 from gmd.players.account import is_registered
+from gmd.requests.accounts import find_account
+from gmd.requests.call import Answer, Call, actor_of, authorise
 
-from .accounts import find_account
-from .call import Answer, Call, actor_of, authorise, handles
 
-
-@handles(Settings)
 async def settings(request: Settings, call: Call) -> Answer:
     """Set what is given, and show all. What cannot be is refused before anything is set."""
     player = actor_of(request, call)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from gm_protocol.messages import GetState
+from gmd.requests.call import Answer, Call, player_of
+from gmd.requests.show import find, state_answer, viewer_of
 
-from .call import Answer, Call, handles, player_of
-from .show import find, state_answer, viewer_of
 
-
-@handles(GetState)
 async def state(request: GetState, call: Call) -> Answer:
     """Show it to whoever asks, as far as it may see it."""
     player = player_of(request, call)

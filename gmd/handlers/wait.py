@@ -15,16 +15,14 @@ from gmd import loop_time
 from gmd.games.game import Game
 from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
+from gmd.requests.call import Answer, Call, authorise, player_of
+from gmd.requests.show import find, state_answer, viewer_of
 from gmd.watchers import Subscription
-
-from .call import Answer, Call, authorise, handles, player_of
-from .show import find, state_answer, viewer_of
 
 #: Looks whether there is something to answer, and gives that answer.
 Look = Callable[[], Awaitable[Answer | None]]
 
 
-@handles(Wait)
 async def wait(request: Wait, call: Call) -> Answer:
     """Answer at once if something is due, else as soon as it is, at the timeout at the latest."""
     player = player_of(request, call)

@@ -14,10 +14,10 @@ from litestar.handlers import BaseRouteHandler
 from litestar.params import SkipValidation
 
 from gm_protocol.errors import ShuttingDown, Unauthorized
-from gmd.handlers.call import Authority
 from gmd.in_process import InProcessClient, Json, Sender
 from gmd.players.account import Account
 from gmd.players.authenticator import Authenticated, Authenticator
+from gmd.requests.call import Authority
 
 from .backend import Backend, FromDaemon
 from .claims import Claims

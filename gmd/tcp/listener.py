@@ -15,9 +15,9 @@ from gm_protocol.framing import encode_frame
 from gmd import loop_time
 from gmd.addresses import source_of
 from gmd.descriptors import is_last, say_at_once, shortage
-from gmd.handlers.call import Authority
 from gmd.logger import get_logger
 from gmd.places import Full, Place, Places
+from gmd.requests.call import Authority
 from gmd.services import Services
 from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 

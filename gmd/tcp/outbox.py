@@ -14,12 +14,11 @@ from msgspec import Struct
 from gm_protocol.errors import GmError
 from gm_protocol.framing import HEADER
 from gm_protocol.messages import AnyRequest
-from gmd import loop_time
+from gmd import dispatch, loop_time
 from gmd.event_log.interface import Commit
-from gmd.handlers import dispatch
-from gmd.handlers.call import Call
 from gmd.memory_ledger import Account
 from gmd.patience import Patience, Sending
+from gmd.requests.call import Call
 
 
 class PendingReply(Struct, frozen=True, gc=False):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gm_protocol.messages import AnyRequest
 from gmd import loop_time
-from gmd.handlers.call import Call, player_of
 from gmd.live_games import LiveGame
 from gmd.places import Place, Value
+from gmd.requests.call import Call, player_of
 
 
 class Seat:

@@ -15,12 +15,11 @@ from gm_protocol.codec import InvalidRequest, decode_request
 from gm_protocol.errors import BadFrame, GmError, ShuttingDown, TooMany
 from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
-from gmd import loop_time
-from gmd.handlers import dispatch
-from gmd.handlers.call import Authority, Call
+from gmd import dispatch, loop_time
 from gmd.loop_time import PatientScope
 from gmd.places import Place
 from gmd.players.presence import Visit
+from gmd.requests.call import Authority, Call
 from gmd.services import Services
 from gmd.turns import UnacknowledgedResults
 from gmd.watchers import Subscription

@@ -12,7 +12,7 @@ from trio.testing import wait_all_tasks_blocked
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import FIRST_REGISTERED, REQUESTS
 from gmd.daemon import Daemon
-from gmd.handlers.call import Call
+from gmd.requests.call import Call
 from gmd.tcp.outbox import Outbox
 from gmd.tcp.session import Session
 from tests.helpers import START_FEN, Json, connected, running_daemon

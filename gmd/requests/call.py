@@ -1,14 +1,11 @@
-"""What a handler is given beside the request, what it gives back, and how it is found."""
+"""What a handler is given beside the request, and what it gives back."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, TypeVar, cast
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -19,7 +16,7 @@ from gmd.event_log.interface import Commit
 from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
 from gmd.players.account import Account
-from gmd.players.authenticator import Authenticated
+from gmd.players.authenticator import Proof
 from gmd.players.presence import Visit
 from gmd.services import Services
 from gmd.turns import UnacknowledgedResults
@@ -51,11 +48,11 @@ class Call:
     #: Where the session comes from, as host:port; empty where that is nowhere.
     peer: str
     #: The ends of games that it has shown.
-    unacknowledged: UnacknowledgedResults
+    ends: UnacknowledgedResults
     #: How many of the session's requests were refused.
     refusals: int = 0
     #: What the session's ``hello`` has shown of its player.
-    authenticated: Authenticated | None = None
+    proof: Proof | None = None
     #: What makes that player be here for as long as the session lasts; None where there is no session.
     visit: Visit | None = None
     #: The key that came with the request under way.
@@ -80,15 +77,15 @@ class Call:
 
     def forget(self) -> None:
         """Be a session of nobody's."""
-        self.player = self.authenticated = None
+        self.player = self.proof = None
         self.leave()
         self.oversees = self.is_operator or self.services.spectators.unasked
 
     def prove(self, account: Account) -> None:
         """Be a session of this player's, who has shown who it is."""
-        self.authenticated = self.services.authenticator.authenticated(account)
+        self.proof = self.services.authenticator.proof(account)
         if self.visit is not None:
-            self.visit.enter(self.authenticated)
+            self.visit.enter(self.proof)
 
     def leave(self) -> None:
         """The session's player is not here any more, as far as the session goes; also at its end."""
@@ -101,32 +98,6 @@ class Answer(Struct, frozen=True, gc=False):
 
     reply: Reply
     commit: Commit | None = None
-
-
-Handler = Callable[[Any, Call], Awaitable[Answer]]
-_R = TypeVar("_R", bound=Request)
-
-_handlers: dict[type[Request], Handler] = {}
-
-
-def handles(
-    request: type[_R],
-) -> Callable[[Callable[[_R, Call], Awaitable[Answer]]], Callable[[_R, Call], Awaitable[Answer]]]:
-    """Make a coroutine function the handler of a kind of request."""
-
-    def register(handler: Callable[[_R, Call], Awaitable[Answer]]) -> Callable[[_R, Call], Awaitable[Answer]]:
-        _handlers[request] = cast(Handler, handler)
-        return handler
-
-    return register
-
-
-def load_handlers() -> dict[type[Request], Handler]:
-    """Every handler of this package, by its request. A module in it is all a new kind needs."""
-    package = importlib.import_module(__package__)
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{__package__}.{module.name}")
-    return _handlers
 
 
 def player_of(request: Request, call: Call) -> int | None:
@@ -156,7 +127,7 @@ def authorise(player: int | None, call: Call) -> None:
         return
     if FIRST_REGISTERED <= player <= LAST_REGISTERED:
         if not call.is_operator:
-            call.services.authenticator.admit(player, call.key or None, call.authenticated, call.peer)
+            call.services.authenticator.admit(player, call.key or None, call.proof, call.peer)
             if call.visit is None or call.visit.player != player:
                 call.services.authenticator.presence.seen(player)
     elif call.services.registered_only and not call.is_operator:

@@ -57,14 +57,14 @@ def state_of(
     if shown is None:
         shown = game.now
         if game.over and player is not None:
-            call.unacknowledged.show(player, live)
-    elapsed = 0.0 if game.clock is None else call.services.arbiter.elapsed(live, call.arrived)
-    return views.game_state(game, shown, elapsed, call.viewer, brief=brief)
+            call.ends.show(player, live)
+    thought = 0.0 if game.clock is None else call.services.arbiter.thought(live, call.arrived)
+    return views.game_state(game, shown, thought, call.viewer, brief=brief)
 
 
 def _shared_state(live: LiveGame, call: Call, *, brief: bool) -> GameState:
-    elapsed = call.services.arbiter.elapsed(live, call.arrived)
-    return live.shared_view(call.viewer, brief=brief).at(live.game, elapsed, call.viewer)
+    thought = call.services.arbiter.thought(live, call.arrived)
+    return live.shared_view(call.viewer, brief=brief).at(live.game, thought, call.viewer)
 
 
 def names_in(state: GameState, call: Call) -> PlayerNames | UnsetType:
@@ -115,11 +115,11 @@ def state_answer(
 
 def sense_answer(request: Request, live: LiveGame, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
     """The reply to a sense."""
-    known = views.knowledge_of(shown or live.game.now, call.viewer.seat)
-    assert known.sense is not None
+    told = views.told_to(shown or live.game.now, call.viewer.seat)
+    assert told.sense is not None
     reply = SenseReply(
         id=echo_id(request),
-        sense_result=known.sense.sense_result,
+        sense_result=told.sense.sense_result,
         state=state_of(live, player, call, brief=request.brief, shown=shown),
     )
     return Answer(reply, live.commit_for(call.viewer))
@@ -127,13 +127,13 @@ def sense_answer(request: Request, live: LiveGame, player: int, call: Call, *, s
 
 def move_answer(request: Request, live: LiveGame, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
     """The reply to a move where something is hidden: it says what came of it."""
-    known = views.knowledge_of(shown or live.game.now, call.viewer.seat)
-    assert known.result is not None
+    told = views.told_to(shown or live.game.now, call.viewer.seat)
+    assert told.result is not None
     reply = MoveReply(
         id=echo_id(request),
-        requested_move=known.result.requested_move,
-        taken_move=known.result.taken_move,
-        capture_square=known.result.capture_square,
+        requested_move=told.result.requested_move,
+        taken_move=told.result.taken_move,
+        capture_square=told.result.capture_square,
         state=state_of(live, player, call, brief=request.brief, shown=shown),
     )
     return Answer(reply, live.commit_for(call.viewer))

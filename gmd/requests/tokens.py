@@ -14,6 +14,9 @@ from gmd.live_games import LiveGame
 
 from .call import Call, authorise
 
+#: Characters of a token that comes with a registration or a new key.
+MAX_TOKEN = 256
+
 
 def token_use(request: GameRequest, player: int | None) -> TokenUse | None:
     """What a request's token stands for: that request of that player's. None where it has no token."""
@@ -57,3 +60,12 @@ async def _made_before(token: TokenUse, name: str | None, call: Call) -> LiveGam
         return await call.services.arbiter.live_game(game_id, call.peer)
     except NoSuchGame:
         return None  # pruned in this very moment, and its token with it
+
+
+def check_token(token: str | None) -> None:
+    """See to it that a token is one.
+
+    :raises BadRequest: it is empty, or too long.
+    """
+    if token is not None and not 1 <= len(token) <= MAX_TOKEN:
+        raise BadRequest(f"token: {len(token)} characters are not between 1 and {MAX_TOKEN}")

@@ -7,14 +7,12 @@ from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import Request
 from gmd.event_log.interface import Commit
 from gmd.games.views import NOBODY
+from gmd.handlers.live import HANDLERS
 from gmd.logger import get_logger
 from gmd.metrics import NO_KIND
-
-from .call import Call, load_handlers
+from gmd.requests.call import Call
 
 logger = get_logger(__name__)
-
-_HANDLERS = load_handlers()
 
 #: An encoded reply; the commit that it must wait for; and why its request was refused, if it was.
 Answered = tuple[bytes, Commit | None, str | None]
@@ -27,7 +25,7 @@ async def answer(request: Request, call: Call) -> Answered:
     """
     call.live, call.viewer, call.key = None, NOBODY, request.key
     try:
-        answered = await _HANDLERS[type(request)](request, call)
+        answered = await HANDLERS[type(request)](request, call)
         return encode(answered.reply), answered.commit, None
     except GmError as error:
         commit = None if call.live is None else call.live.commit_for(call.viewer)
