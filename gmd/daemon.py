@@ -35,7 +35,7 @@ from gmd.players.registry import Registry
 from gmd.quotas import Quotas, quota_limits
 from gmd.ranked.anchors import BadAnchors, read_anchors
 from gmd.ranked.play import RankedPlay
-from gmd.requests.call import Authority
+from gmd.requests.session import Authority
 from gmd.retention import prune_finished
 from gmd.services import Services
 from gmd.spectators import Spectators

@@ -22,7 +22,6 @@ from gmd.games.views import Viewer
 from gmd.handlers import state, wait
 from gmd.players.account import is_registered
 from gmd.players.authenticator import Authenticator
-from gmd.requests import show
 from tests.helpers import Json
 from tests.helpers_proof import in_processes, proof_size
 from tests.noninterference import quiet
@@ -212,7 +211,7 @@ PLAIN: list[Json] = [
 async def test_it_would_be_found_out(
     viewer: Viewer, half: int, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (show, state, wait):
+    for module in (state, wait):
         monkeypatch.setattr(module, "viewer_of", lambda *args, **options: viewer)
     with pytest.RaisesGroup(Distinguished, flatten_subgroups=True):
         await compare(PLAIN[half * len(PLAIN) // 2 :][: len(PLAIN) // 2])

@@ -5,16 +5,13 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import ActionsReply, GetActions
 from gmd.games import views
-from gmd.requests.call import Answer, Call, actor_of
-from gmd.requests.show import find
+from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
 
 
-async def actions(request: GetActions, call: Call) -> Answer:
+async def actions(request: GetActions, live: LiveGame, context: RequestContext) -> PendingReply:
     """Its moves on its turn, and in rbc its senses; null off it."""
-    player = actor_of(request, call)
-    live = await find(request.game_id, player, call)
-    seat = live.game.seat_of(player, request.seat)
-    call.viewer = views.VIEWER_IN[seat]
-    senses, moves = views.actions(live.game, call.viewer)
+    viewer = views.VIEWER_IN[live.game.seat_of(context.player, request.seat)]
+    senses, moves = views.actions(live.game, viewer)
     reply = ActionsReply(id=echo_id(request), sense_actions=senses, move_actions=moves)
-    return Answer(reply, live.commit_for(call.viewer))
+    return context.reply(reply, live.commit_for(viewer), live)

@@ -12,41 +12,42 @@ from gmd.games.game import Game
 from gmd.games.views import VIEWER_IN, Viewer
 from gmd.live_games import LiveGame
 from gmd.logger import get_logger
-from gmd.requests.call import Answer, Call, actor_of, player_of
-from gmd.requests.show import find, state_answer
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.games import act
+from gmd.requests.show import state_answer
 
 logger = get_logger(__name__)
 
 
-async def end_game(request: EndGame, call: Call) -> Answer:
-    """End it, or show again how it ended."""
-    if call.is_operator and player_of(request, call) is None:
-        return await _as_operator(request, call)
-    player = actor_of(request, call)
-    live = await find(request.game_id, player, call)
-    seat = _seat(live.game, player, request)
-    call.viewer = VIEWER_IN[seat]
-    return _end(request, live, player, seat, call)
+def names_seat(request: EndGame, context: RequestContext) -> object:
+    """Return who asks for the end: a player, or the seat that the operator names in place of its player.
 
-
-async def _as_operator(request: EndGame, call: Call) -> Answer:
-    """For the seat that the request names, whoever holds it: nobody has been heard from by that."""
+    :raises BadRequest: the request names nobody.
+    """
+    if context.player is not None or not context.session.is_operator:
+        return context.actor
     color = _color(request) or request.seat
     if color is None:
         raise BadRequest(f"seat: {request.termination!r} needs the one the operator acts for, or its player")
-    live = await find(request.game_id, None, call)
-    call.viewer = Viewer.OVERSEER
-    return _end(request, live, None, color == "white", call)
+    return color
 
 
-def _end(request: EndGame, live: LiveGame, player: int | None, seat: chess.Color, call: Call) -> Answer:
+async def end_game(request: EndGame, live: LiveGame, context: RequestContext) -> PendingReply:
+    """End it, or show again how it ended."""
+    seat, viewer = _asked_by(request, live.game, context)
     ended = End(seat, request.termination, request.ply, request.thought)
-    decision = call.services.arbiter.act(live, ended, call.arrived)
-    if decision.refusal is not None:
-        raise decision.refusal
-    if call.is_operator and decision.events and live.game.over:
+    decision = act(live, ended, viewer, context)
+    if context.session.is_operator and decision.events and live.game.over:
         _note(request, live)
-    return state_answer(request, live, player, call, shown=decision.shown)
+    return state_answer(live, viewer, context, shown=decision.shown)
+
+
+def _asked_by(request: EndGame, game: Game, context: RequestContext) -> tuple[chess.Color, Viewer]:
+    """Return the seat that asks, and who is shown what comes of it."""
+    if context.player is not None:
+        seat = _seat(game, context.player, request)
+        return seat, VIEWER_IN[seat]
+    return (_color(request) or request.seat) == "white", Viewer.OVERSEER
 
 
 def _note(request: EndGame, live: LiveGame) -> None:

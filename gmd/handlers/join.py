@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from gm_protocol.codec import echo_id
-from gm_protocol.messages import Join, JoinReply
+from gm_protocol.messages import Join
 from gmd.games import commands
-from gmd.games.game import seat_name
-from gmd.games.views import Viewer
-from gmd.requests.call import Answer, Call, actor_of
-from gmd.requests.show import find, names_in, state_of, viewer_of
+from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.seated import join_answer
 
 
-async def join(request: Join, call: Call) -> Answer:
+async def join(request: Join, live: LiveGame, context: RequestContext) -> PendingReply:
     """Take it; or show the game again to whoever has it."""
-    player = actor_of(request, call)
-    live = await find(request.game_id, player, call)
-    decision = call.services.arbiter.join(live, commands.Join(player, request.seat), call.arrived)
+    command = commands.Join(context.actor, request.seat)
+    decision = context.services.arbiter.join(live, command, context.arrived)
     if decision.refusal is not None:
         raise decision.refusal
-    if call.counts_as_contact:
-        call.services.lobby.ready(live, player, call.arrived)
-    call.viewer = viewer_of(live.game, player, request.seat, call, both=Viewer.WHITE)
-    state = state_of(live, player, call, brief=request.brief)
-    reply = JoinReply(
-        id=echo_id(request),
-        seat=request.seat or seat_name(live.game.seats(player)[0]),
-        state=state,
-        options=live.game.options,
-        names=names_in(state, call),
-    )
-    return Answer(reply, live.commit_for(call.viewer))
+    return join_answer(request, live, request.seat, context)

@@ -6,77 +6,78 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NotAvailable, Unauthorized
 from gm_protocol.players import KeyReply, Register
 from gmd.players.account import Account
-from gmd.requests.call import Answer, Call
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.seated import source_peer
 from gmd.requests.tokens import check_token
 
 #: Characters of a password: those of a phrase, and no more than anybody types.
 MIN_PASSWORD, MAX_PASSWORD = 8, 256
 
 
-async def register(request: Register, call: Call) -> Answer:
+async def register(request: Register, context: RequestContext) -> PendingReply:
     """Make a player and show its key, once; or again, to whoever repeats the request because the reply was lost."""
     check_token(request.token)
     _check_password(request.password)
-    registry, peer = call.services.authenticator.registry, "" if call.is_operator else call.peer
-    made = _find(request, peer, call)
+    registry, peer = context.services.authenticator.registry, source_peer(context)
+    made = _find(request, peer, context)
     if made is not None:
-        return await _answer_again(request, made, peer, call)
-    if not call.is_operator and call.services.limits.max_registrations_per_hour == 0:
+        return await _answer_again(request, made, peer, context)
+    if not context.session.is_operator and context.services.limits.max_registrations_per_hour == 0:
         raise Unauthorized("kind: on this server the operator registers the players")
-    by_day = call.services.lobby.quotas.registrations
+    by_day = context.services.lobby.quotas.registrations
     by_day.check(peer)
-    call.services.authenticator.registrations.take(peer)
+    context.services.authenticator.registrations.take(peer)
     by_day.take(peer)
     try:
         registry.check_room()  # before the work that a password makes
-        password = await _hashed(request, peer, call)
+        password = await _hashed(request, peer, context)
         account, key = await registry.register(request.name, password, request.token)
     except Exception:
-        call.services.authenticator.registrations.give_back(peer)
+        context.services.authenticator.registrations.give_back(peer)
         by_day.give_back(peer)
         raise
     if account.password != password:  # another request of the same name and token was there first
-        for taken in (call.services.authenticator.registrations, call.services.lobby.quotas.registrations):
+        for taken in (context.services.authenticator.registrations, context.services.lobby.quotas.registrations):
             taken.give_back(peer)
-        return await _answer_again(request, account, peer, call)
-    call.services.authenticator.guesses.know(account.name, peer)
-    return _answer(request, account, key)
+        return await _answer_again(request, account, peer, context)
+    context.services.authenticator.guesses.know(account.name, peer)
+    return _answer(request, account, key, context)
 
 
-async def _hashed(request: Register, peer: str, call: Call) -> str | None:
+async def _hashed(request: Register, peer: str, context: RequestContext) -> str | None:
     """What is kept of the request's password.
 
     :raises TooMany: too many wait for such work already.
     """
     if request.password is None:
         return None
-    authenticator = call.services.authenticator
+    authenticator = context.services.authenticator
     return await authenticator.passwords.hash(request.password, authenticator.guesses.asker(request.name, peer))
 
 
-async def _answer_again(request: Register, made: Account, peer: str, call: Call) -> Answer:
+async def _answer_again(request: Register, made: Account, peer: str, context: RequestContext) -> PendingReply:
     """The reply to a registration that was made before, with the key as long as nobody has used it.
 
     :raises BadRequest: the password is another.
     :raises TooMany: this has been tried too often.
     """
-    registry = call.services.authenticator.registry
-    await _check_same_password(made, request.password, peer, call)
+    registry = context.services.authenticator.registry
+    await _check_same_password(made, request.password, peer, context)
     now = registry.get(made.player) or made  # its key may have been used, replaced or revoked meanwhile
-    return _answer(request, now, registry.key_of_registration(now, request.token or ""))
+    return _answer(request, now, registry.key_of_registration(now, request.token or ""), context)
 
 
-def _find(request: Register, peer: str, call: Call) -> Account | None:
+def _find(request: Register, peer: str, context: RequestContext) -> Account | None:
     """The player that was registered by the same request before. Until its key is used, its token is worth that.
 
     :raises NotAvailable: the name is another's.
     :raises TooMany: that was so too often, with tokens that may have been guesses.
     """
     try:
-        return call.services.authenticator.registry.registered_under(request.name, request.token)
+        return context.services.authenticator.registry.registered_under(request.name, request.token)
     except NotAvailable:
         if request.token is not None:
-            call.services.authenticator.failures.take(peer)
+            context.services.authenticator.failures.take(peer)
         raise
 
 
@@ -85,7 +86,7 @@ def _check_password(password: str | None) -> None:
         raise BadRequest(f"password: {len(password)} characters are not between {MIN_PASSWORD} and {MAX_PASSWORD}")
 
 
-async def _check_same_password(account: Account, password: str | None, peer: str, call: Call) -> None:
+async def _check_same_password(account: Account, password: str | None, peer: str, context: RequestContext) -> None:
     """See to it that a repeated registration is the same in all.
 
     :raises BadRequest: it is not.
@@ -93,9 +94,9 @@ async def _check_same_password(account: Account, password: str | None, peer: str
     """
     if password is None and account.password is None:
         return
-    if not await call.services.authenticator.verify_again(account, password, peer):
+    if not await context.services.authenticator.verify_again(account, password, peer):
         raise BadRequest("token: it was used for a registration with another password")
 
 
-def _answer(request: Register, account: Account, key: str | None) -> Answer:
-    return Answer(KeyReply(id=echo_id(request), player=account.player, name=account.name, key=key))
+def _answer(request: Register, account: Account, key: str | None, context: RequestContext) -> PendingReply:
+    return context.reply(KeyReply(id=echo_id(request), player=account.player, name=account.name, key=key))

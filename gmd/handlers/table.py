@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
 from gm_protocol.lobby import Accept, Challenge, Decline, ListInvitations, Pair, Seek, Settings
 from gm_protocol.messages import (
     EndGame,
@@ -24,13 +21,13 @@ from gm_protocol.messages import (
 )
 from gm_protocol.players import ListPlayers, Register, Rekey, Revoke
 from gm_protocol.ranked import GetLeaderboard
-from gmd.requests.call import Answer, Call
+from gmd.requests.games import Handler, in_game
 
 from .accept import accept
 from .actions import actions
 from .challenge import challenge
 from .decline import decline
-from .end_game import end_game
+from .end_game import end_game, names_seat
 from .games import games
 from .hello import hello
 from .history import history
@@ -51,22 +48,20 @@ from .settings import settings
 from .state import state
 from .wait import wait
 
-Handler = Callable[[Any, Call], Awaitable[Answer]]
-
 #: By the request's type, whose tag is the kind.
 HANDLERS: dict[type[Request], Handler] = {
     Hello: hello,
     Ping: ping,
     NewGame: new_game,
     GameFromPgn: new_game,
-    Join: join,
-    GetState: state,
-    MakeMove: move,
-    MakeSense: sense,
-    GetActions: actions,
-    EndGame: end_game,
+    Join: in_game(join, by_player=True),
+    GetState: in_game(state),
+    MakeMove: in_game(move, by_player=True),
+    MakeSense: in_game(sense, by_player=True),
+    GetActions: in_game(actions, by_player=True),
+    EndGame: in_game(end_game, check=names_seat),
     Wait: wait,
-    GetHistory: history,
+    GetHistory: in_game(history),
     ListGames: games,
     Register: register,
     Rekey: rekey,
@@ -75,7 +70,7 @@ HANDLERS: dict[type[Request], Handler] = {
     Settings: settings,
     Challenge: challenge,
     Seek: seek,
-    Accept: accept,
+    Accept: in_game(accept, by_player=True),
     Decline: decline,
     ListInvitations: invitations,
     Pair: pair,

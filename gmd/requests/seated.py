@@ -1,18 +1,20 @@
-"""What the handlers of ``challenge`` and ``seek`` share: both make games, and show the player the one it is in."""
+"""The replies that show a player the game that it has come to be in."""
 
 from __future__ import annotations
 
 from msgspec import structs
 
 from gm_protocol.codec import echo_id
-from gm_protocol.lobby import SeatReply
-from gm_protocol.messages import GameRequest, NewGame
+from gm_protocol.lobby import Accept, SeatReply
+from gm_protocol.messages import GameRequest, Join, JoinReply, NewGame
+from gm_protocol.state import Color
 from gmd.games.game import seat_name
 from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
 
-from .call import Answer, Call
-from .show import state_of, viewer_of
+from .context import PendingReply, RequestContext
+from .games import viewer_of
+from .show import names_in, state_of
 
 
 def terms_of(request: GameRequest) -> NewGame:
@@ -21,33 +23,52 @@ def terms_of(request: GameRequest) -> NewGame:
     return structs.replace(NewGame(player_white=None, player_black=None, **asked), id=None, token=None)
 
 
-def take_attempt(call: Call) -> None:
+def take_attempt(context: RequestContext) -> None:
     """Count a request that may make a game for somebody else.
 
     :raises TooMany: there have been too many from where it comes.
     """
-    quotas, peer = call.services.lobby.quotas, source_peer(call)
+    quotas, peer = context.services.lobby.quotas, source_peer(context)
     quotas.check_game(peer)
     quotas.take_invitation(peer)
 
 
-def source_peer(call: Call) -> str:
-    """Where a request comes from, as host:port, for what is counted by address; empty where nothing is."""
-    return "" if call.is_operator else call.peer
+def source_peer(context: RequestContext) -> str:
+    """Return where a request comes from, as host:port, for what is counted by address; empty where nothing is."""
+    return "" if context.session.is_operator else context.session.peer
 
 
-def seat_answer(request: GameRequest, live: LiveGame, player: int, call: Call) -> Answer:
-    """The reply that shows the player its game; where the request counts as such, it has been heard from in it."""
-    call.live = live
-    if call.counts_as_contact:
-        call.services.lobby.ready(live, player, call.arrived)
-    game = live.game
-    call.viewer = viewer_of(game, player, None, call, both=Viewer.WHITE)
+def seat_answer(request: GameRequest, live: LiveGame, context: RequestContext) -> PendingReply:
+    """Return the reply that shows the player its game; where the request counts as such, it has been heard from."""
+    player, game = context.actor, live.game
+    if context.shows_presence:
+        context.services.lobby.ready(live, player, context.arrived)
+    viewer = viewer_of(game, None, context, both=Viewer.WHITE)
     reply = SeatReply(
         id=echo_id(request),
         game_id=game.id,
         seat=seat_name(game.seats(player)[0]),
-        state=state_of(live, player, call, brief=request.brief),
+        state=state_of(live, viewer, context, brief=request.brief),
         options=game.options,
     )
-    return Answer(reply, live.commit_for(call.viewer))
+    return context.reply(reply, live.commit_for(viewer), live)
+
+
+def join_answer(request: Accept | Join, live: LiveGame, named: Color | None, context: RequestContext) -> PendingReply:
+    """Return the reply that shows the player the seat that it has taken; it has been heard from, as above.
+
+    :param named: the seat that the request names.
+    """
+    player, game = context.actor, live.game
+    if context.shows_presence:
+        context.services.lobby.ready(live, player, context.arrived)
+    viewer = viewer_of(game, named, context, both=Viewer.WHITE)
+    state = state_of(live, viewer, context, brief=request.brief)
+    reply = JoinReply(
+        id=echo_id(request),
+        seat=named or seat_name(game.seats(player)[0]),
+        state=state,
+        options=game.options,
+        names=names_in(state, context),
+    )
+    return context.reply(reply, live.commit_for(viewer), live)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from gm_protocol.messages import AnyRequest
 from gmd import loop_time
-from gmd.live_games import LiveGame
+from gmd.dispatch import PendingReply
 from gmd.places import Place, Value
-from gmd.requests.call import Call, player_of
+from gmd.requests.session import ClientSession
 
 
 class Seat:
@@ -18,7 +17,7 @@ class Seat:
         """:param place: None where places are not counted."""
         self._place = place
         self._playing: tuple[int, int] | None = None  # the game and its player
-        self._last: tuple[AnyRequest, LiveGame] | None = None  # what was answered last about a game
+        self._last: PendingReply | None = None  # what was answered last about a game
 
     def begin(self, arrived: float) -> None:
         """Requests are being answered.
@@ -28,22 +27,23 @@ class Seat:
         if self._place is not None:
             self._place.begin(arrived)
 
-    def note(self, request: AnyRequest, code: str | None, call: Call) -> None:
-        """A request was answered, or refused with a code."""
-        if code is None and call.live is not None:
-            self._last = request, call.live
+    def note(self, reply: PendingReply | None) -> None:
+        """Note the latest reply about a game, if there is one."""
+        if reply is not None:
+            self._last = reply
 
-    def rest(self, call: Call) -> None:
+    def rest(self, client: ClientSession) -> None:
         """They have been answered, and others may follow."""
         if self._place is not None:
-            if self._last is not None:
-                self._look(*self._last, call)
-            value = Value.IDLE if call.player is None else Value.PLAYER
+            self._look()
+            value = Value.IDLE if client.player is None else Value.PLAYER
             self._place.rest(value, loop_time.now(), self._playing)
-        call.live = self._last = None  # else an idle session would keep the game in memory that it asked for last
+        self._last = None  # else an idle session would keep the game in memory that it asked for last
 
-    def _look(self, request: AnyRequest, live: LiveGame, call: Call) -> None:
-        """Look who has played in the game that a request was about; of several, the last one is what counts."""
-        player = player_of(request, call)
-        if player is not None and live.game.seats(player):
-            self._playing = None if live.game.over else (live.game.id, player)
+    def _look(self) -> None:
+        """Look who has played in the game that a reply was about; of several, the last one is what counts."""
+        if self._last is None or self._last.live is None or self._last.player is None:
+            return
+        game, player = self._last.live.game, self._last.player
+        if game.seats(player):
+            self._playing = None if game.over else (game.id, player)

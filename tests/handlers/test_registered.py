@@ -18,7 +18,7 @@ from trio.testing import MockClock
 
 from gmd.handlers.table import HANDLERS
 from gmd.players.account import FIRST_PLAYER
-from gmd.requests.call import Authority
+from gmd.requests.session import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, running_daemon, store_in
 
