@@ -52,7 +52,7 @@ async def _hashed(request: Register, peer: str, context: RequestContext) -> str 
     if request.password is None:
         return None
     authenticator = context.services.authenticator
-    return await authenticator.passwords.hash(request.password, authenticator.guesses.asker(request.name, peer))
+    return await authenticator.passwords.hash(request.password, authenticator.guesses.client(request.name, peer))
 
 
 async def _answer_again(request: Register, made: Account, peer: str, context: RequestContext) -> PendingReply:
