@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
-from types import TracebackType
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
 from typing import Any
 
 import trio
@@ -13,12 +12,12 @@ import trio
 from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.budget import Budget
+from gmd.carried_error import CarriedError
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.event_log.directory import DataError
 from gmd.event_log.interface import EventLog, LogFailed
 from gmd.event_log.opening import data_directory, open_log
 from gmd.game_lines import GameLines
-from gmd.handlers.call import Authority
 from gmd.in_process import InProcessClient
 from gmd.limits import is_private, limits_of, max_work_of
 from gmd.listening import is_local, listening
@@ -36,6 +35,7 @@ from gmd.players.registry import Registry
 from gmd.quotas import Quotas, quota_limits
 from gmd.ranked.anchors import BadAnchors, read_anchors
 from gmd.ranked.play import RankedPlay
+from gmd.requests.session import Authority
 from gmd.retention import prune_finished
 from gmd.services import Services
 from gmd.spectators import Spectators
@@ -128,23 +128,6 @@ class Daemon:
         return await self.local.ask(Authority.OPERATOR, kind, fields)
 
 
-class _Carried:
-    """Keeps what the host's block raises from the nurseries around it, each of which would make a group of it."""
-
-    def __init__(self) -> None:
-        self.error: Exception | KeyboardInterrupt | None = None
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
-        if isinstance(error, (Exception, KeyboardInterrupt)):  # a cancellation belongs to one of the nurseries
-            self.error = error
-        return self.error is not None
-
-
 @asynccontextmanager
 async def open_daemon(
     config: Config = EMBEDDED, sockets: Sequence[socket.socket] = (), http_sockets: Sequence[socket.socket] = ()
@@ -166,30 +149,14 @@ async def open_daemon(
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
     http_certificate = http_certificate_of(config, certificate)
-    metrics, carried = Metrics(), _Carried()
-    with (
-        loop_time.watched(),
-        open_log(config.data, metrics, trust_clock=config.trust_clock) as log,
-        operator_listener(data_directory(config.data)) as operator,
-        closing(authenticator_of(config, log)) as authenticator,
-    ):
-        arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
-        private = is_private(config, sockets, http_sockets)
-        lobby = lobby_of(config, arbiter, authenticator, local=private)
-        ranked = ranked_of(config, arbiter, authenticator, lobby)
-        GameLines(arbiter, authenticator.registry)
-        await _start(arbiter, authenticator.registry, lobby, ranked, config.data)
+    private = is_private(config, sockets, http_sockets)
+    metrics, carried = Metrics(), CarriedError()
+    with _stored(config, metrics) as (log, operator, authenticator):
+        arbiter, lobby, ranked = await _started(config, log, authenticator, local=private)
         async with listening(config.host, config.port, sockets) as listeners:
             services = services_of(config, arbiter, authenticator, lobby, ranked, metrics, listeners, local=private)
-            share = share_of(
-                config.max_connections_per_address, config.max_connections, local=all(map(is_local, listeners))
-            )
-            session_server, local = SessionServer(services, certificate, share=share), InProcessClient(services)
-            doors: list[Door] = [(session_server, listeners)]
-            operators = None
-            if operator is not None:
-                operators = SessionServer(services, authority=Authority.OPERATOR)
-                doors.append((operators, [operator]))
+            session_server, operators, doors = _doors_of(config, services, certificate, listeners, operator)
+            local = InProcessClient(services)
             async with (
                 opened_web(config, http_certificate, http_sockets, services, session_server, operators, local) as web,
                 _writing(log),
@@ -199,6 +166,52 @@ async def open_daemon(
                     yield Daemon(services, session_server, certificate, listeners, web, local)
     if carried.error is not None:
         raise carried.error
+
+
+@contextmanager
+def _stored(config: Config, metrics: Metrics) -> Iterator[tuple[EventLog, trio.SocketListener | None, Authenticator]]:
+    """Hold what is kept in the data directory: the log, the operator's socket, and the players beside the log."""
+    with (
+        loop_time.watched(),
+        open_log(config.data, metrics, trust_clock=config.trust_clock) as log,
+        operator_listener(data_directory(config.data)) as operator,
+        closing(authenticator_of(config, log)) as authenticator,
+    ):
+        yield log, operator, authenticator
+
+
+async def _started(
+    config: Config, log: EventLog, authenticator: Authenticator, *, local: bool
+) -> tuple[Arbiter, Lobby, RankedPlay]:
+    """Return what games are played by, with all that the log has of it.
+
+    :param local: whether nobody but this machine's own users can reach the daemon.
+    """
+    arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
+    lobby = lobby_of(config, arbiter, authenticator, local=local)
+    ranked = ranked_of(config, arbiter, authenticator, lobby)
+    GameLines(arbiter, authenticator.registry)
+    await _start(arbiter, authenticator.registry, lobby, ranked, config.data)
+    return arbiter, lobby, ranked
+
+
+def _doors_of(
+    config: Config,
+    services: Services,
+    certificate: Certificate | None,
+    listeners: Sequence[trio.SocketListener],
+    operator: trio.SocketListener | None,
+) -> tuple[SessionServer, SessionServer | None, list[Door]]:
+    """Return who lets sessions in at the game port, who does so at the operator's socket, and both with what they
+    listen on.
+    """
+    local = all(map(is_local, listeners))
+    share = share_of(config.max_connections_per_address, config.max_connections, local=local)
+    session_server = SessionServer(services, certificate, share=share)
+    if operator is None:
+        return session_server, None, [(session_server, listeners)]
+    operators = SessionServer(services, authority=Authority.OPERATOR)
+    return session_server, operators, [(session_server, listeners), (operators, [operator])]
 
 
 async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, ranked: RankedPlay, data: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +9,12 @@ import msgspec
 import trio
 
 from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
-from gm_protocol.errors import GmError, ShuttingDown
-from gm_protocol.messages import AnyRequest
-from gmd import loop_time
-from gmd.handlers import dispatch
-from gmd.handlers.call import Authority, Call
+from gm_protocol.errors import ShuttingDown
+from gmd import dispatch, loop_time
+from gmd.dispatch import PendingReply
 from gmd.players.authenticator import Authenticated
+from gmd.requests.session import Authority, ClientSession
 from gmd.services import Services
-from gmd.turns import UnacknowledgedResults
-from gmd.watchers import Subscription
 
 #: A message as ``PROTOCOL`` describes it.
 Json = dict[str, Any]
@@ -57,7 +52,7 @@ class Sender:
     #: When the request's last byte was read, in the loop's time.
     arrived: float
     #: Whether it counts as the player's being there.
-    counts_as_contact: bool = True
+    shows_presence: bool = True
 
 
 class InProcessClient:
@@ -90,8 +85,10 @@ class InProcessClient:
             raise closed("the daemon is closed")
         with trio.CancelScope() as scope:
             self._in_hand.add(scope)
+            sender = sender or Sender(None, "", loop_time.now())
+            session = ClientSession(self._services, authority, peer=sender.peer, authenticated=sender.authenticated)
             try:
-                return await self._answer(self._call(authority, sender), encode({"kind": kind, **fields}))
+                return await self._answer(session, encode({"kind": kind, **fields}), sender)
             finally:
                 self._release(scope)
         raise closed("the daemon has stopped, and waited no longer for this request")
@@ -113,49 +110,26 @@ class InProcessClient:
         if self._stopping and not self._in_hand:
             self._empty.set()
 
-    def _call(self, authority: Authority, sender: Sender | None) -> Call:
-        sender = sender or Sender(None, "", loop_time.now())
-        return Call(
-            services=self._services,
-            player=None if sender.authenticated is None else sender.authenticated.player,
-            strict=True,
-            arrived=sender.arrived,
-            attending=_alone,
-            peer=sender.peer,
-            authenticated=sender.authenticated,
-            counts_as_contact=sender.counts_as_contact,
-            unacknowledged=UnacknowledgedResults(self._services.arbiter.turns, lambda: 0),
-            authority=authority,
-        )
-
-    async def _answer(self, call: Call, body: bytes) -> bytes:
+    async def _answer(self, session: ClientSession, body: bytes, sender: Sender) -> bytes:
         try:
             request = decode_request(body, strict=True)
         except InvalidRequest as invalid:
-            raise Refused(_read(dispatch.invalid(invalid, call))) from None
-        encoded, code = await self._durably(request, call)
-        self._services.metrics.latency.observe(loop_time.now() - call.arrived, 1)
-        if code is not None:
-            raise Refused(_read(encoded))
-        return encoded
+            reply = dispatch.refuse(invalid, sender.arrived)
+        else:
+            reply = await dispatch.answer(request, session, sender.arrived, shows_presence=sender.shows_presence)
+        await self._durable(reply, session)
+        if reply.code is not None:
+            raise Refused(_read(reply.body))
+        session.unacknowledged.received()  # by whoever asked: between here and there is nothing that breaks
+        return reply.body
 
-    async def _durably(self, request: AnyRequest, call: Call) -> tuple[bytes, str | None]:
-        """The encoded reply, once it may leave, and the code where it is an error; it is counted."""
-        encoded, commit, code = await dispatch.answer(request, call)
-        if commit is not None and not commit.done:
-            try:
-                await commit.wait()
-            except GmError as error:
-                return dispatch.fail(request, error, call), error.code
-        dispatch.count(request, code, call)
-        call.unacknowledged.received()  # by whoever asked: between here and there is nothing that breaks
-        return encoded, code
-
-
-@asynccontextmanager
-async def _alone(subscription: Subscription) -> AsyncIterator[None]:
-    """A request that waits: nothing comes behind it that could end the waiting."""
-    yield
+    async def _durable(self, reply: PendingReply, session: ClientSession) -> None:
+        """Return once a reply may leave."""
+        settled = trio.Event()
+        if not dispatch.finish(reply, session, settled.set):
+            await settled.wait()
+        if reply.since is not None:
+            self._services.metrics.latency.observe(loop_time.now() - reply.since)
 
 
 def _read(encoded: bytes) -> Json:

@@ -9,8 +9,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 
-from gm_protocol.messages import Request
-
 #: Upper bounds of the classes a latency is sorted into, in seconds: from a known move to a stopped disk.
 LATENCY_BOUNDS = (
     *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05),
@@ -60,7 +58,7 @@ class Metrics:
     """
 
     def __init__(self) -> None:
-        self.answered: defaultdict[type[Request], int] = defaultdict(int)
+        self.answered: defaultdict[type, int] = defaultdict(int)
         self.refused: defaultdict[tuple[str, str], int] = defaultdict(int)
         self.latency = Histogram(LATENCY_BOUNDS)
         self.bytes_in = 0

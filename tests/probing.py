@@ -16,9 +16,8 @@ from typing import Any
 import trio
 
 from gm_protocol.codec import decode_request
-from gmd.handlers import dispatch
-from gmd.handlers.call import Call
-from gmd.turns import UnacknowledgedResults
+from gmd import dispatch
+from gmd.requests.session import ClientSession
 from gmd.watchers import Subscription
 from tests.helpers import Json, MemoryDaemon
 
@@ -39,18 +38,11 @@ class Server:
     async def ask(self, kind: str, player: int | None = None, **fields: Any) -> Json:
         """The reply to one request."""
         body = json.dumps({"kind": kind, "player": player, **fields}).encode()
-        call = Call(
-            services=self._services,
-            player=None,
-            strict=True,
-            arrived=trio.current_time(),
-            attending=_nobody_waits,
-            peer="",
-            unacknowledged=UnacknowledgedResults(self._services.arbiter.turns, lambda: 0),
-        )
+        client = ClientSession(self._services, attending=_nobody_waits)
+        arrived = trio.current_time()
         with self._measured():
-            encoded, _, _ = await dispatch.answer(decode_request(body, strict=True), call)
-        reply: Json = json.loads(encoded)
+            pending = await dispatch.answer(decode_request(body, strict=True), client, arrived)
+        reply: Json = json.loads(pending.body)
         return reply
 
     async def act(self, kind: str, player: int | None = None, **fields: Any) -> Json:

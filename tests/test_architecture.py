@@ -9,15 +9,15 @@ import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import grimp
 import pytest
 
 import gmd
-from gm_protocol.messages import REQUESTS, GameFromPgn, NewGame
+from gm_protocol.messages import REQUESTS, Request
 from gm_protocol.state import Termination
-from gmd.handlers.call import load_handlers
+from gmd.handlers.table import HANDLERS
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {
@@ -196,18 +196,27 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
 
 
 def test_every_kind_has_one_handler_in_the_module_of_its_name() -> None:
-    handlers = load_handlers()
-    assert set(handlers) == set(REQUESTS.values())
-    homes = {kind: handlers[request].__module__ for kind, request in REQUESTS.items()}
+    assert set(HANDLERS) == set(REQUESTS.values())
+    homes = {kind: HANDLERS[request].__module__ for kind, request in REQUESTS.items()}
     expected = {kind: f"gmd.handlers.{kind}" for kind in REQUESTS}
     assert homes == expected | {"game_from_pgn": "gmd.handlers.new_game"}
-    assert issubclass(GameFromPgn, NewGame)
 
 
-def test_every_handler_module_has_a_kind() -> None:
+@pytest.mark.parametrize("request_type", HANDLERS, ids=lambda each: each.__name__)
+def test_every_handler_takes_the_requests_that_it_is_registered_for(request_type: type[Request]) -> None:
+    taken = get_type_hints(HANDLERS[request_type])["request"]
+    assert issubclass(request_type, taken)
+    assert taken is not Request
+
+
+def test_every_module_beside_the_table_has_the_handler_of_a_kind() -> None:
     modules = {path.stem for path in (ROOT / "gmd" / "handlers").glob("*.py")}
-    others = {"__init__", "accounts", "call", "dispatch", "seated", "show", "tokens"}
-    assert modules - others == set(REQUESTS) - {"game_from_pgn"}
+    assert modules - {"__init__", "table"} == set(REQUESTS) - {"game_from_pgn"}
+
+
+def test_no_handler_imports_another_one() -> None:
+    handlers = graph().find_descendants("gmd.handlers") - {"gmd.handlers.table"}
+    assert {one for one in handlers for other in graph().find_modules_directly_imported_by(one) & handlers} == set()
 
 
 def test_no_module_is_too_long() -> None:
@@ -220,8 +229,8 @@ def test_no_module_is_too_long() -> None:
     assert {path: count for path, count in lines.items() if count > MAX_LINES and path not in ONE_FILE} == {}
 
 
-#: What the wire's messages are made of, and the table of its terminations. The Python clients are copied without it, and
-#: the library of blind chess, which stands alone, has those that it reads in a table of its own.
+#: What the wire's messages are made of, and the table of its terminations. The Python clients are copied without it;
+#: the library of blind chess stands alone, and has the terminations that it reads in a table of its own.
 WIRE_WORDS = {
     "gm_protocol/state.py",
     "gm_protocol/messages.py",

@@ -108,8 +108,10 @@ async def test_a_session_that_idles_keeps_no_game_in_memory() -> None:
         await client.new_game(pgn=LONG)
         for kind in ("state", "history"):
             assert (await client.ask(kind, game_id=1))["error"] is None
-        (session,) = daemon.session_server._sessions
-        assert session._call.live is None
+        live = weakref.ref(await daemon.arbiter.live_game(1))
+        daemon.arbiter._cache.drop(1)
+        gc.collect()
+        assert live() is None
 
 
 async def test_an_end_that_nobody_acknowledges_keeps_no_game_in_memory_and_can_still_be_acknowledged(

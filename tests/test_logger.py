@@ -42,7 +42,7 @@ def test_without_a_word_of_the_host_warnings_go_where_those_of_libraries_do() ->
 def test_a_host_with_logging_has_it_there() -> None:
     out, err = run('import logging; logging.basicConfig(level="DEBUG", format="%(levelname)s %(name)s: %(message)s")')
     assert out == []
-    assert f"DEBUG gmd.handlers.dispatch: {REFUSED}" in err
+    assert f"DEBUG gmd.dispatch: {REFUSED}" in err
     assert "WARNING gmd.daemon: trouble number=7" in err
     assert "ERROR gmd.daemon: a fault of 100%" in err
 

@@ -12,15 +12,17 @@ from msgspec import UNSET, UnsetType, structs
 from trio.testing import MockClock
 
 from gm_protocol.errors import WrongPhase
-from gm_protocol.state import GameState, Phase
+from gm_protocol.state import Color, GameState, Phase
 from gmd.arbiter import Arbiter
 from gmd.games import views
 from gmd.games.facts import Facts, facts_of
 from gmd.games.game import Decision, Game, GameSummary
 from gmd.games.rbc import RbcGame, ReconSnapshot
-from gmd.handlers import join, show, wait
+from gmd.handlers import wait
 from gmd.live_games import LiveGame
 from gmd.players.authenticator import Authenticator
+from gmd.requests import games, seated
+from gmd.requests.context import RequestContext
 from gmd.spectators import Spectators
 from gmd.turns import Turns
 from tests.helpers_proof import in_processes, proof_size
@@ -61,7 +63,7 @@ _blind_state, _actions, _refuse_turn, _standing, _update, _viewer_of = (
     RbcGame._refuse_turn,
     RbcGame.summary,
     Turns.update,
-    show.viewer_of,
+    games.viewer_of,
 )
 
 
@@ -138,10 +140,10 @@ def check_first(turns: Turns, game: Game) -> None:
 
 
 def everything_without_a_seat(
-    game: Game, player: int | None, named: str | None, call: Any, both: views.Viewer
+    game: Game, named: Color | None, context: RequestContext, both: views.Viewer
 ) -> views.Viewer:
     """A ``wait`` that shows everything to a player who names no seat."""
-    return views.Viewer.OVERSEER if named is None and player else _viewer_of(game, player, named, call, both)  # type: ignore[arg-type]
+    return views.Viewer.OVERSEER if named is None and context.player else _viewer_of(game, named, context, both)
 
 
 LEAKS: dict[str, Patch] = {
@@ -181,7 +183,7 @@ LEAKS: dict[str, Patch] = {
     "the position, where a seat was open": showing(
         access_map=lambda game, shown, blind: facts(shown).access_map if game._kept_seats else blind.access_map
     ),
-    "everything, to who joins again": (join, "viewer_of", lambda *args, **options: views.Viewer.OVERSEER),
+    "everything, to who joins again": (seated, "viewer_of", lambda *args, **options: views.Viewer.OVERSEER),
     "the listing of games that were open": (RbcGame, "standing", one_more_where_a_seat_was_open),
     "the order of games": (Turns, "update", check_first),
     "everything, to who waits and names no seat": (wait, "viewer_of", everything_without_a_seat),

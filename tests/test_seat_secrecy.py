@@ -19,7 +19,7 @@ from trio.testing import MockClock
 
 from gm_protocol.messages import FIRST_REGISTERED, REQUESTS
 from gmd.games.views import Viewer
-from gmd.handlers import show, state, wait
+from gmd.handlers import state, wait
 from gmd.players.account import is_registered
 from gmd.players.authenticator import Authenticator
 from tests.helpers import Json
@@ -211,7 +211,7 @@ PLAIN: list[Json] = [
 async def test_it_would_be_found_out(
     viewer: Viewer, half: int, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (show, state, wait):
+    for module in (state, wait):
         monkeypatch.setattr(module, "viewer_of", lambda *args, **options: viewer)
     with pytest.RaisesGroup(Distinguished, flatten_subgroups=True):
         await compare(PLAIN[half * len(PLAIN) // 2 :][: len(PLAIN) // 2])

@@ -208,7 +208,7 @@ class Game(ABC):
         """The seats a player has: none, one, or both, White first."""
         return [] if player is None else [seat for seat in (WHITE, BLACK) if self.players[seat] == player]
 
-    def seat_of(self, player: int, named: chess.Color | None = None, ply: int | None = None) -> chess.Color:
+    def seat_of(self, player: int | None, named: chess.Color | None = None, ply: int | None = None) -> chess.Color:
         """The seat a player's request acts for.
 
         Who holds both acts for the seat it names, else for the side to move (at ``ply``, where it says one). Where

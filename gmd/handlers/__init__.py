@@ -1,1 +1,1 @@
-"""One file per message kind: each takes a request struct and gives a reply struct."""
+"""One module for each kind of request, with its handler; :mod:`gmd.handlers.table` has them all."""

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from gm_protocol.codec import echo_id
 from gm_protocol.lobby import Accept
-from gm_protocol.messages import JoinReply
-from gmd.games.game import seat_name
-from gmd.games.views import Viewer
-
-from .call import Answer, Call, actor_of, handles
-from .show import find, names_in, state_of, viewer_of
+from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.seated import join_answer
 
 
-@handles(Accept)
-async def accept(request: Accept, call: Call) -> Answer:
+async def accept(request: Accept, live: LiveGame, context: RequestContext) -> PendingReply:
     """Take it; or show the game again to whoever has."""
-    player = actor_of(request, call)
-    await find(request.game_id, player, call)
-    live = call.live = await call.services.lobby.accept(request.game_id, player, call.arrived, call.peer)
-    if call.counts_as_contact:
-        call.services.lobby.ready(live, player, call.arrived)
-    call.viewer = viewer_of(live.game, player, None, call, both=Viewer.WHITE)
-    state = state_of(live, player, call, brief=request.brief)
-    reply = JoinReply(
-        id=echo_id(request),
-        seat=seat_name(live.game.seats(player)[0]),
-        state=state,
-        options=live.game.options,
-        names=names_in(state, call),
-    )
-    return Answer(reply, live.commit_for(call.viewer))
+    lobby, player = context.services.lobby, context.actor
+    live = await lobby.accept(request.game_id, player, context.arrived, context.session.peer)
+    return join_answer(request, live, None, context)

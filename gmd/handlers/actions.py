@@ -6,18 +6,13 @@ from gm_protocol.codec import echo_id
 from gm_protocol.messages import ActionsReply, GetActions
 from gm_protocol.state import side_of
 from gmd.games import views
+from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
 
-from .call import Answer, Call, actor_of, handles
-from .show import find
 
-
-@handles(GetActions)
-async def actions(request: GetActions, call: Call) -> Answer:
+async def actions(request: GetActions, live: LiveGame, context: RequestContext) -> PendingReply:
     """Its moves on its turn, and in rbc its senses; null off it."""
-    player = actor_of(request, call)
-    live = await find(request.game_id, player, call)
-    seat = live.game.seat_of(player, side_of(request.seat))
-    call.viewer = views.VIEWER_IN[seat]
-    senses, moves = views.actions(live.game, call.viewer)
+    viewer = views.VIEWER_IN[live.game.seat_of(context.player, side_of(request.seat))]
+    senses, moves = views.actions(live.game, viewer)
     reply = ActionsReply(id=echo_id(request), sense_actions=senses, move_actions=moves)
-    return Answer(reply, live.commit_for(call.viewer))
+    return context.reply(reply, live.commit_for(viewer), live)

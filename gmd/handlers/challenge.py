@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from gm_protocol.lobby import Challenge
 from gm_protocol.state import side_of
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.permission import authorise
+from gmd.requests.seated import seat_answer, source_peer, take_attempt, terms_of
+from gmd.requests.tokens import made_before, token_use
 
-from .call import Answer, Call, actor_of, authorise, handles
-from .seated import seat_answer, source_peer, take_attempt, terms_of
-from .tokens import made_before, token_use
 
-
-@handles(Challenge)
-async def challenge(request: Challenge, call: Call) -> Answer:
+async def challenge(request: Challenge, context: RequestContext) -> PendingReply:
     """Make the game, with the player in its seat; or show the one that the same request made before."""
-    player = actor_of(request, call)
-    authorise(player, call)
+    player = context.actor
+    authorise(context)
     token = token_use(request, player)
-    if token is not None and (table := await made_before(token, request.token, player, call)) is not None:
-        return seat_answer(request, table, player, call)
-    take_attempt(call)
-    terms, peer = terms_of(request), source_peer(call)
-    table = await call.services.lobby.invite(
+    if token is not None and (live := await made_before(token, request.token, context)) is not None:
+        return seat_answer(request, live, context)
+    take_attempt(context)
+    terms, peer = terms_of(request), source_peer(context)
+    live = await context.services.lobby.invite(
         player, request.opponent, side_of(request.color), terms, token=token, peer=peer
     )
-    return seat_answer(request, table, player, call)
+    return seat_answer(request, live, context)

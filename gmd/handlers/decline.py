@@ -5,20 +5,27 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.lobby import Decline
 from gm_protocol.messages import StateReply
+from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.games import in_game, viewer_of
+from gmd.requests.permission import authorise
+from gmd.requests.show import state_answer
 
-from .call import Answer, Call, actor_of, authorise, handles
-from .show import find, state_answer, viewer_of
 
-
-@handles(Decline)
-async def decline(request: Decline, call: Call) -> Answer:
+async def decline(request: Decline, context: RequestContext) -> PendingReply:
     """Call it off; or show the game again to whoever has."""
-    player = actor_of(request, call)
-    if request.game_id is None:
-        authorise(player, call)
-        call.services.lobby.seeking.leave(player)
-        return Answer(StateReply(id=echo_id(request), state=None))
-    await find(request.game_id, player, call)
-    live = call.live = await call.services.lobby.decline(request.game_id, player, call.arrived, call.peer)
-    call.viewer = viewer_of(live.game, player, None, call)
-    return state_answer(request, live, player, call)
+    player = context.actor
+    if request.game_id is not None:
+        return await _call_off_found(request, context)
+    authorise(context)
+    context.services.lobby.seeking.leave(player)
+    return context.reply(StateReply(id=echo_id(request), state=None))
+
+
+async def _call_off(request: Decline, live: LiveGame, context: RequestContext) -> PendingReply:
+    lobby, game_id = context.services.lobby, live.game.id
+    live = await lobby.decline(game_id, context.actor, context.arrived, context.session.peer)
+    return state_answer(live, viewer_of(live.game, None, context), context)
+
+
+_call_off_found = in_game(_call_off)

@@ -6,36 +6,45 @@ import chess
 
 from gm_protocol.endings import Cause, Voluntary, read_ending
 from gm_protocol.errors import BadRequest, GmError, NotAPlayer
-from gm_protocol.messages import EndGame, VoluntaryTermination
+from gm_protocol.messages import EndGame
 from gm_protocol.state import side_of
 from gmd.games.commands import End
 from gmd.games.game import Game, seat_name
 from gmd.games.views import VIEWER_IN, Viewer
 from gmd.live_games import LiveGame
 from gmd.logger import get_logger
-
-from .call import Answer, Call, actor_of, handles, player_of
-from .show import find, state_answer
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.games import act
+from gmd.requests.show import state_answer
 
 logger = get_logger(__name__)
 
 
-@handles(EndGame)
-async def end_game(request: EndGame, call: Call) -> Answer:
+def names_seat(request: EndGame, context: RequestContext) -> object:
+    """Return who asks for the end: a player, or the seat that the operator names in place of its player.
+
+    :raises BadRequest: the request names nobody.
+    """
+    if context.player is not None or not context.session.is_operator:
+        return context.actor
+    if _asked(request)[1] is None and request.seat is None:
+        raise BadRequest(f"seat: {request.termination!r} needs the one the operator acts for, or its player")
+    return request.seat
+
+
+async def end_game(request: EndGame, live: LiveGame, context: RequestContext) -> PendingReply:
     """End it, or show again how it ended."""
-    cause, side = _asked(request.termination)
-    if call.is_operator and player_of(request, call) is None:
-        return await _as_operator(request, cause, side, call)
-    player = actor_of(request, call)
-    live = await find(request.game_id, player, call)
-    seat = _seat(live.game, player, side, request)
-    call.viewer = VIEWER_IN[seat]
-    return _end(request, live, player, seat, cause, call)
+    cause, side = _asked(request)
+    seat, viewer = _asked_by(request, side, live.game, context)
+    decision = act(live, End(seat, cause, request.ply, request.thought), viewer, context)
+    if context.session.is_operator and decision.events and live.game.over:
+        _note(request, live)
+    return state_answer(live, viewer, context, shown=decision.shown)
 
 
-def _asked(termination: VoluntaryTermination) -> tuple[Voluntary, chess.Color | None]:
-    """The cause that a player asks for, and the side that the word names; None for a draw agreed."""
-    ending = read_ending(termination)
+def _asked(request: EndGame) -> tuple[Voluntary, chess.Color | None]:
+    """Return the cause that a player asks for, and the side that the word names; None for a draw agreed."""
+    ending = read_ending(request.termination)
     assert ending is not None
     match ending.cause:
         case Cause.RESIGNATION:
@@ -48,26 +57,16 @@ def _asked(termination: VoluntaryTermination) -> tuple[Voluntary, chess.Color | 
             raise AssertionError(f"no player asks for {other}")
 
 
-async def _as_operator(request: EndGame, cause: Voluntary, side: chess.Color | None, call: Call) -> Answer:
-    """For the seat that the request names, whoever holds it: nobody has been heard from by that."""
-    seat = side_of(request.seat) if side is None else side
-    if seat is None:
-        raise BadRequest(f"seat: {request.termination!r} needs the one the operator acts for, or its player")
-    live = await find(request.game_id, None, call)
-    call.viewer = Viewer.OVERSEER
-    return _end(request, live, None, seat, cause, call)
-
-
-def _end(
-    request: EndGame, live: LiveGame, player: int | None, seat: chess.Color, cause: Voluntary, call: Call
-) -> Answer:
-    ended = End(seat, cause, request.ply, request.thought)
-    decision = call.services.arbiter.act(live, ended, call.arrived)
-    if decision.refusal is not None:
-        raise decision.refusal
-    if call.is_operator and decision.events and live.game.over:
-        _note(request, live)
-    return state_answer(request, live, player, call, shown=decision.shown)
+def _asked_by(
+    request: EndGame, side: chess.Color | None, game: Game, context: RequestContext
+) -> tuple[chess.Color, Viewer]:
+    """Return the seat that asks, and who is shown what comes of it."""
+    if context.player is not None:
+        seat = _seat(game, context.player, side, request)
+        return seat, VIEWER_IN[seat]
+    named = side_of(request.seat) if side is None else side
+    assert named is not None  # names_seat has looked
+    return named, Viewer.OVERSEER
 
 
 def _note(request: EndGame, live: LiveGame) -> None:
@@ -84,7 +83,7 @@ def _note(request: EndGame, live: LiveGame) -> None:
 
 
 def _seat(game: Game, player: int, side: chess.Color | None, request: EndGame) -> chess.Color:
-    """The seat of the side that the termination names; for a draw agreed, the player's own."""
+    """Return the seat of the side that the termination names; for a draw agreed, the player's own."""
     named = side_of(request.seat)
     if side is None:
         return game.seat_of(player, named, request.ply)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import GamesReply, ListGames
 from gmd.event_log.interface import GameQuery
+from gmd.requests.context import PendingReply, RequestContext
 
-from .call import Answer, Call, handles, player_of
 
-
-@handles(ListGames)
-async def games(request: ListGames, call: Call) -> Answer:
+async def games(request: ListGames, context: RequestContext) -> PendingReply:
     """All of them, or those of a player, of a status, of a variant."""
-    query = GameQuery(player_of(request, call), request.status, request.variant, request.before, request.limit + 1)
-    rows = await call.services.arbiter.log.rows(query)
+    query = GameQuery(context.player, request.status, request.variant, request.before, request.limit + 1)
+    rows = await context.services.arbiter.log.rows(query)
     more = len(rows) > request.limit
     rows = rows[: request.limit]
-    return Answer(GamesReply(id=echo_id(request), games=rows, before=rows[-1].game_id if more else None))
+    return context.reply(GamesReply(id=echo_id(request), games=rows, before=rows[-1].game_id if more else None))

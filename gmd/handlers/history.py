@@ -8,40 +8,36 @@ from gmd.games import views
 from gmd.games.game import Game
 from gmd.histories import EncodedHistory, encoded
 from gmd.live_games import LiveGame
-
-from .call import Answer, Call, handles, player_of
-from .show import find
+from gmd.requests.context import PendingReply, RequestContext
 
 
-@handles(GetHistory)
-async def history(request: GetHistory, call: Call) -> Answer:
+async def history(request: GetHistory, live: LiveGame, context: RequestContext) -> PendingReply:
     """As PGN and as UCI moves, and in rbc as reconchess has it."""
-    live = await find(request.game_id, player_of(request, call), call)
     views.check_history(live.game)
-    commit, found = live.commit, _kept(live, call)
+    commit, found = live.commit, _kept(live, context)
     if found is None:
-        async with call.services.arbiter.bench.place(call.peer, paid=True):
-            commit, found = live.commit, _kept(live, call) or await _made(live, call)
+        async with context.services.arbiter.bench.place(context.session.peer, paid=True):
+            commit, found = live.commit, _kept(live, context) or await _made(live, context)
     reply = HistoryReply(id=echo_id(request), pgn=found.pgn, moves=found.moves, history=found.record)
-    return Answer(reply, commit)
+    return context.reply(reply, commit, live)
 
 
-def _kept(live: LiveGame, call: Call) -> EncodedHistory | None:
+def _kept(live: LiveGame, context: RequestContext) -> EncodedHistory | None:
     """The history of a finished game, if it is kept."""
-    return call.services.histories.find(live.game.id) if live.game.over else None
+    return context.services.histories.find(live.game.id) if live.game.over else None
 
 
-async def _made(live: LiveGame, call: Call) -> EncodedHistory:
+async def _made(live: LiveGame, context: RequestContext) -> EncodedHistory:
     """The history of a game as it is now; it is kept where it can never become another."""
     final = live.game.over and live.commit is None
-    steps = views.history(live.game, _names_in(live.game, call).get)
-    made = await call.services.arbiter.bench.run(encoded(steps), call.peer)
+    steps = views.history(live.game, _names_in(live.game, context).get)
+    made = await context.services.arbiter.bench.run(encoded(steps), context.session.peer)
     if final:
-        call.services.histories.keep(live.game.id, made)
+        context.services.histories.keep(live.game.id, made)
     return made
 
 
-def _names_in(game: Game, call: Call) -> dict[int, str]:
+def _names_in(game: Game, context: RequestContext) -> dict[int, str]:
     """What the game's registered players are called, by their ids."""
-    accounts = [call.services.authenticator.registry.get(player) for player in game.named if player is not None]
+    accounts = [context.services.authenticator.registry.get(player) for player in game.named if player is not None]
     return {account.player: account.name for account in accounts if account is not None}

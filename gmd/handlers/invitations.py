@@ -12,32 +12,31 @@ from gm_protocol.lobby import InvitationRow, InvitationsReply, ListInvitations
 from gm_protocol.state import COLOR_NAMES
 from gmd.lobby.fair_order import Place
 from gmd.lobby.invitation import Invitation
-
-from .call import Answer, Call, actor_of, authorise, handles
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.permission import authorise
 
 #: A round, and a game's id.
 _PLACE = re.compile(r"[0-9]{1,16}\.[0-9]{1,16}")
 
 
-@handles(ListInvitations)
-async def invitations(request: ListInvitations, call: Call) -> Answer:
+async def invitations(request: ListInvitations, context: RequestContext) -> PendingReply:
     """A page of each, in an order in which nobody's come all before another's; each page has the oldest first."""
-    player = actor_of(request, call)
-    authorise(player, call)
-    book = call.services.lobby.book
+    player = context.actor
+    authorise(context)
+    book = context.services.lobby.book
     last_received = _place("received_after", request.received_after)
     last_sent = _place("sent_after", request.sent_after)
     received, received_after = book.received_page(player, request.limit, last_received)
     sent, sent_after = book.sent_page(player, request.limit, last_sent)
     reply = InvitationsReply(
         id=echo_id(request),
-        received=[_row(each, player, call, invited=True) for each in received],
-        sent=[_row(each, player, call, invited=False) for each in sent],
-        seeking=call.services.lobby.seeking.seeks(player),
+        received=[_row(each, player, context, invited=True) for each in received],
+        sent=[_row(each, player, context, invited=False) for each in sent],
+        seeking=context.services.lobby.seeking.seeks(player),
         received_after=_text(received_after),
         sent_after=_text(sent_after),
     )
-    return Answer(reply)
+    return context.reply(reply)
 
 
 def _place(field: str, text: str | None) -> Place | None:
@@ -56,10 +55,10 @@ def _text(place: Place | None) -> str | UnsetType:
     return UNSET if place is None else f"{place.round}.{place.game_id}"
 
 
-def _row(invitation: Invitation, player: int, call: Call, *, invited: bool) -> InvitationRow:
+def _row(invitation: Invitation, player: int, context: RequestContext, *, invited: bool) -> InvitationRow:
     mine = [color for color in invitation.colors_of(player) if (color in invitation.taken) is not invited]
     opponent = invitation.opponent_of(player, seated=not invited)
-    account = None if opponent is None else call.services.authenticator.registry.get(opponent)
+    account = None if opponent is None else context.services.authenticator.registry.get(opponent)
     return InvitationRow(
         game_id=invitation.game_id,
         opponent=opponent,

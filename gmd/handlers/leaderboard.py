@@ -6,25 +6,23 @@ from gm_protocol.codec import echo_id
 from gm_protocol.ranked import GetLeaderboard, LeaderboardReply, LeaderboardRow
 from gmd.ranked.board import row_of
 from gmd.ranked.ratings import LeaderboardEntry
+from gmd.requests.context import PendingReply, RequestContext
 
-from .call import Answer, Call, handles
 
-
-@handles(GetLeaderboard)
-async def leaderboard(request: GetLeaderboard, call: Call) -> Answer:
+async def leaderboard(request: GetLeaderboard, context: RequestContext) -> PendingReply:
     """A page of it, as it was last computed; for anybody, whoever asks."""
-    ladder = call.services.ranked.ratings.ladder
+    ladder = context.services.ranked.ratings.ladder
     page = ladder.entries[request.after : request.after + request.limit]
     end = request.after + len(page)
     reply = LeaderboardReply(
         id=echo_id(request),
-        leaderboard=[_row(place, entry, call) for place, entry in enumerate(page, request.after + 1)],
+        leaderboard=[_row(place, entry, context) for place, entry in enumerate(page, request.after + 1)],
         after=end if page and end < len(ladder.entries) else None,
         games=ladder.games,
     )
-    return Answer(reply)
+    return context.reply(reply)
 
 
-def _row(place: int, entry: LeaderboardEntry, call: Call) -> LeaderboardRow:
-    account = call.services.authenticator.registry.get(entry.entrant.player)
+def _row(place: int, entry: LeaderboardEntry, context: RequestContext) -> LeaderboardRow:
+    account = context.services.authenticator.registry.get(entry.entrant.player)
     return row_of(place, entry, None if account is None else account.name)

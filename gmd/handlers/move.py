@@ -9,25 +9,22 @@ from gmd.games.commands import Play
 from gmd.games.game import Game
 from gmd.games.rbc import PASS
 from gmd.games.views import VIEWER_IN
+from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.games import act
+from gmd.requests.show import move_answer, state_answer
 
-from .call import Answer, Call, actor_of, handles
-from .show import find, move_answer, state_answer
 
-
-@handles(MakeMove)
-async def move(request: MakeMove, call: Call) -> Answer:
+async def move(request: MakeMove, live: LiveGame, context: RequestContext) -> PendingReply:
     """Play it, or show again what came of it."""
-    player = actor_of(request, call)
-    live = await find(request.game_id, player, call)
-    seat = live.game.seat_of(player, side_of(request.seat), request.ply)
-    call.viewer = VIEWER_IN[seat]
-    text = _pass_in(live.game) if request.move is None else request.move
+    game = live.game
+    seat = game.seat_of(context.player, side_of(request.seat), request.ply)
+    text = _pass_in(game) if request.move is None else request.move
     played = Play(seat, text, request.ply, request.offer_draw, request.thought)
-    decision = call.services.arbiter.act(live, played, call.arrived)
-    if decision.refusal is not None:
-        raise decision.refusal
-    answer = state_answer if live.game.open else move_answer
-    return answer(request, live, player, call, shown=decision.shown)
+    viewer = VIEWER_IN[seat]
+    decision = act(live, played, viewer, context)
+    answer = state_answer if game.open else move_answer
+    return answer(live, viewer, context, shown=decision.shown)
 
 
 def _pass_in(game: Game) -> str:

@@ -1,4 +1,4 @@
-"""``new_game`` and ``game_from_pgn``: a game begins."""
+"""``new_game`` and ``game_from_pgn``: a game begins, from its start or from the end of a PGN."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import chess
 
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadPgn, NotAvailable, Unauthorized
-from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
+from gm_protocol.messages import NewGame, NewGameReply
 from gm_protocol.state import COLOR_NAMES, Color
 from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
@@ -19,59 +19,53 @@ from gmd.games.variants import make_game
 from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.games import viewer_of
+from gmd.requests.permission import authorise
+from gmd.requests.seated import source_peer
+from gmd.requests.show import state_of
+from gmd.requests.tokens import made_before, token_use
 from gmd.utc import write_now
 
-from .call import Answer, Call, authorise, handles, player_of
-from .seated import source_peer
-from .show import state_of, viewer_of
-from .tokens import made_before, token_use
 
-
-@handles(GameFromPgn)
-async def game_from_pgn(request: GameFromPgn, call: Call) -> Answer:
-    """Start a game at the end of a PGN."""
-    return await new_game(request, call)
-
-
-@handles(NewGame)
-async def new_game(request: NewGame, call: Call) -> Answer:
+async def new_game(request: NewGame, context: RequestContext) -> PendingReply:
     """Start a game; or show the one that the same request started before."""
-    player = player_of(request, call)
-    authorise(player, call)
-    if player is None and call.services.registered_only and not call.is_operator:
+    player, is_operator = context.player, context.session.is_operator
+    authorise(context)
+    if player is None and context.services.registered_only and not is_operator:
         raise Unauthorized("player: missing; on this server a registered player makes a new game")
     token = token_use(request, player)
-    if token is not None and (live := await made_before(token, request.token, player, call)) is not None:
-        return _answer(request, live, player, call)
-    _check_named(request, call)
-    lobby, peer = call.services.lobby, source_peer(call)
+    if token is not None and (live := await made_before(token, request.token, context)) is not None:
+        return _answer(request, live, context)
+    _check_named(request, context)
+    lobby, peer = context.services.lobby, source_peer(context)
     if request.pgn is not None:
         lobby.quotas.check_game(peer)  # before the work that a PGN makes
-    game, events = await _build(request, player, call)
-    limited = not call.is_operator
+    game, events = await _build(request, context)
+    limited = not is_operator
     if game.created.invited and limited:
         lobby.quotas.take_invitation(peer)
         await lobby.make_way(game, peer)
     if request.pgn is not None or game.created.invited:  # others had their turns meanwhile
-        authorise(player, call)  # its key may have been taken away
-        if token is not None and (live := await made_before(token, request.token, player, call)) is not None:
-            return _answer(request, live, player, call)
-    return _answer(request, lobby.open(game, events, token, peer, limited=limited), player, call)
+        authorise(context)  # its key may have been taken away
+        if token is not None and (live := await made_before(token, request.token, context)) is not None:
+            return _answer(request, live, context)
+    return _answer(request, lobby.open(game, events, token, peer, limited=limited), context)
 
 
-def _answer(request: NewGame, live: LiveGame, player: int | None, call: Call) -> Answer:
-    call.live, game = live, live.game
-    call.viewer = viewer_of(game, player, None, call, both=Viewer.WHITE)
+def _answer(request: NewGame, live: LiveGame, context: RequestContext) -> PendingReply:
+    game = live.game
+    viewer = viewer_of(game, None, context, both=Viewer.WHITE)
     reply = NewGameReply(
         id=echo_id(request),
         game_id=game.id,
-        state=state_of(live, player, call, brief=request.brief),
+        state=state_of(live, viewer, context, brief=request.brief),
         options=game.options,
     )
-    return Answer(reply, live.commit_for(call.viewer))
+    return context.reply(reply, live.commit_for(viewer), live)
 
 
-def _check_named(request: NewGame, call: Call) -> None:
+def _check_named(request: NewGame, context: RequestContext) -> None:
     """See to it that whoever the seats are for can come.
 
     :raises NotAvailable: somebody cannot.
@@ -81,10 +75,10 @@ def _check_named(request: NewGame, call: Call) -> None:
         if player is None:
             continue
         if is_registered(player):
-            account = call.services.authenticator.registry.get(player)
+            account = context.services.authenticator.registry.get(player)
             if account is None or account.key is None:
                 raise NotAvailable(f"{field}: {player} is in the range of registered players, and nobody has that id")
-        elif call.services.registered_only:
+        elif context.services.registered_only:
             raise NotAvailable(f"{field}: {player} is an open id, and this server takes registered players alone")
 
 
@@ -95,39 +89,40 @@ def _invited(request: NewGame, player: int | None) -> list[Color]:
     return [COLOR_NAMES[seat] for seat, other in others if is_registered(other)]
 
 
-async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
+async def _build(request: NewGame, context: RequestContext) -> tuple[Game, list[AnyEvent]]:
     """The game, its events applied, and these events. Nobody else knows of it yet.
 
     :raises BadPgn: its PGN is too long, or cannot be loaded.
     :raises TooMany: it comes with a PGN, and where it comes from has used up its budget.
     """
     if request.pgn is None:
-        return _begun(request, PgnText({}, [], None), player, call)
-    limits, bench = call.services.limits, call.services.arbiter.bench
+        return _begun(request, PgnText({}, [], None), context)
+    limits, bench, peer = context.services.limits, context.services.arbiter.bench, context.session.peer
     if len(request.pgn) > limits.max_pgn:
         long = f"pgn: {len(request.pgn)} characters are more than {limits.max_pgn}, the server's max_pgn"
         raise BadPgn(f"{long}: leave out its comments and variations")
-    async with bench.place(call.peer, paid=True):
-        pgn = await bench.run(read_pgn(request.pgn, limits.max_plies), call.peer)
-        game, events = _begun(request, pgn, player, call)
+    async with bench.place(peer, paid=True):
+        pgn = await bench.run(read_pgn(request.pgn, limits.max_plies), peer)
+        game, events = _begun(request, pgn, context)
         if isinstance(game, ChessGame):
-            events += await bench.run(load_moves(game, pgn.moves), call.peer)
+            events += await bench.run(load_moves(game, pgn.moves), peer)
     return game, events
 
 
-def _begun(request: NewGame, pgn: PgnText, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
+def _begun(request: NewGame, pgn: PgnText, context: RequestContext) -> tuple[Game, list[AnyEvent]]:
     """The game at its start, and the event that made it."""
+    player, services = context.player, context.services
     drawn = secrets.randbelow(960) if request.variant == "chess960" else 0
     invited = _invited(request, player)
     created = Created(
         player_white=request.player_white,
         player_black=request.player_black,
-        options=resolve(request, pgn.headers, drawn, strict=call.strict),
+        options=resolve(request, pgn.headers, drawn, strict=context.session.strict),
         created=write_now(),
         result_header=pgn.result,
         invited=invited,
-        lapses=call.services.lobby.limits.kept_seconds if invited else None,
+        lapses=services.lobby.limits.kept_seconds if invited else None,
         asked_by=(player or 0) if invited else None,
-        max_plies=call.services.limits.max_plies,
+        max_plies=services.limits.max_plies,
     )
     return make_game(created), [created]

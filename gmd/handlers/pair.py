@@ -12,40 +12,40 @@ from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
 from gmd.lobby.offer import Offer
 from gmd.players.account import Account
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.permission import operator_only
+from gmd.requests.seated import terms_of
+from gmd.requests.show import state_of
+from gmd.requests.tokens import made_before, token_use
 
-from .call import Answer, Call, handles, operator_only
-from .seated import terms_of
-from .show import state_of
-from .tokens import made_before, token_use
 
-
-@handles(Pair)
-async def pair(request: Pair, call: Call) -> Answer:
+async def pair(request: Pair, context: RequestContext) -> PendingReply:
     """Make the game, to which both are invited; or show the one that the same request made before.
 
     That one is shown whoever is here by now: so the same request says what has become of it.
     """
-    operator_only(request, call)
+    operator_only(context)
+    context = context.acting_as(None)
     token = token_use(request, None)
-    if token is not None and (live := await made_before(token, request.token, None, call)) is not None:
-        return _answer(request, live, call)
-    white, black = _free("white", request.white, call), _free("black", request.black, call)
+    if token is not None and (live := await made_before(token, request.token, context)) is not None:
+        return _answer(request, live, context)
+    white, black = _free("white", request.white, context), _free("black", request.black, context)
     if white == black:
         raise BadRequest(f"black: {quote(request.black)} is who plays White, too")
     if request.ranked and request.variant != "rbc":
         raise BadRequest(f"ranked: there are ratings of rbc alone, and variant is {quote(request.variant)}")
     for field, account in (("white", white), ("black", black)):
-        await call.services.lobby.make_room(field, quote(getattr(request, field)), account.player)
+        await context.services.lobby.make_room(field, quote(getattr(request, field)), account.player)
     offer = Offer(white.player, black.player, None, terms_of(request), request.ranked, token)
-    return _answer(request, await call.services.lobby.offer(offer), call)
+    return _answer(request, await context.services.lobby.offer(offer), context)
 
 
-def _free(field: str, player: int | str, call: Call) -> Account:
+def _free(field: str, player: int | str, context: RequestContext) -> Account:
     """A player who is here and has room for a game, or would have if somebody's invitation made way.
 
     :raises NotAvailable: it is not, or has none, or does not exist.
     """
-    registry, lobby = call.services.authenticator.registry, call.services.lobby
+    registry, lobby = context.services.authenticator.registry, context.services.lobby
     account = registry.named(player) if isinstance(player, str) else registry.get(player)
     if account is None:
         raise NotAvailable(f"{field}: nobody is registered as {quote(player)}")
@@ -56,15 +56,14 @@ def _free(field: str, player: int | str, call: Call) -> Account:
     return account
 
 
-def _answer(request: Pair, live: LiveGame, call: Call) -> Answer:
-    call.live, call.viewer = live, Viewer.OVERSEER
+def _answer(request: Pair, live: LiveGame, context: RequestContext) -> PendingReply:
     game: Game = live.game
     reply = PairReply(
         id=echo_id(request),
         game_id=game.id,
         accepted=[seat_name(seat) for seat in chess.COLORS if game.players[seat] is not None],
         called_off=None if game.called_off_by is None else seat_name(game.called_off_by),
-        state=state_of(live, None, call, brief=request.brief),
+        state=state_of(live, Viewer.OVERSEER, context, brief=request.brief),
         options=game.options,
     )
-    return Answer(reply, live.commit_for(call.viewer))
+    return context.reply(reply, live.commit_for(Viewer.OVERSEER), live)

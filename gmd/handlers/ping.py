@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import Ping, Pong
+from gmd.requests.context import PendingReply, RequestContext
 
-from .call import Answer, Call, handles
 
-
-@handles(Ping)
-async def ping(request: Ping, call: Call) -> Answer:
+async def ping(request: Ping, context: RequestContext) -> PendingReply:
     """Yes."""
-    return Answer(Pong(id=echo_id(request)))
+    return context.reply(Pong(id=echo_id(request)))

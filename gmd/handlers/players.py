@@ -8,30 +8,29 @@ from itertools import islice
 from gm_protocol.codec import echo_id
 from gm_protocol.players import ListPlayers, PlayerRow, PlayersReply
 from gmd.players.account import Account
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.permission import operator_only
 
-from .call import Answer, Call, handles, operator_only
 
-
-@handles(ListPlayers)
-async def players(request: ListPlayers, call: Call) -> Answer:
+async def players(request: ListPlayers, context: RequestContext) -> PendingReply:
     """For the operator's eyes: others would learn whom to try keys for."""
-    operator_only(request, call)
-    found = list(islice(_asked_for(request, call), request.limit + 1))
-    rows = [_row(account, call) for account in found[: request.limit]]
+    operator_only(context)
+    found = list(islice(_asked_for(request, context), request.limit + 1))
+    rows = [_row(account, context) for account in found[: request.limit]]
     more = len(found) > request.limit
-    return Answer(PlayersReply(id=echo_id(request), players=rows, before=rows[-1].player if more else None))
+    return context.reply(PlayersReply(id=echo_id(request), players=rows, before=rows[-1].player if more else None))
 
 
-def _asked_for(request: ListPlayers, call: Call) -> Iterator[Account]:
+def _asked_for(request: ListPlayers, context: RequestContext) -> Iterator[Account]:
     """Newest first: ids are given in order."""
     if not request.here:
-        return call.services.authenticator.registry.newest_first(request.before)
-    here = reversed(call.services.lobby.presence.here())
+        return context.services.authenticator.registry.newest_first(request.before)
+    here = reversed(context.services.lobby.presence.here())
     return (account for account in here if request.before is None or account.player < request.before)
 
 
-def _row(account: Account, call: Call) -> PlayerRow:
-    lobby = call.services.lobby
+def _row(account: Account, context: RequestContext) -> PlayerRow:
+    lobby = context.services.lobby
     return PlayerRow(
         player=account.player,
         name=account.name,

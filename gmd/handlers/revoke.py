@@ -5,18 +5,17 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.players import Revoke, RevokedReply
 from gmd.logger import get_logger
-
-from .accounts import find_account
-from .call import Answer, Call, handles, operator_only, player_of
+from gmd.requests.accounts import find_account
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.permission import operator_only
 
 logger = get_logger(__name__)
 
 
-@handles(Revoke)
-async def revoke(request: Revoke, call: Call) -> Answer:
+async def revoke(request: Revoke, context: RequestContext) -> PendingReply:
     """End the player's sessions, too. Its games stay as they are, and their clocks run."""
-    operator_only(request, call)
-    account = find_account(None if request.name else player_of(request, call), request.name, call)
-    account = await call.services.authenticator.registry.revoke(account.player)
+    operator_only(context)
+    account = find_account(None if request.name else context.player, request.name, context)
+    account = await context.services.authenticator.registry.revoke(account.player)
     logger.info("revoked by the operator", player=account.player)
-    return Answer(RevokedReply(id=echo_id(request), player=account.player, name=account.name))
+    return context.reply(RevokedReply(id=echo_id(request), player=account.player, name=account.name))

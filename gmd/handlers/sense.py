@@ -6,19 +6,15 @@ from gm_protocol.messages import MakeSense
 from gm_protocol.state import side_of
 from gmd.games.commands import Sense
 from gmd.games.views import VIEWER_IN
+from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.games import act
+from gmd.requests.show import sense_answer
 
-from .call import Answer, Call, actor_of, handles
-from .show import find, sense_answer
 
-
-@handles(MakeSense)
-async def sense(request: MakeSense, call: Call) -> Answer:
+async def sense(request: MakeSense, live: LiveGame, context: RequestContext) -> PendingReply:
     """Sense, or show again what was seen."""
-    player = actor_of(request, call)
-    live = await find(request.game_id, player, call)
-    seat = live.game.seat_of(player, side_of(request.seat), request.ply)
-    call.viewer = VIEWER_IN[seat]
-    decision = call.services.arbiter.act(live, Sense(seat, request.square, request.ply, request.thought), call.arrived)
-    if decision.refusal is not None:
-        raise decision.refusal
-    return sense_answer(request, live, player, call, shown=decision.shown)
+    seat = live.game.seat_of(context.player, side_of(request.seat), request.ply)
+    viewer = VIEWER_IN[seat]
+    decision = act(live, Sense(seat, request.square, request.ply, request.thought), viewer, context)
+    return sense_answer(live, viewer, context, shown=decision.shown)

@@ -8,25 +8,24 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.lobby import Settings, SettingsReply
 from gmd.players.account import is_registered
+from gmd.requests.accounts import find_account
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.permission import authorise
 
-from .accounts import find_account
-from .call import Answer, Call, actor_of, authorise, handles
 
-
-@handles(Settings)
-async def settings(request: Settings, call: Call) -> Answer:
+async def settings(request: Settings, context: RequestContext) -> PendingReply:
     """Set what is given, and show all. What cannot be is refused before anything is set."""
-    player = actor_of(request, call)
+    player = context.actor
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no settings")
-    authorise(player, call)
-    registry, permit = call.services.authenticator.registry, partial(authorise, player, call)
-    account = find_account(player, None, call)
+    authorise(context)
+    registry, permit = context.services.authenticator.registry, partial(authorise, context)
+    account = find_account(player, None, context)
     if request.version is not None:
         account = await registry.set_version(player, request.version, permit)
     if request.max_games is not None:
         account = await registry.set_max_games(player, request.max_games, permit)
-        call.services.lobby.seeking.look_again(player)
+        context.services.lobby.seeking.look_again(player)
     if request.ranked is not None:  # the last one, for games may follow
         account = await registry.set_ranked(player, ranked=request.ranked, permit=permit)
     reply = SettingsReply(
@@ -37,4 +36,4 @@ async def settings(request: Settings, call: Call) -> Answer:
         ranked=account.ranked,
         version=account.version,
     )
-    return Answer(reply)
+    return context.reply(reply)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from gm_protocol.messages import GetState
 from gm_protocol.state import side_of
+from gmd.games.views import NOBODY
+from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.games import viewer_of
+from gmd.requests.show import state_answer
 
-from .call import Answer, Call, handles, player_of
-from .show import find, state_answer, viewer_of
 
-
-@handles(GetState)
-async def state(request: GetState, call: Call) -> Answer:
+async def state(request: GetState, live: LiveGame, context: RequestContext) -> PendingReply:
     """Show it to whoever asks, as far as it may see it."""
-    player = player_of(request, call)
-    live = await find(request.game_id, player, call)
+    viewer = NOBODY
     if request.actions or not live.game.open:
-        call.viewer = viewer_of(live.game, player, side_of(request.seat), call)
-    return state_answer(request, live, player, call, with_actions=request.actions, name_players=True)
+        viewer = viewer_of(live.game, side_of(request.seat), context)
+    return state_answer(live, viewer, context, with_actions=request.actions, name_players=True)

@@ -14,76 +14,83 @@ from gm_protocol.messages import StateReply, Wait
 from gm_protocol.state import side_of
 from gmd import loop_time
 from gmd.games.game import Game
-from gmd.games.views import Viewer
+from gmd.games.views import NOBODY
 from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
+from gmd.requests.games import find, viewer_of
+from gmd.requests.permission import authorise
+from gmd.requests.show import state_answer
 from gmd.watchers import Subscription
 
-from .call import Answer, Call, authorise, handles, player_of
-from .show import find, state_answer, viewer_of
-
-#: Looks whether there is something to answer, and gives that answer.
-Look = Callable[[], Awaitable[Answer | None]]
+#: Looks whether there is something to answer, and gives that answer, as of when its context arrived.
+Look = Callable[[RequestContext], Awaitable[PendingReply | None]]
 
 
-@handles(Wait)
-async def wait(request: Wait, call: Call) -> Answer:
+async def wait(request: Wait, context: RequestContext) -> PendingReply:
     """Answer at once if something is due, else as soon as it is, at the timeout at the latest."""
-    player = player_of(request, call)
-    _check(request, player, call)
-    if request.any:
-        assert player is not None
-        look, watching = _any_game(request, player, call)
-    elif player is None:
-        game_ids = request.game_ids if request.game_id is None else [request.game_id]
-        look, watching = await _as_spectator(request, game_ids or [], call)
-    else:
-        game_ids = request.game_ids if request.game_id is None else [request.game_id]
-        look, watching = await _as_player(request, game_ids or [], player, call)
-    answer = await look() or await _patiently(look, watching, request, call)
+    _check(request, context)
+    look, watching = await _what_for(request, context)
+    answer = await look(context)
+    if answer is None:
+        answer, context = await _patiently(look, watching, request, context)
     live = None
     if answer is None and request.game_id is not None:
-        live = await call.services.arbiter.live_game(request.game_id, call.peer)
-    authorise(player, call)  # its key may have been taken away meanwhile
-    if answer is not None:
-        return answer
-    if live is None:
-        return Answer(StateReply(id=echo_id(request), state=None))
-    return _show(request, live, player, call)
+        live = await context.services.arbiter.live_game(request.game_id, context.session.peer)
+    authorise(context)  # its key may have been taken away meanwhile
+    if answer is None:
+        return _nothing(request, context) if live is None else _show(request, live, context)
+    return answer
+
+
+def _nothing(request: Wait, context: RequestContext) -> PendingReply:
+    """Return the reply to a wait for several games that ends with none to show."""
+    return context.reply(StateReply(id=echo_id(request), state=None))
+
+
+async def _what_for(request: Wait, context: RequestContext) -> tuple[Look, AbstractContextManager[Subscription]]:
+    """Return what looks for an answer, and what to watch until there is one."""
+    if request.any:
+        return _any_game(request, context)
+    game_ids = request.game_ids if request.game_id is None else [request.game_id]
+    if context.player is None:
+        return await _as_spectator(request, game_ids or [], context)
+    return await _as_player(request, game_ids or [], context)
 
 
 async def _patiently(
-    look: Look, watching: AbstractContextManager[Subscription], request: Wait, call: Call
-) -> Answer | None:
-    """Look whenever the bell rings, until there is an answer, time is up, or the client or the server interrupts."""
-    longest = call.services.limits.max_wait_seconds
+    look: Look, watching: AbstractContextManager[Subscription], request: Wait, context: RequestContext
+) -> tuple[PendingReply | None, RequestContext]:
+    """Look whenever the bell rings, until there is an answer, time is up, or the client or the server interrupts.
+
+    The answer comes with its context, which is as if the request had arrived when the wait ended.
+    """
+    longest = context.services.limits.max_wait_seconds
     seconds = longest if request.timeout is None else min(request.timeout, longest)
     answer = None
     if seconds > 0:
         with watching as subscription:
             with trio.move_on_after(seconds):
-                answer = await look()  # again, for a game may have been loaded since something was looked at
-                async with call.attending(subscription):
+                answer = await look(context)  # again, for a game may have been loaded since something was looked at
+                async with context.session.attending(subscription):
                     while answer is None and not subscription.interrupted:
                         await subscription.wait()
-                        call.arrived = loop_time.now()
-                        answer = await look()
+                        answer = await look(context.at(loop_time.now()))
             if answer is None and loop_time.is_catching_up():  # what it waits for may lie in a socket
                 await loop_time.caught_up()
-                answer = await look()
-    call.arrived = loop_time.now()
-    return answer
+                answer = await look(context.at(loop_time.now()))
+    return answer, context.at(loop_time.now())
 
 
-def _check(request: Wait, player: int | None, call: Call) -> None:
+def _check(request: Wait, context: RequestContext) -> None:
     """Refuse combinations of fields that mean nothing."""
+    player, most = context.player, context.services.limits.max_wait_games
     given = [request.game_id is not None, request.game_ids is not None, request.any]
     if given.count(True) != 1:
         raise BadRequest("game_id: wait takes exactly one of game_id, game_ids and any")
-    if request.game_ids is not None and not 1 <= len(request.game_ids) <= call.services.limits.max_wait_games:
-        message = f"game_ids: {len(request.game_ids)} games are not between 1 and {call.services.limits.max_wait_games}"
-        raise BadRequest(message)
-    if len(request.except_) > call.services.limits.max_wait_games:
-        raise BadRequest(f"except: {len(request.except_)} games are more than {call.services.limits.max_wait_games}")
+    if request.game_ids is not None and not 1 <= len(request.game_ids) <= most:
+        raise BadRequest(f"game_ids: {len(request.game_ids)} games are not between 1 and {most}")
+    if len(request.except_) > most:
+        raise BadRequest(f"except: {len(request.except_)} games are more than {most}")
     if request.seat is not None and request.any:
         raise BadRequest(f"seat: {request.seat!r} goes with game_id or game_ids, not with any")
     if player is None and (request.any or (request.game_id is not None and request.ply is None)):
@@ -94,32 +101,34 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
         raise BadRequest(f"ply: {request.ply} is of one game, and goes with game_id")
 
 
-def _show(request: Wait, live: LiveGame, player: int | None, call: Call, *, shared: bool = False) -> Answer:
+def _show(request: Wait, live: LiveGame, context: RequestContext, *, shared: bool = False) -> PendingReply:
+    viewer = NOBODY
     if request.actions or not live.game.open:
-        call.viewer = viewer_of(live.game, player, side_of(request.seat), call, both=Viewer.NOBODY)
+        viewer = viewer_of(live.game, side_of(request.seat), context, both=NOBODY)
     with_actions, name_game = request.actions, request.game_id is None
-    return state_answer(request, live, player, call, with_actions=with_actions, name_game=name_game, shared=shared)
+    return state_answer(live, viewer, context, with_actions=with_actions, name_game=name_game, shared=shared)
 
 
 async def _as_player(
-    request: Wait, game_ids: Sequence[int], player: int, call: Call
+    request: Wait, game_ids: Sequence[int], context: RequestContext
 ) -> tuple[Look, AbstractContextManager[Subscription]]:
     """Due is the first game where the player is to act, or that is over."""
+    arbiter, player, peer = context.services.arbiter, context.actor, context.session.peer
     for game_id in game_ids:  # all of them first: a refused request starts no clock
-        live = await call.services.arbiter.live_game(game_id, call.peer)
-        authorise(player, call)
+        live = await arbiter.live_game(game_id, peer)
+        authorise(context)
         _seats(request, live.game, player)
     for game_id in game_ids:
-        await find(game_id, player, call)
+        await find(game_id, context)
 
-    async def look() -> Answer | None:
+    async def look(now: RequestContext) -> PendingReply | None:
         for game_id in game_ids:
-            live = await call.services.arbiter.live_game(game_id, call.peer)
+            live = await arbiter.live_game(game_id, peer)
             if live.game.over or any(map(live.game.may_act, _seats(request, live.game, player))):
-                return _show(request, live, player, call)
+                return _show(request, live, now)
         return None
 
-    return look, call.services.arbiter.watchers.watching_games(game_ids)
+    return look, arbiter.watchers.watching_games(game_ids)
 
 
 def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
@@ -133,43 +142,46 @@ def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
 
 
 async def _as_spectator(
-    request: Wait, game_ids: Sequence[int], call: Call
+    request: Wait, game_ids: Sequence[int], context: RequestContext
 ) -> tuple[Look, AbstractContextManager[Subscription]]:
     """Due is the first game that has moved on past a ply, or is over."""
-    watchers = call.services.arbiter.watchers
+    arbiter = context.services.arbiter
+    watchers = arbiter.watchers
     for game_id in game_ids:
-        await find(game_id, None, call)
+        await find(game_id, context)
 
-    async def look() -> Answer | None:
+    async def look(now: RequestContext) -> PendingReply | None:
         for game_id in game_ids:
-            live = await call.services.arbiter.live_game(game_id, call.peer)
+            live = await arbiter.live_game(game_id, context.session.peer)
             if live.game.over or (request.ply is not None and live.game.now.ply > request.ply):
-                return _show(request, live, None, call, shared=watchers.has_crowd(game_id))
+                return _show(request, live, now, shared=watchers.has_crowd(game_id))
         return None
 
     return look, watchers.spectating(game_ids)
 
 
-def _any_game(request: Wait, player: int, call: Call) -> tuple[Look, AbstractContextManager[Subscription]]:
-    """Due is a game that the player has not excepted and whose end it has not been shown. Games and invitations take
-    turns, so that nobody who invites, and no game, keeps the others from being told.
-    """
-    authorise(player, call)
-    excepted, arbiter = frozenset(request.except_), call.services.arbiter
+def _any_game(request: Wait, context: RequestContext) -> tuple[Look, AbstractContextManager[Subscription]]:
+    """Look for a game that the player has not excepted and whose end it has not been shown.
 
-    async def look() -> Answer | None:
+    Games and invitations take turns, so that neither an inviter nor a game can hide the others.
+    """
+    authorise(context)
+    player, excepted, services = context.actor, frozenset(request.except_), context.services
+    turns, unacknowledged = services.arbiter.turns, context.session.unacknowledged
+
+    async def look(now: RequestContext) -> PendingReply | None:
         while True:
-            invitations = call.services.lobby.book.waiting(player)
-            without, first = excepted | call.unacknowledged.to(player), call.unacknowledged.told_game
-            game_id = await arbiter.turns.next_due(player, without, invitations, invitation_first=first)
+            invitations = services.lobby.book.waiting(player)
+            without, first = excepted | unacknowledged.to(player), unacknowledged.told_game
+            game_id = await turns.next_due(player, without, invitations, invitation_first=first)
             if game_id is None:
                 return None
             try:
-                answer = _show(request, await find(game_id, player, call), player, call)
+                answer = _show(request, await find(game_id, now), now)
             except NoSuchGame:  # it was pruned while it was being looked for
-                arbiter.turns.forget(game_id, [player])
+                turns.forget(game_id, [player])
             else:
-                call.unacknowledged.told_game = game_id not in invitations
+                unacknowledged.told_game = game_id not in invitations
                 return answer
 
-    return look, arbiter.watchers.watching_player(player)
+    return look, services.arbiter.watchers.watching_player(player)

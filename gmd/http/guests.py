@@ -14,10 +14,10 @@ from litestar.handlers import BaseRouteHandler
 from litestar.params import SkipValidation
 
 from gm_protocol.errors import ShuttingDown, Unauthorized
-from gmd.handlers.call import Authority
 from gmd.in_process import InProcessClient, Json, Sender
 from gmd.players.account import Account
 from gmd.players.authenticator import Authenticated, Authenticator
+from gmd.requests.session import Authority
 
 from .backend import Backend, FromDaemon
 from .claims import Claims
@@ -48,23 +48,23 @@ class Guest:
         """
         self.authenticator.admit(self.player.player, None, _authenticated(self.player), self.peer)
 
-    async def ask(self, kind: str, *, counts_as_contact: bool = False, **fields: Any) -> Json:
+    async def ask(self, kind: str, *, shows_presence: bool = False, **fields: Any) -> Json:
         """Send a request of the protocol's, as a session of this player's would; the reply.
 
-        :param hears: whether the player counts as being there by this, which starts the game's clock.
+        :param shows_presence: whether the player counts as being there by this, which starts the game's clock.
         :raises Refused: the reply is an error.
         """
-        return await self.in_process.ask(Authority.CLIENT, kind, fields, self._sender(counts_as_contact))
+        return await self.in_process.ask(Authority.CLIENT, kind, fields, self._sender(shows_presence))
 
     async def ask_encoded(self, kind: str, **fields: Any) -> bytes:
         """The same without counting as being there, as JSON: for whoever wants only a part of a large reply.
 
         :raises Refused: the reply is an error.
         """
-        return await self.in_process.ask_encoded(Authority.CLIENT, kind, fields, self._sender(counts_as_contact=False))
+        return await self.in_process.ask_encoded(Authority.CLIENT, kind, fields, self._sender(shows_presence=False))
 
-    def _sender(self, counts_as_contact: bool) -> Sender:
-        return Sender(_authenticated(self.account), self.peer, self.arrived, counts_as_contact)
+    def _sender(self, shows_presence: bool) -> Sender:
+        return Sender(_authenticated(self.account), self.peer, self.arrived, shows_presence)
 
 
 #: The type of a handler's parameter ``guest``.

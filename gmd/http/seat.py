@@ -135,7 +135,7 @@ class Seat:
 
     async def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Send a request for this seat in its game."""
-        return await self.guest.ask(kind, counts_as_contact=True, game_id=self.state.game_id, brief=True, **fields)
+        return await self.guest.ask(kind, shows_presence=True, game_id=self.state.game_id, brief=True, **fields)
 
     async def resign(self) -> None:
         """Give the game up.

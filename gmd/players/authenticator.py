@@ -131,7 +131,7 @@ class Authenticator:
         :raises TooMany: too many wait already.
         """
         try:
-            return await self.passwords.verify(stored, password, self.guesses.asker(name, peer))
+            return await self.passwords.verify(stored, password, self.guesses.client(name, peer))
         except BaseException:
             give_back()
             raise

@@ -18,7 +18,7 @@ KNOWN_IN_A_ROW = 3
 RETRY_AFTER = 5.0
 
 
-class Asker(NamedTuple):
+class QueuedClient(NamedTuple):
     """Who waits for a turn.
 
     :ivar source: what stands for its address (:func:`gmd.addresses.source_of`); empty for this process and the
@@ -31,7 +31,7 @@ class Asker(NamedTuple):
 
 
 #: This process, and the operator.
-OURSELVES = Asker("", known=True)
+OURSELVES = QueuedClient("", known=True)
 
 
 class _Waiter:
@@ -40,10 +40,10 @@ class _Waiter:
     :ivar called: set when its turn has come, or it is refused.
     """
 
-    __slots__ = ("asker", "called", "refusal")
+    __slots__ = ("called", "client", "refusal")
 
-    def __init__(self, asker: Asker) -> None:
-        self.asker = asker
+    def __init__(self, client: QueuedClient) -> None:
+        self.client = client
         self.called = trio.Event()
         self.refusal: TooMany | None = None
 
@@ -61,7 +61,7 @@ class _Rounds:
         return source in self._by_source
 
     def add(self, waiter: _Waiter) -> None:
-        self._by_source.setdefault(waiter.asker.source, deque()).append(waiter)
+        self._by_source.setdefault(waiter.client.source, deque()).append(waiter)
 
     def pop(self) -> _Waiter:
         """Take the next one."""
@@ -73,12 +73,12 @@ class _Rounds:
 
     def remove(self, waiter: _Waiter) -> bool:
         """Take one out; return whether it was there."""
-        waiters = self._by_source.get(waiter.asker.source, deque())
+        waiters = self._by_source.get(waiter.client.source, deque())
         if waiter not in waiters:
             return False
         waiters.remove(waiter)
         if not waiters:
-            del self._by_source[waiter.asker.source]
+            del self._by_source[waiter.client.source]
         return True
 
     def newest(self, source: str) -> _Waiter:
@@ -118,7 +118,7 @@ class FairQueue:
         return self._waiting.total()
 
     @asynccontextmanager
-    async def turn(self, asker: Asker) -> AsyncIterator[None]:
+    async def turn(self, client: QueuedClient) -> AsyncIterator[None]:
         """Wait for a turn, and have it for as long as the block lasts.
 
         :raises TooMany: too many wait; or one who had more right to the place has taken it.
@@ -126,14 +126,14 @@ class FairQueue:
         if self._running < self._at_a_time:
             self._running += 1
         else:
-            await self._wait(asker)
+            await self._wait(client)
         try:
             yield
         finally:
             self._pass_on()
 
-    async def _wait(self, asker: Asker) -> None:
-        waiter = self._join(asker)
+    async def _wait(self, client: QueuedClient) -> None:
+        waiter = self._join(client)
         try:
             await waiter.called.wait()
         except BaseException:
@@ -143,25 +143,25 @@ class FairQueue:
         if waiter.refusal is not None:
             raise waiter.refusal
 
-    def _join(self, asker: Asker) -> _Waiter:
-        if asker.source:
-            if self._waiting[asker.source] >= self._max_of_one:
+    def _join(self, client: QueuedClient) -> _Waiter:
+        if client.source:
+            if self._waiting[client.source] >= self._max_of_one:
                 raise self._refusal(f"_per_address: {self._max_of_one} from this address wait to be compared")
             if len(self) >= self._max_waiting:
-                self._make_room(asker)
-            self._waiting[asker.source] += 1
-        waiter = _Waiter(asker)
-        (self._known if asker.known else self._others).add(waiter)
+                self._make_room(client)
+            self._waiting[client.source] += 1
+        waiter = _Waiter(client)
+        (self._known if client.known else self._others).add(waiter)
         return waiter
 
-    def _make_room(self, asker: Asker) -> None:
+    def _make_room(self, client: QueuedClient) -> None:
         """Refuse somebody who waits, so that this one may.
 
         :raises TooMany: nobody has less right to a place.
         """
         source, most = self._waiting.most_common(1)[0]
-        if most <= self._waiting[asker.source] + 1:
-            if not (asker.known and self._others):
+        if most <= self._waiting[client.source] + 1:
+            if not (client.known and self._others):
                 raise self._full()
             source = self._others.longest()
         waiter = (self._others if source in self._others else self._known).newest(source)
@@ -177,7 +177,7 @@ class FairQueue:
 
     def _forget(self, waiter: _Waiter) -> None:
         """Count somebody no more who waits no longer."""
-        source = waiter.asker.source
+        source = waiter.client.source
         if source:
             self._waiting[source] -= 1
             if not self._waiting[source]:

@@ -14,7 +14,7 @@ from gmd.addresses import source_of
 from gmd.rate_limiter import RateLimiter
 
 from .account import folded
-from .fair_queue import OURSELVES, Asker
+from .fair_queue import OURSELVES, QueuedClient
 
 #: Attempts in a minute that a player has to itself at an address where it is known, when all others are used up there:
 #: enough for its programs to come in one after the other, and too few to guess a password by.
@@ -73,9 +73,9 @@ class Guesses:
         if not self._known[source]:
             del self._known[source]
 
-    def asker(self, name: str, peer: str) -> Asker:
+    def client(self, name: str, peer: str) -> QueuedClient:
         """Whoever waits for a password of that name to be compared."""
-        return Asker(source_of(peer), self._is_known(name, peer)) if peer else OURSELVES
+        return QueuedClient(source_of(peer), self._is_known(name, peer)) if peer else OURSELVES
 
     def _is_known(self, name: str, peer: str) -> bool:
         source, name = _key(name, peer)

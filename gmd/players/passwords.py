@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gmd.event_log.workers import Workers
 
-from .fair_queue import OURSELVES, Asker, FairQueue
+from .fair_queue import OURSELVES, FairQueue, QueuedClient
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -53,19 +53,19 @@ class Passwords:
         self._nobodys = self._random_hash()
         self.verified = 0
 
-    async def hash(self, password: str, asker: Asker = OURSELVES) -> str:
+    async def hash(self, password: str, client: QueuedClient = OURSELVES) -> str:
         """What is kept of a password.
 
         :raises TooMany: too many are waiting for this already; it was not hashed.
         """
-        return await self._in_thread(asker, self._hash, password)
+        return await self._in_thread(client, self._hash, password)
 
-    async def verify(self, stored: str | None, password: str, asker: Asker = OURSELVES) -> bool:
+    async def verify(self, stored: str | None, password: str, client: QueuedClient = OURSELVES) -> bool:
         """Whether it is the password of a hash; where there is none, it takes as long to say no.
 
         :raises TooMany: too many are waiting for this already; it was not compared.
         """
-        matches = await self._in_thread(asker, self._matches, stored or self._nobodys, password)
+        matches = await self._in_thread(client, self._matches, stored or self._nobodys, password)
         self.verified += 1
         return matches and stored is not None
 
@@ -73,8 +73,8 @@ class Passwords:
         """End the threads, when nobody asks any more."""
         self._workers.close()
 
-    async def _in_thread(self, asker: Asker, function: Callable[..., _T], *arguments: str) -> _T:
-        async with self._queue.turn(asker):
+    async def _in_thread(self, client: QueuedClient, function: Callable[..., _T], *arguments: str) -> _T:
+        async with self._queue.turn(client):
             return await self._workers.run(function, *arguments)
 
     def _hasher(self) -> PasswordHasher:

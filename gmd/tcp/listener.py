@@ -16,10 +16,10 @@ from gmd import loop_time
 from gmd.addresses import source_of
 from gmd.descriptors import is_last, say_at_once, shortage
 from gmd.games.game import Game
-from gmd.handlers.call import Authority
 from gmd.lingering import LingeringCloser
 from gmd.logger import get_logger
 from gmd.places import Full, Place, Places
+from gmd.requests.session import Authority
 from gmd.services import Services
 from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
@@ -112,7 +112,7 @@ class SessionServer:
     def _end_sessions(self, player: int) -> None:
         """End the sessions of a player who is none any more; each answers what it has received."""
         for session in list(self._sessions):
-            if session.player == player:
+            if session.client.player == player:
                 session.stop("revoked")
 
     @property
@@ -207,14 +207,14 @@ class SessionServer:
             if self.stopping:
                 session.stop()
             await session.run()
-            await self._part(stream, session.unacknowledged.received if session.unacknowledged else None)
+            await self._part(stream, session.client.unacknowledged.received if session.client.unacknowledged else None)
         except trio.BrokenResourceError:
             session.ended_by = "lost"  # the peer is gone
         except trio.TooSlowError:
             pass  # it reads too slowly, and is closed as it is
         except Exception:
             session.ended_by = "failed"
-            logger.exception("session failed", player=session.player, peer=peer)
+            logger.exception("session failed", player=session.client.player, peer=peer)
         finally:
             self._note_end(session, peer)
             self._sessions.discard(session)
@@ -322,10 +322,10 @@ class SessionServer:
             "session ended",
             reason=session.ended_by,
             peer=peer,
-            player=session.player,
+            player=session.client.player,
             protocol=session.version or None,
             requests=session.requests,
-            refusals=session.refusals,
+            refusals=session.client.refusals,
             bytes_in=session.bytes_in,
             bytes_out=session.bytes_out,
             seconds=round(loop_time.now() - session.opened, 3),

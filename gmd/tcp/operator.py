@@ -1,6 +1,6 @@
 """The operator's socket: a Unix socket in the data directory, for those who may open it and nobody else.
 
-The protocol on it is the protocol; who is connected to it is the operator (:class:`~gmd.handlers.call.Authority`).
+The protocol on it is the protocol; who is connected to it is the operator (:class:`~gmd.requests.session.Authority`).
 """
 
 from __future__ import annotations

@@ -4,45 +4,53 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 
 import trio
-from msgspec import Struct
 
-from gm_protocol.errors import GmError
 from gm_protocol.framing import HEADER
-from gm_protocol.messages import AnyRequest
 from gmd import loop_time
-from gmd.event_log.interface import Commit
-from gmd.handlers import dispatch
-from gmd.handlers.call import Call
+from gmd.dispatch import PendingReply, finish
 from gmd.memory_ledger import Account
+from gmd.metrics import Metrics
 from gmd.patience import Patience, Sending
+from gmd.requests.session import ClientSession
 
 
-class PendingReply(Struct, frozen=True, gc=False):
-    """A reply, by its place in a lot, that may not leave before a commit is durable."""
+class ReplyBatch:
+    """Replies that leave together, once all of them may.
 
-    place: int
-    request: AnyRequest
-    commit: Commit
-    #: Why the request was refused, if it was.
-    code: str | None
+    :ivar replies: each a frame.
+    :ivar size: their bytes.
+    :ivar awaited: how many of them may not leave yet.
+    """
 
+    __slots__ = ("_outbox", "awaited", "replies", "size")
 
-class _ReplyBatch(Struct, eq=False):
-    """Replies that leave together."""
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self.replies: list[PendingReply] = []
+        self.size = 0
+        self.awaited = 0
 
-    replies: list[bytes]
-    held: Sequence[PendingReply]
-    #: When the last byte of their requests was read, in the loop's time; None where they answer none.
-    arrived: float | None
-    #: Their bytes.
-    size: int
-    #: How many commits are still to be settled.
-    awaited: int = 0
+    def add(self, reply: PendingReply, client: ClientSession) -> None:
+        """Have a reply leave with the others."""
+        self.replies.append(reply)
+        self.size += len(reply.body)
+        if not finish(reply, client, self.leave):
+            self.awaited += 1
+
+    @property
+    def about_game(self) -> PendingReply | None:
+        """The last of them that is about a game."""
+        return next((reply for reply in reversed(self.replies) if reply.live is not None), None)
+
+    def leave(self) -> None:
+        """One of them, which might not leave, may now."""
+        self.awaited -= 1
+        if not self.awaited:
+            self._outbox.release(self)
 
 
 class Outbox:
@@ -57,25 +65,24 @@ class Outbox:
     """
 
     def __init__(
-        self, stream: trio.abc.Stream, patience: Patience, wake: Callable[[], None], call: Call, account: Account
+        self, stream: trio.abc.Stream, patience: Patience, wake: Callable[[], None], metrics: Metrics, account: Account
     ) -> None:
         """:param patience: how long a peer may take for what is sent.
         :param wake: called where something is to be sent that takes waiting: then somebody is to call :meth:`send`.
-        :param call: the session's, where its requests are counted.
         :param account: the session's, where its replies are counted while it holds them.
         """
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._stalled = Sending(stream, patience)
         self._account = account
         self._wake = wake
-        self._call = call
+        self._metrics = metrics
         self.replies = 0
         self.bytes_out = 0
         self.batches = 0
         self.sent = 0
         self.is_whole = True
         self._held_size = self._unsent_size = 0  # bytes of replies that may not leave yet, and that may
-        self._batches: deque[_ReplyBatch] = deque()
+        self._batches: deque[ReplyBatch] = deque()
         self._unsent: list[bytes] = []
         self._sending = False
         self._settled = trio.Event()
@@ -95,29 +102,29 @@ class Outbox:
         """Whether something is to be sent that takes waiting."""
         return bool(self._unsent)
 
-    def put_last_words(self, error: bytes) -> None:
+    def put_last_words(self, error: PendingReply, client: ClientSession) -> None:
         """Send an error that answers no request, behind everything else."""
-        self._put(_ReplyBatch([error], (), None, len(error)))
+        batch = ReplyBatch(self)
+        batch.add(error, client)
+        self.put(batch)
 
-    def put(self, replies: list[bytes], held: Sequence[PendingReply] = ()) -> None:
-        """Send replies together, each a frame, once what they tell is durable, or an error for what never will be."""
-        if replies:
-            self._put(_ReplyBatch(replies, held, self._call.arrived, sum(map(len, replies))))
-
-    def _put(self, batch: _ReplyBatch) -> None:
-        if not self.is_whole:
+    def put(self, batch: ReplyBatch) -> None:
+        """Send a batch, behind those that were put in before."""
+        if not batch.replies or not self.is_whole:
             return
         self._batches.append(batch)
         self.batches += 1
         self._held_size += batch.size
-        if batch.held:
-            commits = {each.commit for each in batch.held}
-            batch.awaited = len(commits)
-            for commit in commits:
-                commit.then(partial(self._settle, batch, commit))
-        elif len(self._batches) == 1:
+        if not batch.awaited and len(self._batches) == 1:
             self._send_free()
         self._account.hold_replies(self.size)
+
+    def release(self, batch: ReplyBatch) -> None:
+        """Send a batch that may leave now, and those behind it that may, unless there is another one before it."""
+        if self._batches and self._batches[0] is batch:
+            self._send_free()
+            self._account.hold_replies(self.size)
+            self._settled.set()
 
     async def send(self) -> None:
         """Send what the peer had no room for.
@@ -152,7 +159,8 @@ class Outbox:
             self.is_whole = False
             self._stalled.cut_off()
         for batch in self._batches:
-            batch.replies = [b""] * len(batch.replies)  # its commits have the lot until they are settled
+            for pending in batch.replies:
+                pending.body = b""  # its commit has it until that is settled
         self._batches.clear()
         self._unsent = []
         self._held_size = self._unsent_size = 0
@@ -163,21 +171,6 @@ class Outbox:
         self._batches.clear()
         self._socket = None
 
-    def _settle(self, batch: _ReplyBatch, commit: Commit, error: GmError | None) -> None:
-        """A commit is durable or has failed."""
-        for held in batch.held:
-            if held.commit is not commit:
-                continue
-            if error is not None:
-                batch.replies[held.place] = dispatch.fail(held.request, error, self._call)
-            else:
-                dispatch.count(held.request, held.code, self._call)
-        batch.awaited -= 1
-        if not batch.awaited and self._batches and self._batches[0] is batch:
-            self._send_free()
-            self._account.hold_replies(self.size)
-            self._settled.set()
-
     def _send_free(self) -> None:
         """Send all that may leave."""
         free: list[bytes] = []
@@ -185,11 +178,12 @@ class Outbox:
         while self._batches and not self._batches[0].awaited:
             batch = self._batches.popleft()
             self._held_size -= batch.size
-            for reply in batch.replies:
-                free += HEADER.pack(len(reply)), reply  # not one bytes object: it is copied once, by the join below
-            if batch.arrived is not None:
+            for pending in batch.replies:
+                body = pending.body
+                free += HEADER.pack(len(body)), body  # not one bytes object: it is copied once, by the join below
+            if (since := batch.replies[-1].since) is not None:
                 self.replies += len(batch.replies)
-                self._call.services.metrics.latency.observe(now - batch.arrived, len(batch.replies))
+                self._metrics.latency.observe(now - since, len(batch.replies))
         self._unsent += free
         if self._sending:
             self._unsent_size += sum(map(len, free))
@@ -214,4 +208,4 @@ class Outbox:
 
     def _note_sent(self, count: int) -> None:
         self.bytes_out += count
-        self._call.services.metrics.bytes_out += count
+        self._metrics.bytes_out += count

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from gm_protocol.messages import AnyRequest
 from gmd import loop_time
-from gmd.handlers.call import Call, player_of
-from gmd.live_games import LiveGame
+from gmd.dispatch import PendingReply
 from gmd.places import Place, Value
+from gmd.requests.session import ClientSession
 
 
 class Seat:
@@ -19,7 +18,7 @@ class Seat:
     def __init__(self, place: Place | None) -> None:
         """:param place: None where places are not counted."""
         self._place = place
-        self._last: tuple[AnyRequest, LiveGame] | None = None  # what was answered last about a game
+        self._last: PendingReply | None = None  # what was answered last about a game
 
     def begin(self, arrived: float) -> None:
         """Requests are being answered.
@@ -29,27 +28,28 @@ class Seat:
         if self._place is not None:
             self._place.begin(arrived)
 
-    def note(self, request: AnyRequest, code: str | None, call: Call) -> None:
-        """A request was answered, or refused with a code."""
-        if code is None and call.live is not None:
-            self._last = request, call.live
+    def note(self, reply: PendingReply | None) -> None:
+        """Note the latest reply about a game, if there is one."""
+        if reply is not None:
+            self._last = reply
 
-    def rest(self, call: Call) -> None:
+    def rest(self, client: ClientSession) -> None:
         """They have been answered, and others may follow."""
         if self._place is not None:
-            seat = self._place.seat if self._last is None else self._played(*self._last, call)
-            value = Value.IDLE if call.player is None else Value.PLAYER
-            self._place.rest(value, loop_time.now(), seat)
-        call.live = self._last = None  # else an idle session would keep the game in memory that it asked for last
+            value = Value.IDLE if client.player is None else Value.PLAYER
+            self._place.rest(value, loop_time.now(), self._played(self._place))
+        self._last = None  # else an idle session would keep the game in memory that it asked for last
 
-    def _played(self, request: AnyRequest, live: LiveGame, call: Call) -> Hashable:
-        """Return the seat that the session plays after a request about a game: its latest, while that game is on."""
-        player = player_of(request, call)
-        if player is None or not live.game.seats(player):
-            return None if self._place is None else self._place.seat
-        return None if live.game.over else seat_of(live.game.id, player)
+    def _played(self, place: Place) -> Hashable:
+        """Return the seat that the session plays: that of its latest reply about a game of its own, while it is on."""
+        if self._last is None or self._last.live is None or self._last.player is None:
+            return place.seat
+        game, player = self._last.live.game, self._last.player
+        if not game.seats(player):
+            return place.seat
+        return None if game.over else seat_of(game.id, player)
 
 
 def seat_of(game_id: int, player: int | None) -> Hashable:
-    """What a game's player is known by among the places; one who holds both seats has one."""
+    """Return what stands for a game's player among the places; a player who holds both seats has one."""
     return game_id, player

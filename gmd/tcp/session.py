@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from math import inf
 from time import perf_counter
 
@@ -15,19 +14,19 @@ from gm_protocol.codec import InvalidRequest, decode_request
 from gm_protocol.errors import BadFrame, GmError, ShuttingDown, TooMany
 from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
-from gmd import loop_time
-from gmd.handlers import dispatch
-from gmd.handlers.call import Authority, Call
+from gmd import dispatch, loop_time
+from gmd.dispatch import PendingReply
 from gmd.loop_time import PatientScope
 from gmd.places import Place
 from gmd.players.presence import Visit
+from gmd.requests.session import Authority, ClientSession
 from gmd.services import Services
-from gmd.turns import UnacknowledgedResults
 from gmd.watchers import Subscription
 
 from .endings import ANSWERED, CUT_OFF, STALLED
-from .outbox import Outbox, PendingReply
+from .outbox import Outbox, ReplyBatch
 from .seat import Seat
+from .singles import Singles
 
 #: Bytes asked of the network at once.
 READ_SIZE = 65_536
@@ -42,15 +41,12 @@ LARGE_REQUEST = 65_536
 #: Batches of replies that may be held until what they show is durable, while requests behind them are answered. More
 #: would not fit into one commit any better.
 MAX_HELD = 4
-#: Requests in a row that came alone, each while no reply was held, after which the next ones are taken to do so too. A
-#: client that plays several games over its connection soon sends two within the time of a commit; until then, what was
-#: taken wrongly costs no more than that time.
-SINGLES = 4
 
 
 class Session:
     """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it.
 
+    :ivar client: who is at its other end.
     :ivar opened: when it began, in the loop's time.
     :ivar version: of the protocol, 1 or 2, once the first message has told; 0 before.
     :ivar ended_by: what ended it, in a word; a code of the protocol where that was an error.
@@ -72,17 +68,16 @@ class Session:
         self._limits = services.limits
         self._decoder = FrameDecoder(services.limits.max_message)
         self._metrics = services.metrics
-        self._call = Call(
-            services=services,
-            player=None,
-            strict=False,
-            arrived=0.0,
-            attending=self._attending,
-            visit=None if authority is Authority.OPERATOR else Visit(services.authenticator.presence),
+        self.client = ClientSession(
+            services,
+            authority,
             peer=peer,
-            unacknowledged=UnacknowledgedResults(services.arbiter.turns, lambda: self._outbox.batches),
-            authority=authority,
+            strict=False,
+            visit=None if authority is Authority.OPERATOR else Visit(services.authenticator.presence),
+            replies_sent=lambda: self._outbox.batches,
+            attending=self._attending,
         )
+        self._arrived = 0.0  # when the requests at hand did, in the loop's time
         self.bytes_in = 0
         self.version = 0
         self.ended_by = CUT_OFF
@@ -91,11 +86,11 @@ class Session:
         self._evicted: TooMany | None = None  # its last words, where its place is another's
         self._receiving: PatientScope | None = None
         self._subscription: Subscription | None = None  # of the wait under way
-        self._singles = 0  # requests in a row that came alone, and whose replies were held
+        self._singles = Singles()
         self._account = services.memory.open(peer, self._cut_off)
         self._cut: TooMany | None = None  # why it was cut off, once it was
         self._answering: trio.CancelScope | None = None  # a large request
-        self._outbox = Outbox(stream, services.patience, self._interrupt, self._call, self._account)
+        self._outbox = Outbox(stream, services.patience, self._interrupt, services.metrics, self._account)
         self.opened = self._read_at = loop_time.now()  # when bytes last came
         self._begun: float | None = self._read_at  # when the frame that is still to be completed began
 
@@ -108,21 +103,6 @@ class Session:
     def bytes_out(self) -> int:
         """How many bytes it has sent."""
         return self._outbox.bytes_out
-
-    @property
-    def player(self) -> int | None:
-        """The player its ``hello`` named."""
-        return self._call.player
-
-    @property
-    def refusals(self) -> int:
-        """How many requests were refused."""
-        return self._call.refusals
-
-    @property
-    def unacknowledged(self) -> UnacknowledgedResults:
-        """The ends of games that its client may not have been told yet."""
-        return self._call.unacknowledged
 
     def stop(self, why: str = "stopping") -> None:
         """Answer what has been received, a wait as at its timeout, then close.
@@ -145,7 +125,7 @@ class Session:
         They refer to it. A version 1 session is one request long, and the garbage collector, which would have to find
         them, took a tenth of its time.
         """
-        del self._account, self._call, self._outbox
+        del self._account, self.client, self._outbox
 
     def _cut_off(self, why: TooMany) -> None:
         """Let go of all bytes, and end: they are too many."""
@@ -174,7 +154,7 @@ class Session:
                 self.ended_by = await self._converse()
             except GmError as error:
                 self.ended_by = error.code
-                self._outbox.put_last_words(dispatch.broken_off(error, self._call))
+                self._outbox.put_last_words(dispatch.refuse(InvalidRequest(error)), self.client)
             await self._outbox.drain()
         except trio.Cancelled:
             if self._evicted is not None:
@@ -185,7 +165,7 @@ class Session:
             raise
         finally:
             self._account.close()
-            self._call.leave()
+            self.client.leave()
             self._outbox.close()
 
     async def _converse(self) -> str:
@@ -224,85 +204,91 @@ class Session:
         :raises BadFrame: there is no frame behind it; what came before has been answered.
         :raises TooMany: it was cut off.
         """
-        replies: list[bytes] = []
-        held: list[PendingReply] = []
-        answered, size = self._metrics.answered, 0
+        batch = ReplyBatch(self._outbox)
         deadline = perf_counter() + BATCH_SECONDS
         self._seat.begin(self._read_at)
         try:
             while body is not None:
-                request = self._read(body, replies)
+                request = self._read(body)
                 if isinstance(request, Wait):
-                    self._note_begun()
-                    self._outbox.put(replies, held)
-                    replies, held, size = [], [], 0
-                    await self._outbox.drain()
-                if request is not None:
-                    size_in = len(body)
-                    answer = dispatch.answer if size_in < LARGE_REQUEST else partial(self._answer_large, size_in)
-                    reply, commit, code = await answer(request, self._call)
-                    if commit is not None and not commit.done:
-                        held.append(PendingReply(len(replies), request, commit, code))
-                    elif code is None:
-                        answered[type(request)] += 1
-                    else:
-                        dispatch.count(request, code, self._call)
-                    replies.append(reply)
-                    size += len(reply)
-                    self._seat.note(request, code, self._call)
-                if self.version == 1 or len(replies) >= BATCH or size > MAX_REPLY_BYTES or perf_counter() > deadline:
+                    batch = await self._send_before_wait(batch)
+                    reply = await self._answer_wait(request)
+                elif isinstance(request, InvalidRequest):
+                    reply = dispatch.refuse(request, self._arrived)
+                elif len(body) >= LARGE_REQUEST:
+                    reply = await self._answer_large(request, len(body))
+                else:
+                    reply = await dispatch.answer(request, self.client, self._arrived)
+                batch.add(reply, self.client)
+                if self.version == 1 or len(batch.replies) >= BATCH or batch.size > MAX_REPLY_BYTES:
+                    break
+                if perf_counter() > deadline:
                     break
                 body = self._decoder.next_frame()
         finally:
             self._note_begun()
-            self._outbox.put(replies, held)
+            self._outbox.put(batch)
             if self.version != 1:
-                self._seat.rest(self._call)
+                self._seat.note(batch.about_game)
+                self._seat.rest(self.client)
+        await self._give_way(len(batch.replies))
+
+    async def _send_before_wait(self, batch: ReplyBatch) -> ReplyBatch:
+        """Send what was answered before a ``wait``; return the batch of its own reply."""
+        self._note_begun()
+        self._outbox.put(batch)
+        self._seat.note(batch.about_game)
+        await self._outbox.drain()
+        return ReplyBatch(self._outbox)
+
+    async def _answer_wait(self, request: Wait) -> PendingReply:
+        """Answer a request; those behind it count as having arrived when it was answered, for they waited, too."""
+        reply = await dispatch.answer(request, self.client, self._arrived)
+        self._arrived = max(self._arrived, reply.since or 0.0)
+        return reply
+
+    async def _give_way(self, answered: int) -> None:
+        """Wait until not too many replies are held, and let others have their turn where there is more to answer.
+
+        :param answered: how many requests the latest batch had.
+        """
         waiting = len(self._outbox)
         if waiting > MAX_HELD or self._outbox.size > MAX_REPLY_BYTES:
             await self._outbox.drain()
-        elif waiting and self._asks_singly(len(replies)):
+        elif waiting and self._singles.note(
+            answered == waiting == 1 and not self._decoder.pending, self.client.unacknowledged
+        ):
             await self._outbox.drain()
             self._take_at_hand()
         elif self._decoder.ready:
             await trio.lowlevel.checkpoint()
 
-    async def _answer_large(self, size: int, request: AnyRequest, call: Call) -> dispatch.Answered:
+    async def _answer_large(self, request: AnyRequest, size: int) -> PendingReply:
         """Answer a request of so many bytes, which others may not have room for.
 
         :raises TooMany: it was cut off.
         """
         with trio.CancelScope() as self._answering:
             self._account.hold_requests(size + self._decoder.held)
-            answered = await dispatch.answer(request, call)
+            reply = await dispatch.answer(request, self.client, self._arrived)
         self._answering = None
         if self._cut is not None:
             raise self._cut
-        return answered
+        return reply
 
-    def _asks_singly(self, requests: int) -> bool:
-        """Whether the client, with replies of a batch held, is to be listened to only when it has them.
-
-        It has long sent one request at a time, and the reply being held tells no end of a game: bytes that were sent
-        before such a reply, and read behind it, would look as if the client had it.
-        """
-        single = requests == len(self._outbox) == 1 and not self._decoder.pending
-        self._singles = self._singles + 1 if single else 0
-        return self._singles > SINGLES and not self._call.unacknowledged
-
-    def _read(self, body: bytes, replies: list[bytes]) -> AnyRequest | None:
-        """The request in a frame; or None, with its refusal among the replies. The first tells the version."""
-        request = kind = None
+    def _read(self, body: bytes) -> AnyRequest | InvalidRequest:
+        """Return the request in a frame, or why it is none. The first frame tells the version."""
+        request: AnyRequest | InvalidRequest
         try:
-            request = decode_request(body, strict=self._call.strict)
+            request = decode_request(body, strict=self.client.strict)
         except InvalidRequest as invalid:
-            kind = invalid.kind
-            if kind == "hello":
-                self._call.forget()
-            replies.append(dispatch.invalid(invalid, self._call))
+            request = invalid
+            if invalid.kind == "hello":
+                self.client.forget()
         if not self.version:
-            self.version = 2 if isinstance(request, Hello) or kind == "hello" else 1
-            self._call.strict = self.version == 2
+            is_hello = isinstance(request, Hello) or (isinstance(request, InvalidRequest) and request.kind == "hello")
+            self.version = 2 if is_hello else 1
+            self.client.strict = self.version == 2
         return request
 
     async def _receive(self) -> bool:
@@ -341,12 +327,12 @@ class Session:
         self._took(await self._stream.receive_some(READ_SIZE))
 
     def _took(self, data: bytes | bytearray) -> None:
-        self._call.arrived = self._read_at = loop_time.arrival()
+        self._arrived = self._read_at = loop_time.arrival()
         if data:
             if (
-                self._call.unacknowledged and self._begun is None
+                self.client.unacknowledged and self._begun is None
             ):  # what begins here was sent behind the replies that have left
-                self._call.unacknowledged.received(self._outbox.sent)
+                self.client.unacknowledged.received(self._outbox.sent)
             self.bytes_in += len(data)
             self._metrics.bytes_in += len(data)
             self._decoder.feed(data)

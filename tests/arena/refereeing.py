@@ -18,8 +18,8 @@ from gm_arena.referee.game import Ask, Rules
 from gm_arena.referee.match import play_match
 from gm_arena.referee.record import BotRecord, MatchRecord
 from gm_client.blocking import GmError
-from gmd.handlers.call import Authority
 from gmd.in_process import InProcessClient, Refused
+from gmd.requests.session import Authority
 from tests.arena.playing import BOTS, PATIENCE
 from tests.helpers import memory_daemon
 

@@ -18,7 +18,7 @@ from gmd.event_log.batching import BatchingLog
 from gmd.games.chess import ChessGame
 from gmd.games.events import Created
 from gmd.games.setup import resolve
-from gmd.handlers.call import Authority
+from gmd.requests.session import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, memory_daemon, store_in
 

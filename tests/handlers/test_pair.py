@@ -15,7 +15,7 @@ from gm_protocol.messages import NewGame
 from gmd.games.events import Created, Ended
 from gmd.games.replay import DoesNotApply, replay
 from gmd.games.setup import resolve
-from gmd.handlers.call import Authority
+from gmd.requests.session import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
 from tests.lobbying import ALICE, BOB, CAROL, House, enter, housed

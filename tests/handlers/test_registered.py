@@ -16,12 +16,12 @@ import trio.testing
 from rich.pretty import pretty_repr
 from trio.testing import MockClock
 
-from gmd.handlers import dispatch
-from gmd.handlers.call import Authority
+from gmd.handlers.table import HANDLERS
 from gmd.in_process import InProcessClient, Refused, Sender
 from gmd.players.account import FIRST_PLAYER
 from gmd.players.fair_queue import OURSELVES
 from gmd.players.passwords import AT_A_TIME
+from gmd.requests.session import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, running_daemon, store_in
 
@@ -488,8 +488,8 @@ async def test_a_failure_of_ours_logs_no_key(monkeypatch: pytest.MonkeyPatch) ->
     with structlog.testing.capture_logs() as logged:
         async with house() as (_, _operator, client):
             player, key = await register(client)
-            for request in list(dispatch._HANDLERS):
-                monkeypatch.setitem(dispatch._HANDLERS, request, fail)
+            for request in list(HANDLERS):
+                monkeypatch.setitem(HANDLERS, request, fail)
             for fields in ({"key": key}, {"name": "bot", "password": PASSWORD}):
                 reply = await client.ask("hello", player=player, **fields)
                 assert reply["code"] == "internal"

@@ -15,7 +15,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from gmd.players.account import Account
-from gmd.players.fair_queue import OURSELVES, Asker
+from gmd.players.fair_queue import OURSELVES, QueuedClient
 from gmd.players.passwords import Passwords
 from gmd.players.store import PlayerStore
 
@@ -95,15 +95,15 @@ class StoppedPasswords(Passwords):
         super().__init__(passes=1, memory_kib=64)
         self._stops = stops
 
-    async def hash(self, password: str, asker: Asker = OURSELVES) -> str:
+    async def hash(self, password: str, client: QueuedClient = OURSELVES) -> str:
         with self._stops.working():
-            hashed = await super().hash(password, asker)
+            hashed = await super().hash(password, client)
         await self._stops.stop()
         return hashed
 
-    async def verify(self, stored: str | None, password: str, asker: Asker = OURSELVES) -> bool:
+    async def verify(self, stored: str | None, password: str, client: QueuedClient = OURSELVES) -> bool:
         with self._stops.working():
-            matches = await super().verify(stored, password, asker)
+            matches = await super().verify(stored, password, client)
         await self._stops.stop()
         return matches
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.errors import TooMany
-from gmd.players.fair_queue import KNOWN_IN_A_ROW, OURSELVES, RETRY_AFTER, Asker, FairQueue
+from gmd.players.fair_queue import KNOWN_IN_A_ROW, OURSELVES, RETRY_AFTER, FairQueue, QueuedClient
 
 FULL = "max_waiting_passwords: {} wait to be compared; try again later"
 OWN = "max_waiting_passwords_per_address: {} from this address wait to be compared; try again later"
 
 
 class Crowd:
-    """Askers of one queue, whose turns take a second each by the test's clock.
+    """Clients of one queue, whose turns take a second each by the test's clock.
 
     :ivar served: who had a turn, in the order in which they had it.
     :ivar refused: who was refused, and why.
@@ -27,37 +27,37 @@ class Crowd:
 
     def __init__(self, queue: FairQueue) -> None:
         self.queue = queue
-        self.served: list[Asker] = []
-        self.refused: list[tuple[Asker, str]] = []
+        self.served: list[QueuedClient] = []
+        self.refused: list[tuple[QueuedClient, str]] = []
         self.retry_after: set[float | None] = set()
 
-    async def ask(self, asker: Asker) -> None:
+    async def ask(self, client: QueuedClient) -> None:
         try:
-            async with self.queue.turn(asker):
-                self.served.append(asker)
+            async with self.queue.turn(client):
+                self.served.append(client)
                 await trio.sleep(1)
         except TooMany as error:
-            self.refused.append((asker, str(error)))
+            self.refused.append((client, str(error)))
             self.retry_after.add(error.retry_after)
 
 
-async def crowded(queue: FairQueue, askers: Sequence[Asker]) -> Crowd:
+async def crowded(queue: FairQueue, clients: Sequence[QueuedClient]) -> Crowd:
     """Let them ask one after the other, before the first has had its turn, which is not shown."""
     crowd = Crowd(queue)
     async with trio.open_nursery() as nursery:
-        for asker in askers:
-            nursery.start_soon(crowd.ask, asker)
+        for client in clients:
+            nursery.start_soon(crowd.ask, client)
             await wait_all_tasks_blocked()
     crowd.served = crowd.served[1:]
     return crowd
 
 
-def unknown(*sources: str) -> list[Asker]:
-    return [Asker(source, known=False) for source in sources]
+def unknown(*sources: str) -> list[QueuedClient]:
+    return [QueuedClient(source, known=False) for source in sources]
 
 
-def known(*sources: str) -> list[Asker]:
-    return [Asker(source, known=True) for source in sources]
+def known(*sources: str) -> list[QueuedClient]:
+    return [QueuedClient(source, known=True) for source in sources]
 
 
 def one_at_a_time(max_waiting: int = 100, max_of_one: int = 100) -> FairQueue:
@@ -66,49 +66,49 @@ def one_at_a_time(max_waiting: int = 100, max_of_one: int = 100) -> FairQueue:
 
 async def test_addresses_have_their_turns_in_rounds(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(), unknown("-", *"aaaabbc"))
-    assert [asker.source for asker in crowd.served] == list("abcabaa")
+    assert [client.source for client in crowd.served] == list("abcabaa")
     assert crowd.refused == []
 
 
 async def test_known_clients_are_first_and_do_not_keep_the_others_out(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(), [*unknown("-", "x", "y"), *known(*"abcdefgh")])
     assert KNOWN_IN_A_ROW == 3
-    assert "".join(asker.source for asker in crowd.served) == "abcxdefygh"
+    assert "".join(client.source for client in crowd.served) == "abcxdefygh"
 
 
 async def test_no_address_has_more_places_than_it_may(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(max_of_one=2), [*unknown("-", "a", "a", "a"), *known("a"), *unknown("b")])
-    assert "".join(asker.source for asker in crowd.served) == "aba"
+    assert "".join(client.source for client in crowd.served) == "aba"
     assert crowd.refused == [(*unknown("a"), OWN.format(2)), (*known("a"), OWN.format(2))]
     assert crowd.retry_after == {RETRY_AFTER}
 
 
 async def test_a_newcomer_takes_the_place_of_whoever_has_the_most(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(max_waiting=4), unknown("-", *"aaaabcad"))
-    assert "".join(asker.source for asker in crowd.served) == "abcd"
-    assert crowd.refused == [(asker, FULL.format(4)) for asker in unknown(*"aaaa")]
+    assert "".join(client.source for client in crowd.served) == "abcd"
+    assert crowd.refused == [(client, FULL.format(4)) for client in unknown(*"aaaa")]
 
 
 async def test_where_every_address_has_one_place_a_stranger_is_refused_and_a_known_client_is_not(
     autojump_clock: MockClock,
 ) -> None:
     crowd = await crowded(one_at_a_time(max_waiting=3), [*unknown("-", *"abcd"), *known("e")])
-    assert "".join(asker.source for asker in crowd.served) == "ebc"
+    assert "".join(client.source for client in crowd.served) == "ebc"
     assert crowd.refused == [(*unknown("d"), FULL.format(3)), (*unknown("a"), FULL.format(3))]
 
 
 async def test_this_process_and_the_operator_are_refused_by_nobody(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(max_waiting=2, max_of_one=1), [*unknown("-", "a", "b"), *[OURSELVES] * 4])
     assert crowd.refused == []
-    assert Counter(asker.source for asker in crowd.served) == {"": 4, "a": 1, "b": 1}
+    assert Counter(client.source for client in crowd.served) == {"": 4, "a": 1, "b": 1}
 
 
 async def test_a_hundred_addresses_that_fill_the_queue_do_not_shut_out_another(autojump_clock: MockClock) -> None:
     attackers = [f"attacker-{number}" for number in range(100)] * 20
     crowd = await crowded(one_at_a_time(max_waiting=1_024, max_of_one=64), unknown("-", *attackers, "honest"))
-    sources = [asker.source for asker in crowd.served]
+    sources = [client.source for client in crowd.served]
     assert sources.index("honest") <= 100  # it waits for one of each, at most
-    assert "honest" not in {asker.source for asker, _ in crowd.refused}
+    assert "honest" not in {client.source for client, _ in crowd.refused}
 
 
 asked = st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), max_size=40)
@@ -116,46 +116,46 @@ asked = st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), max_size=4
 
 @given(asked, st.integers(1, 3), st.integers(1, 8), st.integers(1, 4), st.sets(st.integers(0, 39)))
 def test_everybody_is_served_refused_or_gone_and_every_turn_is_given_back(
-    askers: list[tuple[str, bool]], at_a_time: int, max_waiting: int, max_of_one: int, leaving: set[int]
+    clients: list[tuple[str, bool]], at_a_time: int, max_waiting: int, max_of_one: int, leaving: set[int]
 ) -> None:
     async def run() -> None:
         queue = FairQueue("max_waiting_passwords", at_a_time, max_waiting, max_of_one)
         crowd = Crowd(queue)
 
-        async def ask(number: int, asker: Asker) -> None:
+        async def ask(number: int, client: QueuedClient) -> None:
             with trio.move_on_after(number % 3 if number in leaving else inf):
-                await crowd.ask(asker)
+                await crowd.ask(client)
 
         async with trio.open_nursery() as nursery:
-            for number, (source, is_known) in enumerate(askers):
-                nursery.start_soon(ask, number, Asker(source, is_known))
+            for number, (source, is_known) in enumerate(clients):
+                nursery.start_soon(ask, number, QueuedClient(source, is_known))
                 await wait_all_tasks_blocked()
                 waiting = Counter(queue._waiting)
                 assert len(queue) <= max_waiting
                 assert max(waiting.values(), default=0) <= max_of_one
         assert (len(queue), queue._running) == (0, 0)
-        assert len(crowd.served) + len(crowd.refused) >= len(askers) - len(leaving)
+        assert len(crowd.served) + len(crowd.refused) >= len(clients) - len(leaving)
 
     trio.run(run, clock=MockClock(autojump_threshold=0))
 
 
 @given(asked, st.integers(2, 8))
 def test_an_address_is_refused_only_where_no_other_has_two_places_more(
-    askers: list[tuple[str, bool]], max_waiting: int
+    clients: list[tuple[str, bool]], max_waiting: int
 ) -> None:
     async def run() -> None:
         queue = one_at_a_time(max_waiting)
         with trio.CancelScope() as over:
             async with trio.open_nursery() as nursery:
                 crowd = Crowd(queue)
-                for source, is_known in [("-", False), *askers]:
+                for source, is_known in [("-", False), *clients]:
                     refused = len(crowd.refused)
-                    nursery.start_soon(crowd.ask, Asker(source, is_known))
+                    nursery.start_soon(crowd.ask, QueuedClient(source, is_known))
                     await wait_all_tasks_blocked()
-                    for asker, _ in crowd.refused[refused:]:
-                        mine = queue._waiting[asker.source]
+                    for client, _ in crowd.refused[refused:]:
+                        mine = queue._waiting[client.source]
                         most = max(queue._waiting.values())
-                        assert most <= mine + 1 or (is_known and not asker.known)
+                        assert most <= mine + 1 or (is_known and not client.known)
                 over.cancel()
 
     trio.run(run, clock=MockClock())
@@ -166,11 +166,11 @@ async def test_who_goes_as_its_turn_comes_passes_it_on() -> None:
     crowd = Crowd(queue)
     async with trio.open_nursery() as nursery:
         with trio.CancelScope() as leaving:
-            async with trio.open_nursery() as waiting, queue.turn(Asker("-", known=False)):
-                waiting.start_soon(crowd.ask, Asker("a", known=False))
+            async with trio.open_nursery() as waiting, queue.turn(QueuedClient("-", known=False)):
+                waiting.start_soon(crowd.ask, QueuedClient("a", known=False))
                 await wait_all_tasks_blocked()
-                nursery.start_soon(crowd.ask, Asker("b", known=False))
+                nursery.start_soon(crowd.ask, QueuedClient("b", known=False))
                 await wait_all_tasks_blocked()
                 leaving.cancel()  # and the turn ends before anybody has noticed
-    assert crowd.served == [Asker("b", known=False)]
+    assert crowd.served == [QueuedClient("b", known=False)]
     assert queue._running == 0

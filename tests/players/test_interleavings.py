@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gm_protocol.errors import GmError
-from gmd.handlers.call import Authority
 from gmd.http.claims import Claims
 from gmd.http.guests import Guest
 from gmd.in_process import InProcessClient, Refused, Sender
 from gmd.players.authenticator import Authenticated
 from gmd.players.credentials import Credentials
 from gmd.players.registry import Registry
+from gmd.requests.session import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
 from tests.helpers_proof import proof_size

@@ -17,7 +17,7 @@ from gm_protocol.errors import TooMany, Unauthorized
 from gmd.daemon import Daemon
 from gmd.players.authenticator import Authenticator
 from gmd.players.credentials import Credentials
-from gmd.players.fair_queue import OURSELVES, Asker
+from gmd.players.fair_queue import OURSELVES, QueuedClient
 from gmd.players.guesses import MAX_KNOWN, Guesses
 from gmd.players.memory import MemoryPlayers
 from gmd.players.passwords import AT_A_TIME, Passwords
@@ -238,15 +238,17 @@ async def test_a_player_is_known_where_it_showed_its_key_or_its_password() -> No
     ]
     for number, way in enumerate(ways):
         peer = f"192.0.2.{number}:1"
-        assert authenticator.guesses.asker("bot", peer) == Asker(f"192.0.2.{number}", known=False)
+        assert authenticator.guesses.client("bot", peer) == QueuedClient(f"192.0.2.{number}", known=False)
         way(peer)
-        assert authenticator.guesses.asker("BOT", f"192.0.2.{number}:99") == Asker(f"192.0.2.{number}", known=True)
+        assert authenticator.guesses.client("BOT", f"192.0.2.{number}:99") == QueuedClient(
+            f"192.0.2.{number}", known=True
+        )
     await authenticator.admit_with_password("bot", PASSWORD, MINE)
-    assert authenticator.guesses.asker("bot", MINE).known
-    assert not authenticator.guesses.asker("other", MINE).known
-    assert authenticator.guesses.asker("bot", "") == OURSELVES
+    assert authenticator.guesses.client("bot", MINE).known
+    assert not authenticator.guesses.client("other", MINE).known
+    assert authenticator.guesses.client("bot", "") == OURSELVES
     await authenticator.registry.revoke(account.player)
-    assert not any(authenticator.guesses.asker("bot", peer).known for peer in (MINE, "192.0.2.0:1"))
+    assert not any(authenticator.guesses.client("bot", peer).known for peer in (MINE, "192.0.2.0:1"))
     authenticator.close()
 
 
@@ -255,6 +257,6 @@ async def test_many_players_of_one_address_make_no_others_unknown() -> None:
     guesses.know("bot", MINE)
     for number in range(MAX_KNOWN + 10):
         guesses.know(f"sockpuppet-{number}", "198.51.100.1:1")
-    assert guesses.asker("bot", MINE).known
-    puppets = [guesses.asker(f"sockpuppet-{number}", "198.51.100.1:1").known for number in range(MAX_KNOWN + 10)]
+    assert guesses.client("bot", MINE).known
+    puppets = [guesses.client(f"sockpuppet-{number}", "198.51.100.1:1").known for number in range(MAX_KNOWN + 10)]
     assert puppets == [False] * 11 + [True] * (MAX_KNOWN - 1)

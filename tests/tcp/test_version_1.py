@@ -12,7 +12,7 @@ from trio.testing import wait_all_tasks_blocked
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import FIRST_REGISTERED, REQUESTS
 from gmd.daemon import Daemon
-from gmd.handlers.call import Call
+from gmd.requests.session import ClientSession
 from gmd.tcp.outbox import Outbox
 from gmd.tcp.session import Session
 from tests.helpers import START_FEN, Json, connected, running_daemon
@@ -93,7 +93,7 @@ async def test_a_session_that_has_ended_is_freed_without_the_garbage_collector(k
 
 def parts_of_sessions() -> list[object]:
     """What this process has of sessions, other tests' among them."""
-    return [found for found in gc.get_objects() if isinstance(found, Session | Call | Outbox)]
+    return [found for found in gc.get_objects() if isinstance(found, Session | ClientSession | Outbox)]
 
 
 def test_every_kind_was_tried() -> None:

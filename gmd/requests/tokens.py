@@ -12,7 +12,11 @@ from gm_protocol.messages import GameRequest
 from gmd.event_log.interface import TokenUse
 from gmd.live_games import LiveGame
 
-from .call import Call, authorise
+from .context import RequestContext
+from .permission import authorise
+
+#: Characters of a token that comes with a registration or a new key.
+MAX_TOKEN = 256
 
 
 def token_use(request: GameRequest, player: int | None) -> TokenUse | None:
@@ -32,21 +36,21 @@ def _digest(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-async def made_before(token: TokenUse, name: str | None, player: int | None, call: Call) -> LiveGame | None:
-    """The game that the same request made before. The player may still be acted for behind it.
+async def made_before(token: TokenUse, name: str | None, context: RequestContext) -> LiveGame | None:
+    """Return the game that the same request made before. The player may still be acted for behind it.
 
     :param name: the token, as the client sent it.
-    :param player: who the request acts as.
     :raises BadRequest: it was another request.
     :raises Unauthorized: the player's key has been taken away, or replaced, while the log was read.
     """
-    live = await _made_before(token, name, call)
-    authorise(player, call)
+    live = await _made_before(token, name, context)
+    authorise(context)
     return live
 
 
-async def _made_before(token: TokenUse, name: str | None, call: Call) -> LiveGame | None:
-    made = await call.services.arbiter.log.made_under(token.player, token.token)
+async def _made_before(token: TokenUse, name: str | None, context: RequestContext) -> LiveGame | None:
+    arbiter = context.services.arbiter
+    made = await arbiter.log.made_under(token.player, token.token)
     if made is None:
         return None
     game_id, content = made
@@ -54,6 +58,15 @@ async def _made_before(token: TokenUse, name: str | None, call: Call) -> LiveGam
         message = f"token: {quote(name)} was used for another game ({game_id}), asked for with other fields"
         raise BadRequest(message)
     try:
-        return await call.services.arbiter.live_game(game_id, call.peer)
+        return await arbiter.live_game(game_id, context.session.peer)
     except NoSuchGame:
         return None  # pruned in this very moment, and its token with it
+
+
+def check_token(token: str | None) -> None:
+    """See to it that a token is one.
+
+    :raises BadRequest: it is empty, or too long.
+    """
+    if token is not None and not 1 <= len(token) <= MAX_TOKEN:
+        raise BadRequest(f"token: {len(token)} characters are not between 1 and {MAX_TOKEN}")

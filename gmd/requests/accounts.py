@@ -5,16 +5,16 @@ from __future__ import annotations
 from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gmd.players.account import Account
 
-from .call import Call
+from .context import RequestContext
 
 
-def find_account(player: int | None, name: str | None, call: Call) -> Account:
+def find_account(player: int | None, name: str | None, context: RequestContext) -> Account:
     """The player that the operator names, by id or by name.
 
     :raises BadRequest: neither is given, or both.
     :raises NotAvailable: there is none.
     """
-    registry = call.services.authenticator.registry
+    registry = context.services.authenticator.registry
     if name is not None and player is not None:
         raise BadRequest(f"name: {name!r} goes without player; give one of them")
     account = registry.named(name) if name is not None else None if player is None else registry.get(player)

@@ -1,0 +1,96 @@
+"""From a request to its reply, and from there to the moment when the reply may leave: the same for every way in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from msgspec import UNSET
+
+from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
+from gm_protocol.errors import GmError, Internal
+from gm_protocol.messages import Request, Wait
+from gmd import loop_time
+from gmd.event_log.interface import Commit
+from gmd.handlers.table import HANDLERS
+from gmd.logger import get_logger
+from gmd.metrics import NO_KIND
+from gmd.requests.context import PendingReply as PendingReply
+from gmd.requests.context import RefusedInGame, RequestContext
+from gmd.requests.session import ClientSession
+
+logger = get_logger(__name__)
+
+
+async def answer(
+    request: Request, session: ClientSession, arrived: float, *, shows_presence: bool = True
+) -> PendingReply:
+    """Return the reply to a request, which is to be given to :func:`finish`.
+
+    :param arrived: when the request's last byte was read, in the loop's time.
+    :param shows_presence: whether it counts as its player's being there.
+    """
+    player = session.player if request.player is UNSET else request.player
+    context = RequestContext(session.services, session, request, player, arrived, shows_presence)
+    try:
+        return await HANDLERS[type(request)](request, context)
+    except RefusedInGame as refused:
+        return _refused(refused.error, request, arrived, refused.commit)
+    except GmError as error:
+        return _refused(error, request, arrived)
+    except Exception:
+        logger.exception("request failed", kind=kind_of(request), player=session.player)
+        return _refused(Internal("the server failed on this request; its log says why"), request, arrived)
+
+
+def refuse(invalid: InvalidRequest, arrived: float | None = None) -> PendingReply:
+    """Return the reply to what is no request; or the last words of a session, which answer none."""
+    return PendingReply(_refusal(invalid.error, invalid), invalid, arrived, None, invalid.error.code)
+
+
+def finish(reply: PendingReply, session: ClientSession, leave: Callable[[], None]) -> bool:
+    """Let a reply leave once what it shows is durable: every reply, whatever way its request came in, passes here.
+
+    Then it is counted, and logged where it is a refusal. Where that never becomes durable, it is made a refusal.
+
+    :param leave: called when it may leave, if that is not at once.
+    :returns: whether it may leave at once.
+    """
+    if reply.commit is not None and not reply.commit.done:
+        reply.commit.then(partial(_settle, reply, session, leave))
+        return False
+    if reply.code is None:
+        session.services.metrics.answered[type(reply.request)] += 1
+    else:
+        _note_refusal(reply.request, reply.code, session)
+    return True
+
+
+def _settle(reply: PendingReply, session: ClientSession, leave: Callable[[], None], error: GmError | None) -> None:
+    """Finish a reply whose commit is durable, or has failed."""
+    reply.commit = None
+    if error is not None:
+        reply.body, reply.code = _refusal(error, reply.request), error.code
+    finish(reply, session, leave)
+    leave()
+
+
+def _note_refusal(request: Request | InvalidRequest, code: str, session: ClientSession) -> None:
+    """Count a refusal and log it: kind, code and two numbers, and never a text of the client's, which may be a key."""
+    kind, game_id = _kind(request) or NO_KIND, getattr(request, "game_id", None)
+    session.refusals += 1
+    session.services.metrics.refused[kind, code] += 1
+    logger.debug("request refused", kind=kind, code=code, game_id=game_id, player=session.player)
+
+
+def _refused(error: GmError, request: Request, arrived: float, commit: Commit | None = None) -> PendingReply:
+    since = loop_time.now() if isinstance(request, Wait) else arrived
+    return PendingReply(_refusal(error, request), request, since, commit, error.code)
+
+
+def _refusal(error: GmError, request: Request | InvalidRequest) -> bytes:
+    return encode(error_reply(error, _kind(request), request.id))
+
+
+def _kind(request: Request | InvalidRequest) -> str | None:
+    return request.kind if isinstance(request, InvalidRequest) else kind_of(request)

@@ -1,0 +1,31 @@
+"""Finds the clients that send one request at a time."""
+
+from __future__ import annotations
+
+from gmd.turns import UnacknowledgedResults
+
+#: Requests in a row that came alone, each while no other reply was held, after which the next ones are taken to do so
+#: too. A client that plays several games over its connection soon sends two within the time of a commit; until then,
+#: what was taken wrongly costs no more than that time.
+SINGLES = 4
+
+
+class Singles:
+    """Counts a session's requests that came alone, in a row."""
+
+    __slots__ = ("_count",)
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def note(self, alone: bool, unacknowledged: UnacknowledgedResults) -> bool:
+        """Note how the latest request came; return whether to listen to the client only when it has its reply.
+
+        So it is for a client that has long sent one request at a time, unless a reply that is held may tell the end of
+        a game: bytes that were sent before it left, and read behind it, would look as if the client had it.
+
+        :param alone: whether the request came alone, with no other reply held.
+        :param unacknowledged: those that the client may not know of yet.
+        """
+        self._count = self._count + 1 if alone else 0
+        return self._count > SINGLES and not unacknowledged
