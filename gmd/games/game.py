@@ -8,7 +8,7 @@ been running (0 where it is not).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from math import inf
 from typing import ClassVar, NamedTuple
 
@@ -16,12 +16,13 @@ import chess
 from chess import BLACK, WHITE
 from msgspec import Struct
 
-from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
+from gm_protocol.errors import BadPgn, BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
 from gm_protocol.state import CALLED_OFF, Color, Termination
 
 from .clock import Clock
 from .commands import CallOff, Command, End, Join, Play, RunOut, Sense, is_resignation
-from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, timeout
+from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, timeout
+from .knowledge import Actions, Told
 from .position import Position
 
 
@@ -145,6 +146,51 @@ class Game(ABC):
         if isinstance(command, Sense | Play | End) and command.seat == self.turn:
             return passed if command.thought is None else self.clock.own(passed, command.thought)
         return self.clock.own(passed, 0.0)
+
+    #: The moves made, as version 1's ``pgn`` has them.
+    movetext: str
+    #: How many plies came with a PGN.
+    loaded = 0
+
+    @property
+    @abstractmethod
+    def moves(self) -> list[str]:
+        """What moved in each turn, in UCI."""
+
+    @abstractmethod
+    def actions(self) -> Actions:
+        """What the side to move may do now, in a game that is on."""
+
+    @abstractmethod
+    def pgn_text(self) -> str | Generator[None, None, str]:
+        """The moves as they stand in a PGN, or what makes them in steps."""
+
+    def draws(self, shown: Snapshot) -> int:
+        """The draws the side to move may take at a moment, as the wire's bits."""
+        return 0
+
+    def told_to(self, shown: Snapshot, seat: chess.Color | None) -> Told:
+        """What a seat has been told of the latest turns, beside what it sees."""
+        return Told()
+
+    def load(self, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
+        """Play the moves of a PGN in a new game, in steps; returns the events, which are applied.
+
+        :raises BadPgn: one of them is not legal, or the variant's games begin with none.
+        """
+        raise BadPgn(f"pgn: no game of {self.options.variant} is made from a PGN")
+
+    def kept_moves(self, moves: Sequence[str]) -> list[str]:
+        """The moves as :meth:`load` would keep them, here and now.
+
+        :raises GmError: one is not legal, or the variant's games begin with none.
+        """
+        raise NotAvailable(f"no game of {self.options.variant} has moves that were loaded")
+
+    def record(self, white: str, black: str) -> Generator[None, None, bytes | None]:
+        """The game as reconchess saves it, as JSON, made in steps; None where that is not its game."""
+        yield from ()
+        return None
 
     @property
     @abstractmethod

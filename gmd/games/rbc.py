@@ -9,8 +9,8 @@ nothing in their order, depends on anything but what that seat may know.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, TypeVar
+from collections.abc import Generator, Sequence
+from typing import cast
 
 import chess
 from chess import BLACK, WHITE, Color, Move, Square
@@ -19,14 +19,18 @@ from msgspec import UNSET, Struct, structs
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
 from gm_protocol.state import CALLED_OFF, Phase, Termination
 
+from . import own_pieces
 from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from .facts import Facts, hidden_facts
-from .game import GAME_BYTES, Decision, Game, Snapshot, seat_name
-from .own_pieces import SeatViews
-from .position import Position, pack_unchecked, settled
-from .recon import Cell, ReconBoard, ReconGame, Turn, WinReason
-from .recon.pgn import san
+from .game import GAME_BYTES, Decision, Snapshot, seat_name
+from .hidden import HiddenGame, SeatViews, Seen
+from .knowledge import Actions, Told
+from .position import Position, only, pack_unchecked, settled
+from .rbc_record import record_steps
+from .rbc_told import MoveMade, Pair, ReconSnapshot, SenseMade, T, told_of
+from .recon import ReconBoard, ReconGame, Turn, WinReason
+from .recon.pgn import movetext_steps, san
 
 #: Bytes of a turn (measured; see ``tests/games/test_sizes.py``).
 TURN_BYTES = 190
@@ -37,44 +41,6 @@ PASS = Move.null().uci()
 _SQUARES = {name: square for square, name in enumerate(chess.SQUARE_NAMES)}
 #: What a square that is none is taken for.
 _NO_SQUARE = -1
-
-_T = TypeVar("_T")
-#: One of something for each side, or None: indexed by colour, so Black's comes first.
-Pair = tuple[_T | None, _T | None]
-
-
-class SenseMade(Struct, frozen=True, gc=False):
-    """What a side saw in its latest sense."""
-
-    ply: int
-    square: Square | None
-    #: From the top left; shared, not to be changed.
-    result: tuple[Cell, ...]
-
-
-class MoveMade(Struct, frozen=True, gc=False):
-    """What a side was told of its latest move."""
-
-    ply: int
-    requested: Move | None
-    taken: Move | None
-    capture_square: Square | None
-
-
-class ReconSnapshot(Snapshot, frozen=True, gc=False):
-    """A game at one moment: the true position, and what each side has been told.
-
-    The position is packed by :func:`~gmd.games.position.pack_unchecked`.
-    """
-
-    phase: Phase
-    senses: Pair[SenseMade]
-    results: Pair[MoveMade]
-
-    def opponent_capture(self, seat: Color) -> Square | None:
-        """Where a seat's opponent captured in its latest completed turn."""
-        result = self.results[not seat]
-        return None if result is None else result.capture_square
 
 
 class Accepted(Struct, frozen=True, gc=False):
@@ -87,10 +53,9 @@ class Accepted(Struct, frozen=True, gc=False):
     is_ending: bool = False
 
 
-class RbcGame(Game):
+class RbcGame(HiddenGame):
     """A game in which each side sees what it senses, and what its moves come to."""
 
-    open: ClassVar[bool] = False
     now: ReconSnapshot
 
     def __init__(self, created: Created) -> None:
@@ -104,7 +69,7 @@ class RbcGame(Game):
         self.turn = self.start_turn = self.recon.turn
         self.start_fullmove = self.recon.board.fullmoves
         #: What is kept of what its seats were shown; no other game meets it.
-        self.seat_views = SeatViews()
+        self.seat_views = SeatViews(only, own_pieces.show_own)
         self._facts: tuple[Position, Facts] | None = None
         self._scribe = _Scribe(options.fen)
         self._sensed: list[Accepted | None] = [None, None]
@@ -112,17 +77,37 @@ class RbcGame(Game):
         self._stand(self._verdict(), (None, None), (None, None))
 
     @property
-    def movetext(self) -> str:
+    def movetext(self) -> str:  # type: ignore[override]  # nothing sets it
         """The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved."""
         return " ".join(self._scribe.words(self.recon.turns))
 
     @property
-    def taken_moves(self) -> list[str]:
+    def moves(self) -> list[str]:
         """What became of each turn's move, in UCI; 0000 for nothing."""
         return [PASS if turn.taken is None else turn.taken.uci() for turn in self.recon.turns]
 
+    def actions(self) -> Actions:
+        sense = list(chess.SQUARE_NAMES) if self.now.phase == "sense" else None
+        return Actions(sense, [move.uci() for move in self.recon.move_actions()])
+
+    def seen_by(self, shown: Snapshot, seat: Color | None) -> Seen:
+        if seat is None:
+            return own_pieces.NO_PIECES
+        return self.seat_views.of(shown.position, seat)
+
+    def told_to(self, shown: Snapshot, seat: Color | None) -> Told:
+        return told_of(cast(ReconSnapshot, shown), seat)
+
+    def phase_at(self, shown: Snapshot) -> Phase:
+        return cast(ReconSnapshot, shown).phase
+
+    def pgn_text(self) -> Generator[None, None, str]:
+        return movetext_steps(self.recon.history())
+
+    def record(self, white: str, black: str) -> Generator[None, None, bytes]:
+        return record_steps(self.recon.history(), white, black)
+
     def facts_at(self, shown: Snapshot) -> Facts:
-        """The facts of the true position at a moment. They are kept by this game, and never shared with others."""
         if self._facts is None or self._facts[0] != shown.position:
             self._facts = shown.position, hidden_facts(settled(shown.position))
         return self._facts[1]
@@ -321,7 +306,7 @@ class _Scribe:
         return self._words
 
 
-def _with(pair: Pair[_T], seat: Color, value: _T) -> Pair[_T]:
+def _with(pair: Pair[T], seat: Color, value: T) -> Pair[T]:
     return (pair[BLACK], value) if seat else (value, pair[WHITE])
 
 

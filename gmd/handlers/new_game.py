@@ -8,7 +8,6 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadPgn, NotAvailable, Unauthorized
 from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
 from gm_protocol.state import Color
-from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.notation import PgnText, read_pgn
@@ -107,8 +106,7 @@ async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game
     async with bench.place(call.peer, paid=True):
         pgn = await bench.run(read_pgn(request.pgn, limits.max_plies), call.peer)
         game, events = _begun(request, pgn, player, call)
-        if isinstance(game, ChessGame):
-            events += await bench.run(load_moves(game, pgn.moves), call.peer)
+        events += await bench.run(game.load(pgn.moves), call.peer)
     return game, events
 
 

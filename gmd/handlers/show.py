@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import MoveReply, PlayerNames, Request, SenseReply, StateReply
-from gm_protocol.state import Color, GameState
+from gm_protocol.state import Color, GameState, LastResult, LastSense
 from gmd.games import views
 from gmd.games.game import Game, Snapshot
 from gmd.games.views import VIEWER_IN, Viewer
@@ -115,8 +115,8 @@ def state_answer(
 
 def sense_answer(request: Request, live: LiveGame, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
     """The reply to a sense."""
-    known = views.knowledge_of(shown or live.game.now, call.viewer.seat)
-    assert known.sense is not None
+    known = live.game.knowledge_of(shown or live.game.now, call.viewer.seat)
+    assert isinstance(known.sense, LastSense)  # it has just sensed
     reply = SenseReply(
         id=echo_id(request),
         sense_result=known.sense.sense_result,
@@ -127,8 +127,8 @@ def sense_answer(request: Request, live: LiveGame, player: int, call: Call, *, s
 
 def move_answer(request: Request, live: LiveGame, player: int, call: Call, *, shown: Snapshot | None) -> Answer:
     """The reply to a move where something is hidden: it says what came of it."""
-    known = views.knowledge_of(shown or live.game.now, call.viewer.seat)
-    assert known.result is not None
+    known = live.game.knowledge_of(shown or live.game.now, call.viewer.seat)
+    assert isinstance(known.result, LastResult)  # it has just moved
     reply = MoveReply(
         id=echo_id(request),
         requested_move=known.result.requested_move,

@@ -91,7 +91,7 @@ def test_a_pass_is_the_null_move() -> None:
     game = new_game()
     play(game, PASS)
     assert game.now.results[WHITE] == MoveMade(0, None, None, None)
-    assert (game.now.last_move, game.now.halfmoves, game.taken_moves) == (None, 1, [PASS])
+    assert (game.now.last_move, game.now.halfmoves, game.moves) == (None, 1, [PASS])
 
 
 @pytest.mark.parametrize("text", ["e2e5", "e7e5", "e4", "Nf3", "--", "", "e2e4q", "e1g1", "N@e4", "O-O", "e2" * 1000])
@@ -109,7 +109,7 @@ def test_a_move_that_the_true_board_refuses_is_the_turn() -> None:
     game = new_game()
     play(game, "e2d3")
     assert game.now.results[WHITE] == MoveMade(0, Move.from_uci("e2d3"), None, None)
-    assert (game.turn, game.taken_moves) == (BLACK, [PASS])
+    assert (game.turn, game.moves) == (BLACK, [PASS])
 
 
 def test_a_capture_is_told_to_the_other_side_until_the_next_turn_of_its_captor() -> None:
@@ -434,7 +434,7 @@ def everything(game: RbcGame) -> list[Any]:
         clock,
         game.summary(),
         game.recon.history(),
-        game.taken_moves,
+        game.moves,
     ]
 
 

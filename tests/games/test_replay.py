@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.event_log.memory import MemoryLog
-from gmd.games.chess import ChessGame, load_moves
+from gmd.games.chess import ChessGame
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Decision
@@ -70,7 +70,7 @@ def new_game(request: NewGame, pgn_moves: list[str]) -> tuple[ChessGame, list[An
     """A game and the events it has had."""
     created = Created(1, request.player_black, resolve(request, {}, 342, strict=True), "2026-11-21T04:41:00Z")
     game = ChessGame(created)
-    loading = load_moves(game, pgn_moves)
+    loading = game.load(pgn_moves)
     while True:
         try:
             next(loading)
