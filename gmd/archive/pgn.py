@@ -9,12 +9,13 @@ from typing import NamedTuple
 from gm_protocol.errors import GmError, quote
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
 from gmd.event_log.reading import StoredGame, Unreadable
+from gmd.games.chess_variants import CLASSICAL
 from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created
 from gmd.games.moves import NULL_MOVES
 from gmd.games.notation import PgnText, read_pgn, run_through
 from gmd.games.pgn_file import MAX_GAME_CHARS
 from gmd.games.replay import DoesNotApply, replay
-from gmd.games.setup import CLASSICAL, resolve
+from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.games.views import full_pgn
 from gmd.utc import write_time

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Generator, Sequence
+from typing import NamedTuple
 
+import chess
 from msgspec import Struct, structs
 
 from gm_protocol.errors import BadPgn, GmError, NotAvailable
@@ -22,8 +24,7 @@ from .game import GAME_BYTES, Decision, Game, Snapshot, seat_name
 from .knowledge import Actions
 from .material import insufficient_material
 from .moves import decode_move
-from .position import Position
-from .setup import start_of
+from .position import Position, family_of
 
 #: Bytes of a position with its count, and of a move with its text (measured; see ``tests/games/test_sizes.py``).
 POSITION_BYTES, MOVE_BYTES = 180, 10
@@ -47,12 +48,21 @@ class Accepted(Struct, frozen=True, gc=False):
     after: Snapshot
 
 
+class Start(NamedTuple):
+    """Where a game begins."""
+
+    position: Position
+    turn: chess.Color
+    halfmoves: int
+    fullmove: int
+
+
 class ChessGame(Game):
     """A game whose players see everything."""
 
-    def __init__(self, created: Created) -> None:
+    def __init__(self, created: Created, start: Start) -> None:
+        """:param start: where its options let it begin."""
         super().__init__(created)
-        start = start_of(created.options)
         self.turn = self.start_turn = start.turn
         self.start_fullmove = start.fullmove
         self.movetext = ""
@@ -61,6 +71,8 @@ class ChessGame(Game):
         max_moves = created.options.max_moves
         longest = created.max_plies
         self._max_plies = min(longest, 2 * max_moves) if isinstance(max_moves, int) else longest
+        #: Drops bring captured pieces back, so that a position can recur behind a capture.
+        self._drops = family_of(start.position).drops
         self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
         self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, "available_move")
@@ -239,8 +251,7 @@ class ChessGame(Game):
         before = self.now
         self._write(played.san)
         self.codes.append(played.code)
-        # Drops bring captured pieces back, so in crazyhouse a position can recur behind a capture.
-        if played.zeroing and self.options.variant != "crazyhouse":
+        if played.zeroing and not self._drops:
             self._occurred.clear()
         occurrences = self._occurred[played.position] = self._occurred.get(played.position, 0) + 1
         after = Snapshot(

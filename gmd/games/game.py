@@ -96,9 +96,11 @@ class Game(ABC):
     """A game of any variant.
 
     :cvar open: whether everybody may see everything.
+    :cvar moves_are_requests: whether a move may come to another, or to none, which the reply says; and may be passed.
     """
 
     open: ClassVar[bool] = True
+    moves_are_requests: ClassVar[bool] = False
 
     def __init__(self, created: Created) -> None:
         self.created = created
@@ -149,8 +151,7 @@ class Game(ABC):
 
     #: The moves made, as version 1's ``pgn`` has them.
     movetext: str
-    #: How many plies came with a PGN.
-    loaded = 0
+    loaded = 0  #: plies that came with a PGN
 
     @property
     @abstractmethod

@@ -73,6 +73,16 @@ class HiddenGame(Game):
     def facts_at(self, shown: Snapshot) -> Facts:
         """Return the facts of the true position at a moment. They are never shared with other games."""
 
+    @abstractmethod
+    def own_fields(self, shown: Snapshot, seat: chess.Color | None, seen: Seen | None) -> tuple[object, ...]:
+        """Return the fields of a state that not every variant has, for a seat.
+
+        They are the last fields of :class:`~gm_protocol.state.GameState` in their order, from ``opponent_capture`` on;
+        the fields behind those that are returned are left out.
+
+        :param seen: what :meth:`seen_by` returned; None where everything is shown.
+        """
+
     def phase_at(self, shown: Snapshot) -> Phase:
         """Return the phase of the side to move at a moment."""
         return "move" if shown.termination == "available_move" else "over"

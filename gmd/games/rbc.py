@@ -56,6 +56,7 @@ class Accepted(Struct, frozen=True, gc=False):
 class RbcGame(HiddenGame):
     """A game in which each side sees what it senses, and what its moves come to."""
 
+    moves_are_requests = True
     now: ReconSnapshot
 
     def __init__(self, created: Created) -> None:
@@ -97,6 +98,9 @@ class RbcGame(HiddenGame):
 
     def told_to(self, shown: Snapshot, seat: Color | None) -> Told:
         return told_of(cast(ReconSnapshot, shown), seat)
+
+    def own_fields(self, shown: Snapshot, seat: Color | None, seen: Seen | None) -> Told:
+        return self.told_to(shown, seat)
 
     def phase_at(self, shown: Snapshot) -> Phase:
         return cast(ReconSnapshot, shown).phase

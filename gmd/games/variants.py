@@ -1,13 +1,32 @@
-"""Which rules a game is played by."""
+"""The variants that the server plays. A new one is a module with its object, and a name in this list."""
 
 from __future__ import annotations
 
-from .chess import ChessGame
+from collections.abc import Mapping
+
+from .chess_variants import CHESS960, CRAZYHOUSE, STANDARD
 from .events import Created
 from .game import Game
-from .rbc import RbcGame
+from .rbc_variant import RBC
+from .variant import Variant
+
+#: The variants by their names on the wire, in the order of :data:`gm_protocol.messages.Variant`.
+VARIANTS: Mapping[str, Variant] = {variant.name: variant for variant in (STANDARD, CHESS960, CRAZYHOUSE, RBC)}
 
 
 def make_game(created: Created) -> Game:
-    """A new game, at its start position, by the rules of its variant."""
-    return RbcGame(created) if created.options.variant == "rbc" else ChessGame(created)
+    """Return a new game, at its start position, by the rules of its variant."""
+    return VARIANTS[created.options.variant].make_game(created)
+
+
+def named_in_pgn(tag: str) -> Variant | None:
+    """Return the variant that a PGN's Variant tag means, whatever its case; None for one that is not played here."""
+    return _BY_TAG.get(tag.lower())
+
+
+def captures_kings(name: str) -> bool:
+    """Return whether a king is captured rather than mated in a variant of this name, be it known here or not."""
+    return name in VARIANTS and VARIANTS[name].captures_kings
+
+
+_BY_TAG = {tag: variant for variant in VARIANTS.values() for tag in (variant.pgn_name.lower(), *variant.pgn_aliases)}

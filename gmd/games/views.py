@@ -22,8 +22,7 @@ from .game import Game, Snapshot, seat_name
 from .hidden import HiddenGame
 from .knowledge import Actions
 from .notation import run_through, time_control, write_pgn_steps
-from .recon.pgn import VARIANT
-from .setup import is_usual_start
+from .variants import VARIANTS
 
 
 class Viewer(Enum):
@@ -122,32 +121,30 @@ def _blind_state(
     seen = game.seen_by(shown, seat)
     to_move = game.turn_at(shown.ply)
     turn = seat_name(to_move)
-    known = game.knowledge_of(shown, seat)
-    return GameState(
-        board=UNSET if brief else seen.board,
-        available_castles=seen.castles,
-        passant_file=-1 if seen.passant == "-" else chess.FILE_NAMES.index(seen.passant[0]),
-        access_map=UNSET if brief else seen.access_map,
-        ply_index=shown.ply,
-        pgn=UNSET if brief else None,
-        fen=f"{seen.placement} {turn[0]} {seen.castling} {seen.passant} 0 {game.fullmove_at(shown.ply)}",
-        draws=0,
-        termination=shown.termination,
-        in_check=False,
-        game_id=game.id,
-        variant=game.options.variant,
-        player_white=game.named[chess.WHITE],
-        player_black=game.named[chess.BLACK],
-        start_fen=game.options.fen,
-        turn=turn,
-        phase="open" if not game.begun else game.phase_at(shown) if seat == to_move else None,
-        result=RESULTS[shown.termination],
-        clock=_own_clock(game, elapsed, seat),
-        draw_offered=False,
-        last_move=None,
-        opponent_capture=known.capture,
-        last_sense=known.sense,
-        last_result=known.result,
+    return _state_of(
+        UNSET if brief else seen.board,
+        seen.castles,
+        -1 if seen.passant == "-" else chess.FILE_NAMES.index(seen.passant[0]),
+        UNSET if brief else seen.access_map,
+        shown.ply,
+        UNSET if brief else None,  # pgn
+        f"{seen.placement} {turn[0]} {seen.castling} {seen.passant} 0 {game.fullmove_at(shown.ply)}",
+        0,  # draws
+        shown.termination,
+        False,  # in_check
+        game.id,
+        game.options.variant,
+        game.named[chess.WHITE],
+        game.named[chess.BLACK],
+        game.options.fen,
+        turn,
+        "open" if not game.begun else game.phase_at(shown) if seat == to_move else None,
+        RESULTS[shown.termination],
+        _own_clock(game, elapsed, seat),
+        False,  # draw_offered
+        None,  # last_move
+        UNSET,  # pockets
+        *game.own_fields(shown, seat, seen),
     )
 
 
@@ -156,32 +153,30 @@ def _revealed_state(
 ) -> GameState:
     """A game that hides something, with nothing hidden. A king may be missing from the board."""
     facts = game.facts_at(shown)
-    known = game.knowledge_of(shown, seat)
-    return GameState(
-        board=UNSET if brief else facts.board,
-        available_castles=facts.castles,
-        passant_file=facts.passant_file,
-        access_map=UNSET if brief else facts.access_map,
-        ply_index=shown.ply,
-        pgn=UNSET if brief else game.movetext,
-        fen=f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
-        draws=0,
-        termination=shown.termination,
-        in_check=facts.check,
-        game_id=game.id,
-        variant=game.options.variant,
-        player_white=game.named[chess.WHITE],
-        player_black=game.named[chess.BLACK],
-        start_fen=game.options.fen,
-        turn=seat_name(facts.turn),
-        phase=game.phase_at(shown) if game.begun or game.over else "open",
-        result=RESULTS[shown.termination],
-        clock=None if game.clock is None else game.clock.show(game.turn, elapsed),
-        draw_offered=False,
-        last_move=shown.last_move,
-        opponent_capture=known.capture,
-        last_sense=known.sense,
-        last_result=known.result,
+    return _state_of(
+        UNSET if brief else facts.board,
+        facts.castles,
+        facts.passant_file,
+        UNSET if brief else facts.access_map,
+        shown.ply,
+        UNSET if brief else game.movetext,
+        f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
+        0,  # draws
+        shown.termination,
+        facts.check,
+        game.id,
+        game.options.variant,
+        game.named[chess.WHITE],
+        game.named[chess.BLACK],
+        game.options.fen,
+        seat_name(facts.turn),
+        game.phase_at(shown) if game.begun or game.over else "open",
+        RESULTS[shown.termination],
+        None if game.clock is None else game.clock.show(game.turn, elapsed),
+        False,  # draw_offered
+        shown.last_move,
+        UNSET,  # pockets
+        *game.own_fields(shown, seat, None),
     )
 
 
@@ -258,9 +253,6 @@ def _hidden_history(game: Game, name_of: NameOf) -> Generator[None, None, Histor
     return History(pgn, game.moves, None if record is None else cast(dict[str, Any], Raw(record)))
 
 
-_VARIANT_HEADERS = {"standard": "Standard", "chess960": "Chess960", "crazyhouse": "Crazyhouse", "rbc": VARIANT}
-
-
 #: Our terminations in the words that PGN has for its Termination tag (9.8.1 of its standard); "normal" for the others.
 _PGN_TERMINATIONS: dict[str, str] = {
     "available_move": "unterminated",
@@ -316,8 +308,9 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
             headers[tag] = str(player)
     if game.options.clock is not None:
         headers["TimeControl"] = time_control(game.options.clock)
-    if not is_usual_start(game.options):
-        headers |= {"Variant": _VARIANT_HEADERS[game.options.variant], "SetUp": "1", "FEN": game.options.fen}
+    variant = VARIANTS[game.options.variant]
+    if not variant.is_usual(game.options):
+        headers |= {"Variant": variant.pgn_name, "SetUp": "1", "FEN": game.options.fen}
     return _written(headers, game.pgn_text())
 
 

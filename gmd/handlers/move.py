@@ -25,7 +25,7 @@ async def move(request: MakeMove, call: Call) -> Answer:
     decision = call.services.arbiter.act(live, played, call.arrived)
     if decision.refusal is not None:
         raise decision.refusal
-    answer = state_answer if live.game.open else move_answer
+    answer = move_answer if live.game.moves_are_requests else state_answer
     return answer(request, live, player, call, shown=decision.shown)
 
 
@@ -34,6 +34,6 @@ def _pass_in(game: Game) -> str:
 
     :raises BadRequest: nobody passes in this game.
     """
-    if not game.open:
+    if game.moves_are_requests:
         return PASS
     raise BadRequest(f"move: null passes, which {game.options.variant} has no use for; send SAN (Nf3) or UCI (g1f3)")

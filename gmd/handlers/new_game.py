@@ -12,7 +12,7 @@ from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.notation import PgnText, read_pgn
 from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import VARIANTS, make_game
 from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
@@ -112,7 +112,7 @@ async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game
 
 def _begun(request: NewGame, pgn: PgnText, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:
     """The game at its start, and the event that made it."""
-    drawn = secrets.randbelow(960) if request.variant == "chess960" else 0
+    drawn = secrets.randbelow(960) if VARIANTS[request.variant or "standard"].draws_start else 0
     invited = _invited(request, player)
     created = Created(
         player_white=request.player_white,

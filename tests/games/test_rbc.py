@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from gm_protocol.errors import BadPosition, BadRequest, GmError
 from gm_protocol.messages import ClockOption, NewGame
-from gmd.games.chess import ChessGame
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, Sense
 from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created, Ended, FirstContactMade, Loaded, Moved, Sensed
 from gmd.games.game import Decision
@@ -22,6 +21,7 @@ from gmd.games.position import pack, settled, unpack
 from gmd.games.rbc import PASS, MoveMade, RbcGame
 from gmd.games.recon import WinReason
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 from tests.helpers_proof import proof_size
 from tests.side_by_side import POSITIONS
 
@@ -183,7 +183,7 @@ def test_words_depend_on_nothing_that_is_hidden() -> None:
 
 
 def test_nothing_is_sensed_in_chess() -> None:
-    game = ChessGame(Created(1, 2, resolve(NewGame(player_white=1, player_black=2), {}, 0, strict=True), ""))
+    game = make_game(Created(1, 2, resolve(NewGame(player_white=1, player_black=2), {}, 0, strict=True), ""))
     decision = game.decide(Sense(WHITE, "e4"), 0.0)
     assert decision.refusal is not None
     assert decision.refusal.code == "not_available"

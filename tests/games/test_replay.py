@@ -19,6 +19,7 @@ from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Decision
 from gmd.games.notation import run_through
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
 from tests.games.playing import STYLES, choose, spell
 from tests.helpers import Client, Json, memory_daemon
@@ -69,7 +70,7 @@ options = st.builds(
 def new_game(request: NewGame, pgn_moves: list[str]) -> tuple[ChessGame, list[AnyEvent]]:
     """A game and the events it has had."""
     created = Created(1, request.player_black, resolve(request, {}, 342, strict=True), "2026-11-21T04:41:00Z")
-    game = ChessGame(created)
+    game = make_game(created)
     loading = game.load(pgn_moves)
     while True:
         try:
@@ -83,7 +84,7 @@ def replayed(events: list[AnyEvent]) -> ChessGame:
     written = msgspec.json.encode(events)
     created, *others = msgspec.json.decode(written, type=list[AnyEvent])
     assert isinstance(created, Created)
-    game = ChessGame(created)
+    game = make_game(created)
     for event in others:
         game.apply(event)
     return game
