@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gmd.games.variants import captures_kings
+
 #: Terminations of ``PROTOCOL``, without their side, whose own word does not say it.
 _WORDS = {
     "victory": "checkmate",
@@ -17,8 +19,8 @@ _WORDS = {
     "forfeit": "illegal move",
     "timeout": "time",
 }
-#: The same in blind chess, where no king is mated.
-_BLIND = {"victory": "king captured"}
+#: The same where a king is captured, and none is mated.
+_CAPTURED = {"victory": "king captured"}
 
 #: The side behind a termination; the result says which it was.
 _SIDE = re.compile(r"_(white|black)$")
@@ -31,7 +33,7 @@ def ending_words(termination: str, variant: str = "standard") -> str:
     :param variant: as in ``PROTOCOL``.
     """
     kind = _SIDE.sub("", termination)
-    words = {**_WORDS, **_BLIND} if variant == "rbc" else _WORDS
+    words = {**_WORDS, **_CAPTURED} if captures_kings(variant) else _WORDS
     return words.get(kind, kind)
 
 
