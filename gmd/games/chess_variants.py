@@ -17,7 +17,7 @@ from .chess import ChessGame, Start
 from .clock import check_clock
 from .events import Created
 from .position import Family, pack
-from .variant import Variant, check_counters, names_rooks
+from .variant import Variant, check_status, names_rooks
 
 #: Scharnagl's number of the classical start position.
 CLASSICAL = 518
@@ -75,13 +75,9 @@ class ChessVariant(Variant):
         :raises BadPosition: it does not parse, or is no position of the variant.
         """
         board = _parse(fen, self.family_in(fen))
-        problems = board.status()
-        if problems:
-            names = ", ".join(str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag & problems)
-            raise BadPosition(f"fen: {quote(fen)} is no {self.name} position: {names}")
+        check_status(fen, board, self.name)
         if isinstance(board, CrazyhouseBoard):
             _check_pockets(fen, board)
-        check_counters(fen, board.halfmove_clock, board.fullmove_number)
         pack(board)
         return board
 

@@ -11,10 +11,13 @@ from collections.abc import Callable
 import chess
 from msgspec import Struct
 
+from gm_protocol.errors import NotAvailable
 from gm_protocol.state import AccessMap, BoardRows, Phase
 
+from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
+from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from .facts import Facts
-from .game import Game, Snapshot
+from .game import Decision, Game, Snapshot, seat_name
 from .position import Position
 
 
@@ -64,6 +67,79 @@ class HiddenGame(Game):
     """A game in which a player does not see everything."""
 
     open = False
+
+    @abstractmethod
+    def decide_play(self, command: Play, elapsed: float) -> Decision:
+        """Decide :class:`~gmd.games.commands.Play`."""
+
+    def decide_sense(self, command: Sense, elapsed: float) -> Decision:
+        """Decide :class:`~gmd.games.commands.Sense`."""
+        message = f"kind: nothing is sensed in {self.options.variant}; only in rbc"
+        return self.refuse(command, elapsed) or Decision(refusal=NotAvailable(message))
+
+    @abstractmethod
+    def shown_again(self, command: End) -> Snapshot | None:
+        """Return what a seat is shown that ends the game in the same words again; None where it does not."""
+
+    @abstractmethod
+    def apply_moved(self, event: Moved) -> None:
+        """Apply :class:`~gmd.games.events.Moved`."""
+
+    def apply_sensed(self, event: Sensed) -> None:
+        """Apply :class:`~gmd.games.events.Sensed`."""
+        raise ValueError(f"game {self.id}: no {event} can happen to it")
+
+    @abstractmethod
+    def apply_ended(self, event: Ended) -> None:
+        """Apply :class:`~gmd.games.events.Ended`."""
+
+    def decide(self, command: Command, elapsed: float) -> Decision:
+        match command:
+            case Sense():
+                return self.decide_sense(command, elapsed)
+            case Play():
+                return self.decide_play(command, elapsed)
+            case End():
+                return self._decide_end(command, elapsed)
+            case Join():
+                return self.join(command)
+            case FirstContact():
+                return self.note_contact(command.seat)
+            case Flag():
+                return Decision(self.flag(elapsed))
+            case Absent():
+                return self.absent()
+            case CallOff():
+                return self.call_off(command)
+            case RunOut():
+                return self.run_out(command, elapsed)
+
+    def _decide_end(self, command: End, elapsed: float) -> Decision:
+        """Decide a resignation; an offer of a draw would be a signal between players who do not see each other."""
+        if (shown := self.shown_again(command)) is not None:
+            return Decision(self.flag(elapsed), shown=shown)
+        if (refused := self.refuse(command, elapsed)) is not None:
+            return refused
+        if command.termination not in ("resignation_white", "resignation_black"):
+            variant = self.options.variant
+            message = f"termination: {command.termination!r}: {variant} has no draws to take or to agree on"
+            return Decision(refusal=NotAvailable(message))
+        return Decision([Ended(command.termination, elapsed, seat_name(command.seat), command.termination)])
+
+    def apply(self, event: AnyEvent) -> None:
+        match event:
+            case Sensed():
+                self.apply_sensed(event)
+            case Moved():
+                self.apply_moved(event)
+            case Ended():
+                self.apply_ended(event)
+            case Joined():
+                self.seat(event)
+            case FirstContactMade():
+                self.contacted[event.seat == "white"] = True
+            case Created() | Loaded():
+                raise ValueError(f"game {self.id}: no {event} can happen to it")
 
     @abstractmethod
     def seen_by(self, shown: Snapshot, seat: chess.Color | None) -> Seen:

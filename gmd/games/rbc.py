@@ -20,8 +20,8 @@ from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase,
 from gm_protocol.state import CALLED_OFF, Phase, Termination
 
 from . import own_pieces
-from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
-from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
+from .commands import End, Play, Sense
+from .events import Created, Ended, Moved, Sensed
 from .facts import Facts, hidden_facts
 from .game import GAME_BYTES, Decision, Snapshot, seat_name
 from .hidden import HiddenGame, SeatViews, Seen
@@ -122,28 +122,7 @@ class RbcGame(HiddenGame):
 
     # --- Deciding -----------------------------------------------------------------------------------------------
 
-    def decide(self, command: Command, elapsed: float) -> Decision:
-        match command:
-            case Sense():
-                return self._decide_sense(command, elapsed)
-            case Play():
-                return self._decide_play(command, elapsed)
-            case End():
-                return self._decide_end(command, elapsed)
-            case Join():
-                return self.join(command)
-            case FirstContact():
-                return self.note_contact(command.seat)
-            case Flag():
-                return Decision(self.flag(elapsed))
-            case Absent():
-                return self.absent()
-            case CallOff():
-                return self.call_off(command)
-            case RunOut():
-                return self.run_out(command, elapsed)
-
-    def _decide_sense(self, command: Sense, elapsed: float) -> Decision:
+    def decide_sense(self, command: Sense, elapsed: float) -> Decision:
         square = _square_number(command.square)
         accepted = self._sensed[command.seat]
         if accepted is not None and accepted.ply == command.ply and accepted.action == square:
@@ -155,9 +134,9 @@ class RbcGame(HiddenGame):
             return Decision(refusal=BadSquare(message))
         return Decision([Sensed(square, elapsed)])
 
-    def _decide_play(self, command: Play, elapsed: float) -> Decision:
-        if not command.offer_draw and self._is_retried(command, command.text, command.text + "q"):
-            return self._shown_again(command, elapsed)
+    def decide_play(self, command: Play, elapsed: float) -> Decision:
+        if not command.offer_draw and (shown := self._retried(command, command.text, command.text + "q")) is not None:
+            return Decision(self.flag(elapsed), shown=shown)
         if (refused := self._refuse_turn(command, elapsed, "move")) is not None:
             return refused
         if command.offer_draw:
@@ -172,27 +151,15 @@ class RbcGame(HiddenGame):
             return Decision(refusal=IllegalMove(message))
         return Decision([Moved(command.text, elapsed)])
 
-    def _decide_end(self, command: End, elapsed: float) -> Decision:
-        if self._is_retried(command, command.termination):
-            return self._shown_again(command, elapsed)
-        if (refused := self.refuse(command, elapsed)) is not None:
-            return refused
-        if command.termination not in ("resignation_white", "resignation_black"):
-            message = f"termination: {command.termination!r}: rbc has no draws to take or to agree on"
-            return Decision(refusal=NotAvailable(message))
-        return Decision([Ended(command.termination, elapsed, seat_name(command.seat), command.termination)])
+    def shown_again(self, command: End) -> ReconSnapshot | None:
+        return self._retried(command, command.termination)
 
-    def _is_retried(self, command: Play | End, *actions: str) -> bool:
-        """Whether a command is its seat's latest move or ending again."""
+    def _retried(self, command: Play | End, *actions: str) -> ReconSnapshot | None:
+        """What a command is shown that is its seat's latest move or ending again; None where it is not."""
         accepted = self._done[command.seat]
         if accepted is None or accepted.ply != command.ply or accepted.is_ending != isinstance(command, End):
-            return False
-        return accepted.action in actions
-
-    def _shown_again(self, command: Play | End, elapsed: float) -> Decision:
-        accepted = self._done[command.seat]
-        assert accepted is not None
-        return Decision(self.flag(elapsed), shown=accepted.after)
+            return None
+        return accepted.after if accepted.action in actions else None
 
     def _refuse_turn(self, command: Sense | Play, elapsed: float, phase: Phase) -> Decision | None:
         """The refusals that sense and move share, after retries."""
@@ -209,22 +176,7 @@ class RbcGame(HiddenGame):
 
     # --- Applying -----------------------------------------------------------------------------------------------
 
-    def apply(self, event: AnyEvent) -> None:
-        match event:
-            case Sensed():
-                self._apply_sensed(event)
-            case Moved():
-                self._apply_moved(event)
-            case Ended():
-                self._apply_ended(event)
-            case Joined():
-                self.seat(event)
-            case FirstContactMade():
-                self.contacted[event.seat == "white"] = True
-            case Created() | Loaded():
-                raise ValueError(f"game {self.id}: no {event} can happen to it")
-
-    def _apply_sensed(self, event: Sensed) -> None:
+    def apply_sensed(self, event: Sensed) -> None:
         seat, before = self.turn, self.now
         if self.clock is not None:
             self.clock.charge(seat, event.seconds)
@@ -232,7 +184,7 @@ class RbcGame(HiddenGame):
         self.now = structs.replace(before, phase="move", senses=_with(before.senses, seat, sensed))
         self._sensed[seat] = Accepted(before.ply, event.square, self.now)
 
-    def _apply_moved(self, event: Moved) -> None:
+    def apply_moved(self, event: Moved) -> None:
         seat, before = self.turn, self.now
         if self.clock is not None:
             self.clock.charge(seat, event.seconds)
@@ -244,7 +196,7 @@ class RbcGame(HiddenGame):
         self._stand(self._verdict(), before.senses, _with(before.results, seat, moved))
         self._done[seat] = Accepted(before.ply, resolved, self.now)
 
-    def _apply_ended(self, event: Ended) -> None:
+    def apply_ended(self, event: Ended) -> None:
         before = self.now
         self.charge_ended(event)
         loser = event.termination.endswith("_white")

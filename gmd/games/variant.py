@@ -107,6 +107,17 @@ class Variant(ABC):
         )
 
 
+def check_status(fen: str, board: chess.Board, name: Name) -> None:
+    """See to it that a position is one of a variant's, by python-chess's judgement, and its counters within bounds.
+
+    :raises BadPosition: it is none.
+    """
+    if problems := board.status():
+        names = ", ".join(str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag & problems)
+        raise BadPosition(f"fen: {quote(fen)} is no {name} position: {names}")
+    check_counters(fen, board.halfmove_clock, board.fullmove_number)
+
+
 def check_counters(fen: str, halfmoves: int, fullmoves: int) -> None:
     """See to it that the counters of a FEN are within bounds.
 

@@ -49,11 +49,17 @@ _SEATS = (chess.BLACK, chess.WHITE, None, None)
 
 # A GameState made of its fields' values in their order. Given by name, as GameState itself takes them, so many of them
 # cost a microsecond or two more: some thirtieth of all that a new position costs.
+# The last of them, which not every variant has, may be left out.
+_FIELDS = msgspec.structs.fields(GameState)
+_COMMON = [field.name for field in _FIELDS].index("pockets")
 _state_of = cast(
     Callable[..., GameState],
     msgspec.defstruct(
         GameState.__name__,
-        [(field.name, field.type) for field in msgspec.structs.fields(GameState)],
+        [
+            *((field.name, field.type) for field in _FIELDS[:_COMMON]),
+            *((field.name, field.type, field.default) for field in _FIELDS[_COMMON:]),
+        ],
         bases=(GameState,),
         frozen=True,
         gc=False,
@@ -102,9 +108,6 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
         shown.draw_offered,
         shown.last_move,
         UNSET if facts.pockets is None else facts.pockets,
-        UNSET,  # opponent_capture, and two more of rbc's
-        UNSET,
-        UNSET,
     )
 
 
