@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .chess_variants import CHESS960, CRAZYHOUSE, STANDARD
+from .dark import DARK
 from .events import Created
 from .game import Game
 from .rbc_variant import RBC
 from .variant import Variant
 
 #: The variants by their names on the wire, in the order of :data:`gm_protocol.messages.Variant`.
-VARIANTS: Mapping[str, Variant] = {variant.name: variant for variant in (STANDARD, CHESS960, CRAZYHOUSE, RBC)}
+VARIANTS: Mapping[str, Variant] = {variant.name: variant for variant in (STANDARD, CHESS960, CRAZYHOUSE, RBC, DARK)}
 
 
 def make_game(created: Created) -> Game:
