@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from random import Random
 
-from gm_protocol.state import Result
+import chess
+
 from gmd.event_log.interface import RankedResult
 from gmd.ranked.pairing import Candidate, pair
 from gmd.ranked.record import Entrant, Record
@@ -59,15 +60,15 @@ class Simulation:
             candidates.append(Candidate(player, self._room, known.rating, known.deviation, self._random.randrange(9)))
         for white, black in pair(candidates, self, self._random):
             self._whites[white, black] += 1
-            result = RankedResult(white, 1, black, 1, self._draw_result(white, black))
+            result = RankedResult(white, 1, black, 1, self._draw_winner(white, black))
             self.results.append(result)
             self.record.add(result)
 
-    def _draw_result(self, white: int, black: int) -> Result:
+    def _draw_winner(self, white: int, black: int) -> chess.Color | None:
         """A draw takes as much of a win's chances as of a loss's, so that the points expected are the model's."""
         points = expected(self._strengths[white], self._strengths[black])
         draw = DRAWS * 4 * points * (1 - points)
         chance = self._random.random()
         if chance < draw:
-            return "1/2-1/2"
-        return "1-0" if chance < draw / 2 + points else "0-1"
+            return None
+        return chance < draw / 2 + points

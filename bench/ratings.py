@@ -14,6 +14,8 @@ from statistics import mean
 from time import process_time
 from typing import Any, NamedTuple
 
+import chess
+
 from bench.ladders import Simulation, rate
 from gmd.event_log.interface import RankedResult
 from gmd.ranked.strengths import MEAN, SCALE, SPREAD
@@ -22,7 +24,7 @@ PLAYERS, ROUNDS = 30, 50
 ANCHOR = 1
 
 #: The better one's place is lower.
-_RANKS = {"1-0": [1, 2], "1/2-1/2": [1, 1], "0-1": [2, 1]}
+_RANKS = {chess.WHITE: [1, 2], None: [1, 1], chess.BLACK: [2, 1]}
 
 
 class Guess(NamedTuple):
@@ -92,5 +94,5 @@ def _one_by_one(results: list[RankedResult], anchor: float, model: Any) -> dict[
     for game in results:
         ratings[ANCHOR] = model.rating(mu=anchor, sigma=_PINNED)
         teams = [[ratings[game.white]], [ratings[game.black]]]
-        (ratings[game.white],), (ratings[game.black],) = model.rate(teams, ranks=_RANKS[game.result])
+        (ratings[game.white],), (ratings[game.black],) = model.rate(teams, ranks=_RANKS[game.winner])
     return {player: Guess(rating.mu, rating.sigma) for player, rating in ratings.items()}

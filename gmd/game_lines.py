@@ -6,7 +6,7 @@ from typing import Any
 
 import chess
 
-from gm_protocol.state import RESULTS
+from gm_protocol.endings import result_of, termination_of
 from gmd.arbiter import Arbiter
 from gmd.games.game import Game
 from gmd.logger import get_logger
@@ -27,8 +27,8 @@ class GameLines:
         logger.info("game began", **self._fields(game))
 
     def _over(self, game: Game) -> None:
-        termination = game.now.termination
-        ended = {"termination": termination, "result": RESULTS[termination], "plies": game.now.ply}
+        ending = game.now.ending
+        ended = {"termination": termination_of(ending), "result": result_of(ending), "plies": game.now.ply}
         logger.info("game ended", **self._fields(game), **ended)
 
     def _fields(self, game: Game) -> dict[str, Any]:

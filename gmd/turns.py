@@ -14,7 +14,7 @@ from weakref import ReferenceType, ref
 import chess
 
 from gmd.event_log.interface import EventLog
-from gmd.games.game import Game, seat_name
+from gmd.games.game import Game
 from gmd.keyed_locks import KeyedLocks
 from gmd.live_games import LiveGame
 
@@ -79,7 +79,7 @@ class Turns:
         if seats:
             self._note(player, game_id, due=False)
             for seat in seats:
-                self._log.result_delivered(game_id, seat_name(seat))
+                self._log.result_delivered(game_id, seat)
 
     def forget(self, game_id: int, players: Iterable[int | None]) -> None:
         """A game of these players is no more."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import grimp
 import pytest
 
 import gmd
 from gm_protocol.messages import REQUESTS, GameFromPgn, NewGame
+from gm_protocol.state import Termination
 from gmd.handlers.call import load_handlers
 
 ROOT = Path(__file__).parent.parent
@@ -208,3 +211,22 @@ def test_no_module_is_too_long() -> None:
     }
     assert len(lines) > 40
     assert {path: count for path, count in lines.items() if count > MAX_LINES and path not in ONE_FILE} == {}
+
+
+#: What the wire's messages are made of, and the table of its terminations. The Python clients are copied without it.
+WIRE_WORDS = {"gm_protocol/state.py", "gm_protocol/messages.py", "gm_protocol/endings.py"}
+#: Every termination whose word has parts, and the parts that a side was put behind or taken off from.
+TERMINATION_TEXT = re.compile(
+    "|".join(f"{word}|{word.rpartition('_')[0]}_" for word in get_args(Termination) if "_" in word)
+)
+
+
+def test_terminations_are_written_and_taken_apart_nowhere_but_in_the_table_of_the_wire() -> None:
+    found = set()
+    for package in sorted({*PACKAGES} - {"gm_client"}):
+        folder = PACKAGES[package] if PACKAGES[package].name == package else PACKAGES[package] / package
+        for path in folder.rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Constant) and TERMINATION_TEXT.fullmatch(str(node.value)):
+                    found.add(f"{package}/{path.relative_to(folder)}")
+    assert found == WIRE_WORDS

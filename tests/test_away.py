@@ -10,11 +10,13 @@ import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import chess
 import httpx
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.framing import encode_frame
 from gmd import loop_time
 from gmd.arbiter import Arbiter
@@ -140,8 +142,8 @@ def test_time_to_come_and_time_to_answer_an_invitation_stand_still_too() -> None
         for game_id in game_ids:
             assert not (await daemon.arbiter.live_game(game_id)).game.over
         await clock.sleep(3)
-        ends = [(await daemon.arbiter.live_game(game_id)).game.now.termination for game_id in game_ids]
-        assert ends == ["expired", "timeout_white"]
+        ends = [(await daemon.arbiter.live_game(game_id)).game.now.ending for game_id in game_ids]
+        assert ends == [Ending(Cause.EXPIRED), Ending(Cause.TIMEOUT, winner=chess.BLACK)]
 
     at_home(test)
 

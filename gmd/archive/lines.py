@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gm_protocol.choices import with_choices
-from gm_protocol.state import RESULTS, Result, Termination
+from gm_protocol.endings import read_ending, result_of, termination_of
+from gm_protocol.state import Result, Termination
 from gmd.event_log.reading import StoredGame
 from gmd.event_log.store import Restored
 from gmd.games.events import AnyEvent
@@ -60,7 +61,7 @@ def write_line(stored: StoredGame, names: Mapping[int, str]) -> bytes:
     line = GameLine(
         game_id=stored.game_id,
         termination=row.termination,
-        result=RESULTS[row.termination],
+        result=result_of(read_ending(row.termination)),
         white_name=names.get(row.player_white),
         black_name=names.get(row.player_black),
         ended=None if row.ended is None else write_time(row.ended),
@@ -89,10 +90,10 @@ def read_line(text: bytes) -> Restored:
 
 def _checked_end(line: GameLine, game: Game) -> float | None:
     """When the game ended."""
-    termination = game.now.termination
+    termination = termination_of(game.now.ending)
     if line.termination != termination:
         raise BadGame(f"termination: {line.termination!r}; its events say {termination!r}")
-    if line.result != RESULTS[termination]:
+    if line.result != result_of(game.now.ending):
         raise BadGame(f"result: {line.result!r} does not go with {termination!r}")
     if (line.ended is not None) != game.over:
         raise BadGame(f"ended: {line.ended!r} does not go with {termination!r}")

@@ -12,11 +12,11 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import chess
 import trio
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
-from gm_protocol.state import Color
 from gmd.games.events import AnyEvent, is_secret
 from gmd.games.game import GameSummary
 from gmd.logger import get_logger
@@ -147,7 +147,7 @@ class BatchingLog:
             self._remember(token, game_id)
         return pending
 
-    def result_delivered(self, game_id: int, seat: Color) -> None:
+    def result_delivered(self, game_id: int, seat: chess.Color) -> None:
         self._delivered[ResultDelivered(game_id, seat)] = None  # it goes with the next batch, and makes none of its own
 
     async def run(self) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import chess
+
 from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import GameRow, GameStatus, Variant
-from gm_protocol.state import Color, Result
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
 
@@ -83,13 +84,16 @@ class GameQuery(NamedTuple):
 
 
 class RankedResult(NamedTuple):
-    """How many ranked games ended in one way between two versions of players' bots."""
+    """How many ranked games ended in one way between two versions of players' bots.
+
+    :ivar winner: the side that won; None where they were drawn.
+    """
 
     white: int
     white_version: int
     black: int
     black_version: int
-    result: Result
+    winner: chess.Color | None
     games: int = 1
 
 
@@ -175,7 +179,7 @@ class EventLog(Protocol):
             this.
         """
 
-    def result_delivered(self, game_id: int, seat: Color) -> None:
+    def result_delivered(self, game_id: int, seat: chess.Color) -> None:
         """Note, by and by, that a seat's player has been shown the end of a game: a crash may lose it."""
 
     async def load(self, game_id: int) -> list[AnyEvent]:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, Select, select, true, union_all
 
+from gm_protocol.endings import read_ending, result_of
 from gm_protocol.messages import GameRow, GameStatus
-from gm_protocol.state import RESULTS
 from gmd.utc import is_time, write_time
 
 from .damage import note_damage
@@ -62,12 +62,14 @@ class _Damaged(Exception):
 
 
 def _row_of(found: Row[Any]) -> GameRow:
-    if found.termination not in RESULTS:
-        raise _Damaged(f"termination is {found.termination!r:.80}")
+    try:
+        result = result_of(read_ending(found.termination))
+    except ValueError:
+        raise _Damaged(f"termination is {found.termination!r:.80}") from None
     if not is_time(found.changed):
         raise _Damaged(f"changed is {found.changed!r:.80}")
     row = {name: getattr(found, name) for name in _AS_STORED}
-    row |= {"result": RESULTS[found.termination], "changed": write_time(found.changed)}
+    row |= {"result": result, "changed": write_time(found.changed)}
     try:
         return msgspec.convert(row, GameRow, strict=True)
     except msgspec.ValidationError as error:

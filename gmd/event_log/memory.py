@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+import chess
 import trio
 
+from gm_protocol.endings import read_ending, result_of
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
-from gm_protocol.state import RESULTS, Color
+from gm_protocol.state import side_of
 from gmd.games.events import AnyEvent, Created, FirstContactMade, Joined, Sensed
 from gmd.games.game import GameSummary
 from gmd.utc import write_time
@@ -62,7 +64,7 @@ class _Logged:
     changed: int = 0
     #: The same, in seconds since 1970.
     changed_at: float = 0.0
-    delivered: set[Color] = field(default_factory=set)
+    delivered: set[chess.Color] = field(default_factory=set)
     token: TokenUse | None = None
     #: When it was first seen to be over, in trio's time. A move is not worth a look at the clock.
     ended: float | None = None
@@ -83,7 +85,7 @@ class _Logged:
     @property
     def ranked_result(self) -> RankedResult | None:
         """What it is for ratings, if anything."""
-        return ranked_result(self.created, RESULTS[self.summary().termination])
+        return ranked_result(self.created, read_ending(self.summary().termination))
 
     def row(self, game_id: int) -> GameRow:
         """How a listing shows it."""
@@ -98,7 +100,7 @@ class _Logged:
             turn=summary.turn,
             ply_index=summary.ply_index,
             termination=summary.termination,
-            result=RESULTS[summary.termination],
+            result=result_of(read_ending(summary.termination)),
             created=self.created.created,
             changed=write_time(self.changed_at),
         )
@@ -107,13 +109,12 @@ class _Logged:
         """Whether the player is to act, or to be told the end."""
         summary = self.summary()
         seating = seating_of(self.created, summary)
-        named: dict[Color, int | None] = {"white": seating.white, "black": seating.black}
-        taken: dict[Color, bool] = {"white": seating.white_taken, "black": seating.black_taken}
-        if summary.termination != "available_move":
-            return any(named[seat] == player and taken[seat] and seat not in self.delivered for seat in named)
+        named, taken = (seating.black, seating.white), (seating.black_taken, seating.white_taken)
+        if summary.over:
+            return any(named[seat] == player and taken[seat] and seat not in self.delivered for seat in chess.COLORS)
         if seating.complete:
-            return named[summary.turn] == player
-        return any(named[seat] == player and not taken[seat] for seat in named)
+            return named[side_of(summary.turn)] == player
+        return any(named[seat] == player and not taken[seat] for seat in chess.COLORS)
 
 
 class MemoryLog:
@@ -165,7 +166,7 @@ class MemoryLog:
             self._tokens[token.player, token.token] = (game_id, token.content)
         return _DURABLE
 
-    def result_delivered(self, game_id: int, seat: Color) -> None:
+    def result_delivered(self, game_id: int, seat: chess.Color) -> None:
         if (game := self._games.get(game_id)) is not None:
             game.delivered.add(seat)
 
@@ -176,7 +177,7 @@ class MemoryLog:
         for looked_at, (game_id, game) in enumerate(list(self._games.items()), 1):
             if game_id not in self._games:
                 continue  # another call has removed it
-            if game.ended is None and game.summary().termination != "available_move":
+            if game.ended is None and game.summary().over:
                 game.ended = now
             if game.ended is not None and game.ended <= now - seconds:
                 self._remove(game_id, game)
@@ -244,7 +245,7 @@ class MemoryLog:
         return Ranked(results, on)
 
     async def live_games(self) -> int:
-        return sum(game.summary().termination == "available_move" for game in self._games.values())
+        return sum(not game.summary().over for game in self._games.values())
 
     async def due(self, player: int) -> list[int]:
         game_ids = [game_id for game_id in self._of(player) if self._games[game_id].waits_for(player)]

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from gm_protocol.state import RESULTS
+from gm_protocol.endings import Ending, read_ending
 
 from .damage import note_damage
 from .interface import Playing, Ranked, RankedResult
@@ -27,18 +27,31 @@ def ranked(connection: Connection) -> Ranked:
     """All ranked games, as :meth:`gmd.event_log.interface.EventLog.ranked` has them."""
     found: list[RankedResult] = []
     for *who, termination, count in connection.execute(_RESULTS):
-        result = RESULTS.get(termination)
-        if result is None or not all(isinstance(number, int) for number in who):
+        try:
+            ending = read_ending(termination)
+        except ValueError:
+            ending, is_whole = None, False
+        else:
+            is_whole = all(isinstance(number, int) for number in who)
+        if not is_whole:
             note_damage(connection, games.name, f"of players {who[0]!r:.20} and {who[2]!r:.20}", _WRONG)
-        elif result != "*":
+        elif ending is not None and not ending.called_off:
             white, of_white, black, of_black = who
-            found.append(RankedResult(white, of_white, black, of_black, result, count))
+            found.append(RankedResult(white, of_white, black, of_black, ending.winner, count))
     return Ranked(found, [Playing(*row) for row in connection.execute(_ON)])
 
 
 def result_of(row: Row[Any]) -> RankedResult | None:
     """What a game that is over is for ratings, by its row; None where it is nothing."""
-    result = RESULTS.get(row.termination, "*")
-    if row.white_version is None or result == "*":
+    ending = _ending_of(row)
+    if row.white_version is None or ending is None or ending.called_off:
         return None
-    return RankedResult(row.player_white, row.white_version, row.player_black, row.black_version, result)
+    return RankedResult(row.player_white, row.white_version, row.player_black, row.black_version, ending.winner)
+
+
+def _ending_of(row: Row[Any]) -> Ending | None:
+    """How a row says that its game ended; None where it is on, or the row is damaged."""
+    try:
+        return read_ending(row.termination)
+    except ValueError:
+        return None

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, and_, func, or_, select
 
+from gm_protocol.endings import read_ending, result_of
 from gm_protocol.messages import GameStatus, Variant
-from gm_protocol.state import RESULTS, Result
+from gm_protocol.state import Result, Termination
 from gmd.games.events import AnyEvent
 
 from .tables import events, games, tokens
@@ -126,7 +127,7 @@ def _conditions(wanted: GameFilter) -> list[ColumnElement[bool]]:
     if wanted.status is not None:
         found.append(games.c.status == wanted.status)
     if wanted.results:
-        terminations = [name for name, result in RESULTS.items() if result in wanted.results]
+        terminations = [word for word in get_args(Termination) if result_of(read_ending(word)) in wanted.results]
         found.append(games.c.termination.in_(terminations))
     if wanted.since is not None:
         found.append(games.c.created >= wanted.since)

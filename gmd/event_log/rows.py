@@ -49,7 +49,7 @@ def new_row(append: GameAppend, now: float) -> dict[str, Any]:
         "black_open": True,
         "status": status_of(summary),
         "termination": summary.termination,
-        "ended": None if summary.termination == "available_move" else now,
+        "ended": now if summary.over else None,
         "events": len(append.events),
         "turn": summary.turn,
         "ply_index": summary.ply_index,

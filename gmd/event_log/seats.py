@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
+from gm_protocol.endings import Ending
 from gm_protocol.messages import GameStatus
-from gm_protocol.state import Result
 from gmd.games.events import Created, Joined
 from gmd.games.game import GameSummary, Seating
 
@@ -22,7 +22,7 @@ def seating_of(created: Created, summary: GameSummary) -> Seating:
 
 def status_of(summary: GameSummary) -> GameStatus:
     """The status in a listing: a game that is on is live once both seats are taken."""
-    if summary.termination != "available_move":
+    if summary.over:
         return "over"
     return "live" if summary.seating is None or summary.seating.complete else "open"
 
@@ -42,14 +42,14 @@ def is_ranked(created: Created) -> bool:
     return created.ranked and named and created.options.variant == "rbc"
 
 
-def ranked_result(created: Created, result: Result) -> RankedResult | None:
+def ranked_result(created: Created, ending: Ending | None) -> RankedResult | None:
     """What a game that ended so, or is on, is for ratings; None where it is nothing."""
-    if not is_ranked(created) or result == "*":
+    if not is_ranked(created) or ending is None or ending.called_off:
         return None
     assert created.player_white is not None
     assert created.player_black is not None
     of_white, of_black = created.versions
-    return RankedResult(created.player_white, of_white, created.player_black, of_black, result)
+    return RankedResult(created.player_white, of_white, created.player_black, of_black, ending.winner)
 
 
 def has_registered(white: int | None, black: int | None) -> bool:

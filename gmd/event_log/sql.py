@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from math import isfinite
 from typing import Any, TypeVar
 
+import chess
 import msgspec
 from sqlalchemy import (
     Connection,
@@ -74,8 +75,8 @@ _SEAT = (
     .values({name: bindparam(name) for name in (*COLUMNS, "status", "changed")})
 )
 _TOLD = {
-    "white": update(games).where(games.c.game_id == bindparam("id")).values(white_open=False),
-    "black": update(games).where(games.c.game_id == bindparam("id")).values(black_open=False),
+    chess.WHITE: update(games).where(games.c.game_id == bindparam("id")).values(white_open=False),
+    chess.BLACK: update(games).where(games.c.game_id == bindparam("id")).values(black_open=False),
 }
 
 
@@ -159,7 +160,7 @@ class SqlStore:
         if found != len(values):
             raise Missed(f"{found} of {len(values)} games are as they were expected")
         self._insert_events(connection, appends)
-        finished = [append for append in appends if append.summary.termination != "available_move"]
+        finished = [append for append in appends if append.summary.over]
         if finished:
             ends = [
                 {"id": append.game_id, "termination": append.summary.termination, "ended": now, "changed": now}

@@ -7,7 +7,11 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+import chess
 import msgspec
+
+from gm_protocol.endings import ON
+from gm_protocol.state import COLOR_NAMES
 
 from .rows import NEW_COLUMNS, new_row, seat_row, token_row
 from .seats import has_joined
@@ -33,7 +37,7 @@ CREATE TEMP TRIGGER write_batch INSTEAD OF INSERT ON batch BEGIN
         WHERE game_id = new.game_id AND events = new.expected AND new.expected > 0;
     SELECT raise(ABORT, 'a game is not as it was expected') WHERE new.expected > 0 AND changes() = 0;
     UPDATE games SET status = 'over', termination = new.termination, ended = new.changed, changed = new.changed
-        WHERE new.termination != 'available_move' AND new.expected > 0 AND game_id = new.game_id;
+        WHERE new.termination != '{ON}' AND new.expected > 0 AND game_id = new.game_id;
     INSERT INTO events SELECT new.game_id, new.expected + key, value FROM json_each(new.events);
 END
 """,
@@ -48,8 +52,8 @@ INSERT INTO batch
 _INSERT_TOKEN = "INSERT INTO tokens (token, game_id, content) VALUES (?, ?, ?)"
 _SEAT_COLUMNS = ("player_white", "player_black", "white_taken", "black_taken", "status", "changed")
 _UPDATE_SEATS = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _SEAT_COLUMNS)} WHERE game_id = ?"
-_UPDATE_TOLD: Mapping[str, str] = {
-    color: f"UPDATE games SET {color}_open = 0 WHERE game_id = ?" for color in ("white", "black")
+_UPDATE_TOLD: Mapping[chess.Color, str] = {
+    side: f"UPDATE games SET {COLOR_NAMES[side]}_open = 0 WHERE game_id = ?" for side in chess.COLORS
 }
 
 _encoder = msgspec.json.Encoder()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+import chess
 from msgspec import Struct
 
 from gm_protocol.messages import GameRow
-from gm_protocol.state import Color
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
 
@@ -56,7 +56,7 @@ class ResultDelivered(NamedTuple):
     """A seat's player has been shown the end of a game."""
 
     game_id: int
-    seat: Color
+    seat: chess.Color
 
 
 class Database(Protocol):

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import chess
 from msgspec import Struct, structs
 
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadPgn, GmError, NotAvailable
-from gm_protocol.state import CALLED_OFF, FIFTY_MOVES, THREEFOLD, Termination
+from gm_protocol.state import FIFTY_MOVES, THREEFOLD
 
 from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
@@ -75,9 +76,9 @@ class ChessGame(Game):
         self._drops = family_of(start.position).drops
         self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
-        self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, "available_move")
+        self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, None)
         can_move = facts_of(start.position).can_move
-        self._stand(structs.replace(self.now, termination=self._verdict(self.now, can_move)))
+        self._stand(structs.replace(self.now, ending=self._verdict(self.now, can_move)))
 
     @property
     def facts(self) -> Facts:
@@ -99,7 +100,7 @@ class ChessGame(Game):
         return GAME_BYTES + POSITION_BYTES * len(self._occurred) + MOVE_BYTES * len(self.codes)
 
     def draws(self, shown: Snapshot) -> int:
-        if (shown.halfmoves < 100 and shown.occurrences < 3) or shown.termination != "available_move":
+        if (shown.halfmoves < 100 and shown.occurrences < 3) or shown.ending is not None:
             return 0
         return FIFTY_MOVES * (shown.halfmoves >= 100) | THREEFOLD * (shown.occurrences >= 3)
 
@@ -140,8 +141,7 @@ class ChessGame(Game):
         except GmError as error:
             if self.options.illegal_move == "refuse":
                 return Decision(refusal=error)
-            forfeit: Termination = "forfeit_white" if command.seat else "forfeit_black"
-            return Decision([Ended(forfeit, elapsed, seat_name(command.seat), _kept(command.text), command.offer_draw)])
+            return Decision([_forfeit(command, elapsed)])
         return Decision([Moved(played.uci, elapsed, command.offer_draw)])
 
     def _decide_end(self, command: End, elapsed: float) -> Decision:
@@ -150,20 +150,30 @@ class ChessGame(Game):
             return Decision(self.flag(elapsed), shown=accepted.after)
         if (refused := self.refuse(command, elapsed)) is not None:
             return refused
-        if command.termination.startswith("taken_draw"):
-            if command.seat != self.turn:
-                return Decision(refusal=self.not_your_turn(command.seat))
-            if not self.draws(self.now):
-                message = (
-                    f"termination: {command.termination!r}: no draw can be taken now: the position has occurred "
-                    f"{self.now.occurrences} times, {self.now.halfmoves} half-moves without capture or pawn move"
-                )
-                return Decision(refusal=NotAvailable(message))
-        elif command.termination == "draw_agreed" and not (self.now.draw_offered and command.seat == self.turn):
-            message = f"termination: 'draw_agreed': no offer of {seat_name(not command.seat)}'s stands"
-            return Decision(refusal=NotAvailable(message))
-        ended = Ended(command.termination, elapsed, seat_name(command.seat), command.termination)
-        return Decision([ended])
+        if (refusal := self._refuse_draw(command)) is not None:
+            return Decision(refusal=refusal)
+        ending = command.ending
+        return Decision([Ended.of(ending, elapsed, seat=command.seat, asked=ending.termination)])
+
+    def _refuse_draw(self, command: End) -> GmError | None:
+        """The refusal of a draw that the seat cannot have now; None for every other end."""
+        match command.cause:
+            case Cause.RESIGNATION:
+                return None
+            case Cause.AGREEMENT:
+                offered = self.now.draw_offered and command.seat == self.turn
+                whose = seat_name(not command.seat)
+                return None if offered else NotAvailable(f"termination: 'draw_agreed': no offer of {whose}'s stands")
+            case Cause.DRAW_CLAIM if command.seat != self.turn:
+                return self.not_your_turn(command.seat)
+            case Cause.DRAW_CLAIM:
+                return None if self.draws(self.now) else self._no_draw(command.ending)
+
+    def _no_draw(self, claimed: Ending) -> NotAvailable:
+        return NotAvailable(
+            f"termination: {claimed.termination!r}: no draw can be taken now: the position has occurred "
+            f"{self.now.occurrences} times, {self.now.halfmoves} half-moves without capture or pawn move"
+        )
 
     # --- Applying -----------------------------------------------------------------------------------------------
 
@@ -177,7 +187,7 @@ class ChessGame(Game):
             case Joined():
                 self.seat(event)
             case FirstContactMade():
-                self.contacted[event.seat == "white"] = True
+                self.contacted[event.side] = True
             case Loaded():
                 for move in event.moves:
                     self._push(self.facts.play(move), draw_offered=False)
@@ -194,21 +204,15 @@ class ChessGame(Game):
         self._latest[seat] = Accepted(before.ply, True, event.move, event.offer_draw, before.position, self.now)
 
     def _apply_ended(self, event: Ended) -> None:
-        before = self.now
+        before, ending, seat = self.now, event.ending, event.side
         self.charge_ended(event)
-        self._stand(structs.replace(before, termination=event.termination, draw_offered=False))
-        if event.termination in CALLED_OFF:
-            self.called_off_by = event.seat
-        if event.seat is not None and event.asked is not None:
-            accepted = Accepted(
-                before.ply,
-                event.termination.startswith("forfeit"),
-                event.asked,
-                event.offer_draw,
-                before.position,
-                self.now,
-            )
-            self._latest[event.seat == "white"] = accepted
+        self._stand(structs.replace(before, ending=ending, draw_offered=False))
+        if ending.called_off:
+            self.called_off_by = seat
+        if seat is not None and event.asked is not None:
+            by_move = ending.cause is Cause.FORFEIT
+            accepted = Accepted(before.ply, by_move, event.asked, event.offer_draw, before.position, self.now)
+            self._latest[seat] = accepted
 
     def load(self, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
         """Play the moves of a PGN in a new game, yielding after every few; returns the events, which are applied.
@@ -262,17 +266,17 @@ class ChessGame(Game):
             len(self.movetext),
             played.uci,
             draw_offered,
-            "available_move",
+            None,
         )
-        termination = self._verdict(after, played.goes_on)
-        if termination != "available_move":
-            after = structs.replace(after, termination=termination, draw_offered=False)
+        ending = self._verdict(after, played.goes_on)
+        if ending is not None:
+            after = structs.replace(after, ending=ending, draw_offered=False)
         self._stand(after)
         self.turn = not self.turn
 
     def _stand(self, now: Snapshot) -> None:
         self.now = now
-        self.over = now.termination != "available_move"
+        self.over = now.ending is not None
 
     def _write(self, san: str) -> None:
         ply = self.now.ply
@@ -282,24 +286,31 @@ class ChessGame(Game):
             dots = "." if self.turn else "..."
             self.movetext += f"{' ' if ply else ''}{self.fullmove_at(ply)}{dots}{san}"
 
-    def _verdict(self, after: Snapshot, can_move: bool) -> Termination:
-        """How the game stands by its position and its rules of drawing.
+    def _verdict(self, after: Snapshot, can_move: bool) -> Ending | None:
+        """How the game ends by its position and its rules of drawing; None where it goes on.
 
         :param can_move: whether the side to move has a legal move.
         """
         if not can_move:
             facts = facts_of(after.position)
             if facts.check:
-                return "victory_black" if facts.turn else "victory_white"
-            return "stalemate"
+                return Ending(Cause.CHECKMATE, winner=not facts.turn)
+            return Ending(Cause.STALEMATE)
         if self.options.draws == "automatic":
             if after.occurrences >= 3:
-                return "draw_repetition"
+                return Ending(Cause.THREEFOLD_REPETITION)
             if after.halfmoves >= 100:
-                return "draw_fifty_moves"
+                return Ending(Cause.FIFTY_MOVES)
             if insufficient_material(after.position):
-                return "draw_material"
-        return "draw_move_limit" if after.ply >= self._max_plies else "available_move"
+                return Ending(Cause.INSUFFICIENT_MATERIAL)
+        return Ending(Cause.MOVE_LIMIT) if after.ply >= self._max_plies else None
+
+
+def _forfeit(command: Play, elapsed: float) -> Ended:
+    """The end that an illegal move is, where that loses."""
+    ending = Ending(Cause.FORFEIT, winner=not command.seat)
+    asked = _kept(command.text)
+    return Ended.of(ending, elapsed, seat=command.seat, asked=asked, offer_draw=command.offer_draw)
 
 
 def _kept(text: str) -> str:
@@ -308,7 +319,7 @@ def _kept(text: str) -> str:
 
 
 def _is_retried_ending(accepted: Accepted, command: End) -> bool:
-    return not accepted.by_move and accepted.action == command.termination
+    return not accepted.by_move and accepted.action == command.ending.termination
 
 
 def _is_retried_move(accepted: Accepted, command: Play) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import chess
 from msgspec import Struct
 
-from gm_protocol.messages import VoluntaryTermination
-from gm_protocol.state import Color
+from gm_protocol.endings import Cause, Ending, Voluntary
 
 
 class Sense(Struct, frozen=True, gc=False):
@@ -35,21 +34,32 @@ class End(Struct, frozen=True, gc=False):
     """A seat resigns, claims a draw, or agrees to one."""
 
     seat: chess.Color
-    termination: VoluntaryTermination
+    cause: Voluntary
     ply: int | None = None
     thought: float | None = None
+
+    @property
+    def ending(self) -> Ending:
+        """How the game ends if it may end so."""
+        match self.cause:
+            case Cause.RESIGNATION:
+                return Ending(self.cause, winner=not self.seat)
+            case Cause.DRAW_CLAIM:
+                return Ending(self.cause, claimant=self.seat)
+            case Cause.AGREEMENT:
+                return Ending(self.cause)
 
 
 def is_resignation(command: object) -> bool:
     """Whether a seat gives the game up, which it may also before its opponent is there."""
-    return isinstance(command, End) and command.termination.startswith("resignation")
+    return isinstance(command, End) and command.cause is Cause.RESIGNATION
 
 
 class Join(Struct, frozen=True, gc=False):
     """A player wants a seat: the one named, else the one it is invited to, else an open one."""
 
     player: int
-    seat: Color | None = None
+    seat: chess.Color | None = None
 
 
 class FirstContact(Struct, frozen=True, gc=False):

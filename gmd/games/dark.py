@@ -15,9 +15,10 @@ import chess
 from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Board, Color, Move
 from msgspec import UNSET, Raw, Struct, structs
 
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import AmbiguousMove, BadPosition, BadRequest, GmError, IllegalMove, NotAvailable, quote
 from gm_protocol.messages import ClockOption, GameOptions, NewGame
-from gm_protocol.state import CALLED_OFF, AccessMap, BoardRows, Termination
+from gm_protocol.state import AccessMap, BoardRows
 
 from .clock import check_clock
 from .commands import End, Play
@@ -242,7 +243,7 @@ class DarkGame(HiddenGame):
         accepted = self._latest[command.seat]
         if accepted is None or not accepted.is_ending or accepted.ply != command.ply:
             return None
-        return accepted.after if accepted.action == command.termination else None
+        return accepted.after if accepted.action == command.ending.termination else None
 
     # --- Applying -----------------------------------------------------------------------------------------------------
 
@@ -262,14 +263,13 @@ class DarkGame(HiddenGame):
         self._latest[seat] = Accepted(before.ply, event.move, False, before.position, self.now)
 
     def apply_ended(self, event: Ended) -> None:
-        before = self.now
+        before, ending, seat = self.now, event.ending, event.side
         self.charge_ended(event)
-        if event.termination in CALLED_OFF:
-            self.called_off_by = event.seat
-        self._end(structs.replace(before, termination=event.termination))
-        if event.seat is not None and event.asked is not None:
-            accepted = Accepted(before.ply, event.asked, True, before.position, self.now)
-            self._latest[event.seat == "white"] = accepted
+        if ending.called_off:
+            self.called_off_by = seat
+        self._end(structs.replace(before, ending=ending))
+        if seat is not None and event.asked is not None:
+            self._latest[seat] = Accepted(before.ply, event.asked, True, before.position, self.now)
 
     def _stand(self, last_move: str | None) -> None:
         """Take in the position on the board, and see whether it ends the game."""
@@ -283,28 +283,28 @@ class DarkGame(HiddenGame):
             text_length=0,
             last_move=last_move,
             draw_offered=False,
-            termination="available_move",
+            ending=None,
         )
-        self._end(structs.replace(shown, termination=self._verdict(shown)))
+        self._end(structs.replace(shown, ending=self._verdict(shown)))
 
     def _end(self, now: Snapshot) -> None:
         self.now = now
-        self.over = now.termination != "available_move"
+        self.over = now.ending is not None
         if self.over:
             self.seat_views.forget()
 
-    def _verdict(self, shown: Snapshot) -> Termination:
-        """Return how the game stands by its position; as in OpenSpiel, the capture of a king comes first."""
+    def _verdict(self, shown: Snapshot) -> Ending | None:
+        """Return how the game ends by its position, in OpenSpiel's order; None where it goes on."""
         board = self._board
         if board.king(WHITE) is None or board.king(BLACK) is None:
-            return "victory_black" if board.king(WHITE) is None else "victory_white"
+            return Ending(Cause.KING_CAPTURE, winner=board.king(WHITE) is not None)
         if shown.occurrences >= REPETITIONS:
-            return "draw_repetition"
+            return Ending(Cause.THREEFOLD_REPETITION)
         if not any(board.legal_moves):
-            return "stalemate"
+            return Ending(Cause.STALEMATE)
         if shown.halfmoves >= REVERSIBLE_MOVES:
-            return "draw_fifty_moves"
-        return "draw_move_limit" if shown.ply >= self._max_plies else "available_move"
+            return Ending(Cause.FIFTY_MOVES)
+        return Ending(Cause.MOVE_LIMIT) if shown.ply >= self._max_plies else None
 
 
 def _board_of(position: Position) -> DarkBoard:
@@ -363,7 +363,7 @@ class DarkVariant(Variant):
     board_type = DarkBoard
     pgn_is_common = False
     loads_moves = False
-    captures_kings = True
+    victory = Cause.KING_CAPTURE
 
     def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
         self.refuse_pgn(request)

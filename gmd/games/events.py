@@ -1,6 +1,7 @@
 """What happened in a game. A game is the fold of its events, and the log keeps nothing else.
 
 Events hold seconds charged, never instants; ``created`` is a wall time for people to read, and nothing depends on it.
+Their fields are the log's: sides and terminations are words there, and properties give them as types.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Annotated
 import chess
 from msgspec import Meta, Struct
 
+from gm_protocol.endings import Ending, read_ending
 from gm_protocol.messages import GameOptions
-from gm_protocol.state import Color, Termination
+from gm_protocol.state import COLOR_NAMES, Color, Termination, side_of
 
 #: A version of a player's bot: 0 before the first. A database's integer holds it, with much room.
 Version = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -48,6 +50,11 @@ class Created(Event, tag="created"):
     asked_by: int | None = None
     max_plies: Annotated[int, Meta(ge=1)] = FORMER_MAX_PLIES
 
+    @property
+    def invited_sides(self) -> list[chess.Color]:
+        """The seats in ``invited``, in its order."""
+        return [side_of(name) for name in self.invited]
+
 
 class Loaded(Event, tag="loaded"):
     """Moves (UCI) that came with a PGN: nobody in this game made them, and no clock is charged for them."""
@@ -61,11 +68,21 @@ class Joined(Event, tag="joined"):
     seat: Color
     player: int
 
+    @property
+    def side(self) -> chess.Color:
+        """The seat, by its side."""
+        return side_of(self.seat)
+
 
 class FirstContactMade(Event, tag="heard"):
     """A seat of a game with a clock was heard from for the first time."""
 
     seat: Color
+
+    @property
+    def side(self) -> chess.Color:
+        """The seat, by its side."""
+        return side_of(self.seat)
 
 
 class Sensed(Event, tag="sensed", gc=False):
@@ -102,16 +119,33 @@ class Ended(Event, tag="ended"):
     asked: str | None = None
     offer_draw: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        ending: Ending,
+        seconds: float = 0.0,
+        *,
+        seat: chess.Color | None = None,
+        asked: str | None = None,
+        offer_draw: bool = False,
+    ) -> Ended:
+        """Return the event of a game's ending so; the other fields are as above."""
+        return cls(ending.termination, seconds, None if seat is None else COLOR_NAMES[seat], asked, offer_draw)
 
-def timeout(loser: chess.Color, seconds: float, *, given_up: bool = False) -> Ended:
-    """The event of a side's time running out.
+    @property
+    def ending(self) -> Ending:
+        """How the game ended, which was not by a victory.
 
-    :param seconds: charged to the side to move.
-    :param given_up: whether the side itself has asked for that.
-    """
-    color: Color = "white" if loser else "black"
-    termination: Termination = "timeout_white" if loser else "timeout_black"
-    return Ended(termination, seconds, color, termination) if given_up else Ended(termination, seconds)
+        :raises ValueError: its word is that of a game that is on, as in a damaged log.
+        """
+        if (ending := read_ending(self.termination)) is None:
+            raise ValueError(f"termination: {self.termination!r} is the end of no game")
+        return ending
+
+    @property
+    def side(self) -> chess.Color | None:
+        """The seat, by its side."""
+        return side_of(self.seat)
 
 
 AnyEvent = Created | Loaded | Joined | FirstContactMade | Sensed | Moved | Ended

@@ -16,12 +16,13 @@ import chess
 from chess import BLACK, WHITE
 from msgspec import Struct
 
+from gm_protocol.endings import ON, Cause, Ending, termination_of
 from gm_protocol.errors import BadPgn, BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
-from gm_protocol.state import CALLED_OFF, Color, Termination
+from gm_protocol.state import COLOR_NAMES, Color, Termination
 
 from .clock import Clock
 from .commands import CallOff, Command, End, Join, Play, RunOut, Sense, is_resignation
-from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, timeout
+from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded
 from .knowledge import Actions, Told
 from .position import Position
 
@@ -39,7 +40,8 @@ class Snapshot(Struct, frozen=True, gc=False):
     text_length: int
     last_move: str | None
     draw_offered: bool
-    termination: Termination
+    #: How the game ended; None while it is on.
+    ending: Ending | None
 
 
 class Decision(Struct, frozen=True, gc=False):
@@ -69,7 +71,10 @@ class Seating(NamedTuple):
 
 
 class GameSummary(Struct, frozen=True, array_like=True, gc=False):
-    """How a game stands: all of a listing's row that changes, and what its clock is to be wound to."""
+    """How a game stands: all of a listing's row that changes, and what its clock is to be wound to.
+
+    It is a row of the log, which has words for the side to move and the termination.
+    """
 
     turn: Color
     ply_index: int
@@ -79,17 +84,19 @@ class GameSummary(Struct, frozen=True, array_like=True, gc=False):
     #: Only for a game that began with a seat not taken.
     seating: Seating | None = None
 
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.termination != ON
+
 
 #: Bytes that any game takes, with what is kept beside it.
 GAME_BYTES = 4_000
 
-#: The wire's words for the sides.
-_COLORS: tuple[Color, Color] = ("white", "black")
-
 
 def seat_name(seat: chess.Color) -> Color:
     """The wire's word for a side."""
-    return "white" if seat else "black"
+    return COLOR_NAMES[seat]
 
 
 class Game(ABC):
@@ -115,7 +122,7 @@ class Game(ABC):
         #: Whether some were not, when it was made.
         self._kept_seats = bool(created.invited) or None in self.named
         if self._kept_seats:
-            self._keep_seats(created.invited)
+            self._keep_seats(created.invited_sides)
         self.clock = None if self.options.clock is None else Clock(self.options.clock)
         #: Whether time matters to it at all.
         self.timed = self.clock is not None or created.lapses is not None
@@ -124,7 +131,7 @@ class Game(ABC):
         self.now: Snapshot
         self.turn: chess.Color
         self.over = False
-        self.called_off_by: Color | None = None  # the seat, taken or kept, of the player who did
+        self.called_off_by: chess.Color | None = None  # the seat, taken or kept, of the player who did
         #: The side to move and the full-move number at the start.
         self.start_turn: chess.Color
         self.start_fullmove: int
@@ -149,8 +156,7 @@ class Game(ABC):
             return passed if command.thought is None else self.clock.own(passed, command.thought)
         return self.clock.own(passed, 0.0)
 
-    #: The moves made, as version 1's ``pgn`` has them.
-    movetext: str
+    movetext: str  #: the moves made, as version 1's ``pgn`` has them
     loaded = 0  #: plies that came with a PGN
 
     @property
@@ -175,17 +181,14 @@ class Game(ABC):
         return Told()
 
     def load(self, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
-        """Play the moves of a PGN in a new game, in steps; returns the events, which are applied.
+        """Play the moves of a PGN in a new game, in steps; return the events, which are applied.
 
-        :raises BadPgn: one of them is not legal, or the variant's games begin with none.
+        :raises BadPgn: one is not legal, or the variant's games begin with none.
         """
         raise BadPgn(f"pgn: no game of {self.options.variant} is made from a PGN")
 
     def kept_moves(self, moves: Sequence[str]) -> list[str]:
-        """The moves as :meth:`load` would keep them, here and now.
-
-        :raises GmError: one is not legal, or the variant's games begin with none.
-        """
+        """The moves as :meth:`load` would keep them, here and now. It raises what that raises, as any GmError."""
         raise NotAvailable(f"no game of {self.options.variant} has moves that were loaded")
 
     def record(self, white: str, black: str) -> Generator[None, None, bytes | None]:
@@ -206,11 +209,11 @@ class Game(ABC):
     def apply(self, event: AnyEvent) -> None:
         """Let an event of this game happen."""
 
-    def _keep_seats(self, invited: Sequence[Color]) -> None:
+    def _keep_seats(self, invited: Sequence[chess.Color]) -> None:
         """Some seats are not taken yet."""
         self.begun = False
         black, white = self.named
-        self.players = (None if "black" in invited else black, None if "white" in invited else white)
+        self.players = (None if BLACK in invited else black, None if WHITE in invited else white)
 
     @property
     def lapsing(self) -> bool:
@@ -242,13 +245,13 @@ class Game(ABC):
         """How the game stands."""
         left = self.clock.patience(self.turn) if self.clock is not None and self.ticking else None
         seating = self.seating if self._kept_seats else None
-        return GameSummary(seat_name(self.turn), self.now.ply, self.now.termination, left, seating)
+        return GameSummary(seat_name(self.turn), self.now.ply, termination_of(self.now.ending), left, seating)
 
     def seats(self, player: int | None) -> list[chess.Color]:
         """The seats a player has: none, one, or both, White first."""
         return [] if player is None else [seat for seat in (WHITE, BLACK) if self.players[seat] == player]
 
-    def seat_of(self, player: int, named: Color | None = None, ply: int | None = None) -> chess.Color:
+    def seat_of(self, player: int, named: chess.Color | None = None, ply: int | None = None) -> chess.Color:
         """The seat a player's request acts for.
 
         Who holds both acts for the seat it names, else for the side to move (at ``ply``, where it says one). Where
@@ -265,10 +268,9 @@ class Game(ABC):
             invited = "; it is invited to one: join first" if player in self.named else ""
             raise NotAPlayer(f"player: {player} has no seat in game {self.id}{invited}")
         if named is not None:
-            seat = named == "white"
-            if seat not in seats:
-                raise NotAPlayer(f"seat: player {player} does not hold {named}'s seat in game {self.id}")
-            return seat
+            if named not in seats:
+                raise NotAPlayer(f"seat: player {player} does not hold {seat_name(named)}'s seat in game {self.id}")
+            return named
         if not self.open:
             raise BadRequest(f"seat: missing; player {player} holds both seats in game {self.id} and must name one")
         return self.turn if ply is None else self.turn_at(ply)
@@ -285,61 +287,58 @@ class Game(ABC):
 
     def join(self, command: Join) -> Decision:
         """Decide :class:`Join`. Who has the seat already is shown the game."""
-        if self.seats(command.player) if command.seat is None else self._holds(command.player, command.seat):
+        if self.seats(command.player) if command.seat is None else self.players[command.seat] == command.player:
             return Decision()
         if self.over:
-            return Decision(refusal=self._is_over(self.now.termination))
-        free = [color for color in _COLORS if self._may_take(command.player, color)]
+            return Decision(refusal=self._is_over(self.now.ending))
+        free = [seat for seat in chess.COLORS if self._may_take(command.player, seat)]
         if command.seat is not None:
-            free = [color for color in free if color == command.seat]
+            free = [seat for seat in free if seat == command.seat]
         if not free:
             return Decision(refusal=self._no_seat(command))
-        kept = [color for color in free if self.named[color == "white"] is not None]
-        return Decision([Joined((kept or free)[0], command.player)])
+        kept = [seat for seat in free if self.named[seat] is not None]
+        return Decision([Joined(seat_name((kept or free)[0]), command.player)])
 
     def call_off(self, command: CallOff) -> Decision:
         """Decide :class:`CallOff`. Whom a seat is kept for declines, who has one withdraws."""
         player = command.player
         if player is None:
-            return Decision([] if self.begun or self.over else [Ended("expired")])
+            return Decision([] if self.begun or self.over else [Ended.of(Ending(Cause.EXPIRED))])
         if player not in self.named:
             stranger = NotAPlayer(f"player: {player} has no seat in game {self.id}, and is not invited to it")
             return Decision(refusal=stranger)
         if self.over:
-            return Decision(refusal=None if self.now.termination in CALLED_OFF else self._is_over(self.now.termination))
+            ending = self.now.ending
+            return Decision(refusal=None if ending is not None and ending.called_off else self._is_over(ending))
         if self.begun:
             return Decision(refusal=NotAvailable(f"game {self.id} has begun: it can be resigned, and not called off"))
-        how: Termination = "withdrawn" if player in self.players else "declined"
+        cause = Cause.WITHDRAWN if player in self.players else Cause.DECLINED
         seats = self.players if player in self.players else self.named
-        return Decision([Ended(how, seat=seat_name(seats[WHITE] == player))])
+        return Decision([Ended.of(Ending(cause), seat=seats[WHITE] == player)])
 
-    def _holds(self, player: int, color: Color) -> bool:
-        return self.players[color == "white"] == player
-
-    def _may_take(self, player: int, color: Color) -> bool:
+    def _may_take(self, player: int, seat: chess.Color) -> bool:
         """Whether a seat is open, or kept for this player."""
-        seat = color == "white"
         return self.players[seat] is None and self.named[seat] in (None, player)
 
     def _no_seat(self, command: Join) -> NotAvailable:
-        seats = _COLORS if command.seat is None else (command.seat,)
-        kept = [color for color in seats if self.players[color == "white"] is None]
+        seats = chess.COLORS if command.seat is None else [command.seat]
+        kept = [seat for seat in seats if self.players[seat] is None]
         why = "kept for another player" if kept else "taken"
-        which = "no seat is free" if command.seat is None else f"{command.seat}'s seat is not free"
+        which = "no seat is free" if command.seat is None else f"{seat_name(command.seat)}'s seat is not free"
         return NotAvailable(f"seat: {which} for player {command.player} in game {self.id}: {why}")
 
     def seat(self, event: Joined) -> None:
         """Apply :class:`~gmd.games.events.Joined`."""
         black, white = self.players
-        self.players = (black, event.player) if event.seat == "white" else (event.player, white)
+        self.players = (black, event.player) if event.side else (event.player, white)
         black, white = self.named
-        self.named = (black, event.player) if event.seat == "white" else (event.player, white)
+        self.named = (black, event.player) if event.side else (event.player, white)
         self.begun = None not in self.players
 
     def not_begun(self) -> NotAvailable:
         """The refusal of what can be done only once both seats are taken."""
-        missing = [color for color in _COLORS if self.players[color == "white"] is None]
-        whose = " and ".join(f"{color}'s seat" for color in missing)
+        missing = [seat for seat in chess.COLORS if self.players[seat] is None]
+        whose = " and ".join(f"{seat_name(seat)}'s seat" for seat in missing)
         verb = "is" if len(missing) == 1 else "are"
         return NotAvailable(f"game {self.id} has not begun: {whose} {verb} not taken; wait for it")
 
@@ -356,7 +355,7 @@ class Game(ABC):
         if not self.awaited:
             return Decision()
         loser = self.turn if not self.contacted[self.turn] else not self.turn
-        return Decision([timeout(loser, 0.0)])
+        return Decision([Ended.of(Ending(Cause.TIMEOUT, winner=not loser))])
 
     def run_out(self, command: RunOut, elapsed: float) -> Decision:
         """Decide :class:`RunOut`."""
@@ -364,21 +363,22 @@ class Game(ABC):
             return refused
         if self.clock is None:
             return Decision(refusal=NotAvailable(f"game {self.id} has no clock: nobody's time runs out"))
-        return Decision([timeout(command.seat, elapsed, given_up=True)])
+        ending = Ending(Cause.TIMEOUT, winner=not command.seat)
+        return Decision([Ended.of(ending, elapsed, seat=command.seat, asked=ending.termination)])
 
     def charge_ended(self, event: Ended) -> None:
         """Charge what an end does: the side to move's last thought; and all that is left to who gave that up."""
         if self.clock is not None:
             self.clock.charge(self.turn, event.seconds)
-            if event.seat is not None and event.termination.startswith("timeout"):
-                self.clock.charge(event.seat == "white", inf)
+            if event.side is not None and event.ending.cause is Cause.TIMEOUT:
+                self.clock.charge(event.side, inf)
 
     def refuse(self, command: Sense | Play | End | RunOut, elapsed: float) -> Decision | None:
         """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""
         if self.over:
-            return Decision(refusal=self._is_over(self.now.termination))
+            return Decision(refusal=self._is_over(self.now.ending))
         if self.clock is not None and (flagged := self.flag(elapsed)):
-            return Decision(flagged, refusal=self._is_over(flagged[0].termination))
+            return Decision(flagged, refusal=self._is_over(flagged[0].ending))
         if not self.begun and not is_resignation(command):
             return Decision(refusal=self.not_begun())
         if command.ply is not None and command.ply != self.now.ply:
@@ -386,8 +386,8 @@ class Game(ABC):
             return Decision(refusal=Stale(message, expected=self.now.ply))
         return None
 
-    def _is_over(self, termination: Termination) -> GameIsOver:
-        return GameIsOver(f"game {self.id} is over: {termination}")
+    def _is_over(self, ending: Ending | None) -> GameIsOver:
+        return GameIsOver(f"game {self.id} is over: {termination_of(ending)}")
 
     def not_your_turn(self, seat: chess.Color) -> NotYourTurn:
         """The refusal of what only the side to move may do."""
@@ -396,5 +396,5 @@ class Game(ABC):
     def flag(self, elapsed: float) -> list[Ended]:
         """The event of the flag of the side to move having fallen, if it has."""
         if self.clock is not None and self.ticking and self.clock.fallen(self.turn, elapsed):
-            return [timeout(self.turn, self.clock.left(self.turn))]
+            return [Ended.of(Ending(Cause.TIMEOUT, winner=not self.turn), self.clock.left(self.turn))]
         return []

@@ -11,13 +11,14 @@ from collections.abc import Callable
 import chess
 from msgspec import Struct
 
+from gm_protocol.endings import Cause
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import AccessMap, BoardRows, Phase
 
 from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from .facts import Facts
-from .game import Decision, Game, Snapshot, seat_name
+from .game import Decision, Game, Snapshot
 from .position import Position
 
 
@@ -120,11 +121,12 @@ class HiddenGame(Game):
             return Decision(self.flag(elapsed), shown=shown)
         if (refused := self.refuse(command, elapsed)) is not None:
             return refused
-        if command.termination not in ("resignation_white", "resignation_black"):
+        word = command.ending.termination
+        if command.cause is not Cause.RESIGNATION:
             variant = self.options.variant
-            message = f"termination: {command.termination!r}: {variant} has no draws to take or to agree on"
+            message = f"termination: {word!r}: {variant} has no draws to take or to agree on"
             return Decision(refusal=NotAvailable(message))
-        return Decision([Ended(command.termination, elapsed, seat_name(command.seat), command.termination)])
+        return Decision([Ended.of(command.ending, elapsed, seat=command.seat, asked=word)])
 
     def apply(self, event: AnyEvent) -> None:
         match event:
@@ -137,7 +139,7 @@ class HiddenGame(Game):
             case Joined():
                 self.seat(event)
             case FirstContactMade():
-                self.contacted[event.seat == "white"] = True
+                self.contacted[event.side] = True
             case Created() | Loaded():
                 raise ValueError(f"game {self.id}: no {event} can happen to it")
 
@@ -161,4 +163,4 @@ class HiddenGame(Game):
 
     def phase_at(self, shown: Snapshot) -> Phase:
         """Return the phase of the side to move at a moment."""
-        return "move" if shown.termination == "available_move" else "over"
+        return "move" if shown.ending is None else "over"

@@ -16,8 +16,9 @@ import chess
 from chess import BLACK, WHITE, Color, Move, Square
 from msgspec import UNSET, Struct, structs
 
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
-from gm_protocol.state import CALLED_OFF, Phase, Termination
+from gm_protocol.state import Phase
 
 from . import own_pieces
 from .commands import End, Play, Sense
@@ -31,6 +32,7 @@ from .rbc_record import record_steps
 from .rbc_told import MoveMade, Pair, ReconSnapshot, SenseMade, T, told_of
 from .recon import ReconBoard, ReconGame, Turn, WinReason
 from .recon.pgn import movetext_steps, san
+from .recon.reasons import reason_of
 
 #: Bytes of a turn (measured; see ``tests/games/test_sizes.py``).
 TURN_BYTES = 190
@@ -152,7 +154,7 @@ class RbcGame(HiddenGame):
         return Decision([Moved(command.text, elapsed)])
 
     def shown_again(self, command: End) -> ReconSnapshot | None:
-        return self._retried(command, command.termination)
+        return self._retried(command, command.ending.termination)
 
     def _retried(self, command: Play | End, *actions: str) -> ReconSnapshot | None:
         """What a command is shown that is its seat's latest move or ending again; None where it is not."""
@@ -197,35 +199,34 @@ class RbcGame(HiddenGame):
         self._done[seat] = Accepted(before.ply, resolved, self.now)
 
     def apply_ended(self, event: Ended) -> None:
-        before = self.now
+        before, ending, seat = self.now, event.ending, event.side
         self.charge_ended(event)
-        loser = event.termination.endswith("_white")
-        if event.termination in CALLED_OFF:
-            self.called_off_by = event.seat
-        elif event.termination.startswith("timeout"):
-            self.recon.lose_on_time(loser)
+        if ending.called_off:
+            self.called_off_by = seat
+        elif (reason := reason_of(ending.cause)) is not None:
+            self.recon.end(ending.winner, reason)
         else:
-            self.recon.resign(loser)
-        self._stand(event.termination, before.senses, before.results)
-        if event.seat is not None and event.asked is not None:
-            self._done[event.seat == "white"] = Accepted(before.ply, event.asked, self.now, is_ending=True)
+            raise ValueError(f"game {self.id}: no {event} can happen to it")
+        self._stand(ending, before.senses, before.results)
+        if seat is not None and event.asked is not None:
+            self._done[seat] = Accepted(before.ply, event.asked, self.now, is_ending=True)
 
-    def _verdict(self) -> Termination:
-        """How the game stands by its rules, and the server's limit on its length."""
+    def _verdict(self) -> Ending | None:
+        """How the game ends by its rules and the server's limit on its length; None where it goes on."""
         match self.recon.win_reason:
             case WinReason.KING_CAPTURE:
-                return "victory_white" if self.recon.winner else "victory_black"
+                return Ending(Cause.KING_CAPTURE, winner=self.recon.winner)
             case WinReason.TURN_LIMIT:
-                return "draw_turn_limit"
+                return Ending(Cause.TURN_LIMIT)
             case WinReason.MOVE_LIMIT:
-                return "draw_fifty_moves"
+                return Ending(Cause.FIFTY_MOVES)
         if self.recon.ply >= self.created.max_plies:
             self.recon.end(None, WinReason.TURN_LIMIT)
-            return "draw_move_limit"
-        return "available_move"
+            return Ending(Cause.MOVE_LIMIT)
+        return None
 
-    def _stand(self, termination: Termination, senses: Pair[SenseMade], results: Pair[MoveMade]) -> None:
-        self.over = termination != "available_move"
+    def _stand(self, ending: Ending | None, senses: Pair[SenseMade], results: Pair[MoveMade]) -> None:
+        self.over = ending is not None
         if self.over:
             self.seat_views.forget()
         taken = [turn.taken for turn in self.recon.turns[-1:]]
@@ -237,7 +238,7 @@ class RbcGame(HiddenGame):
             text_length=0,
             last_move=taken[0].uci() if taken and taken[0] is not None else None,
             draw_offered=False,
-            termination=termination,
+            ending=ending,
             phase="over" if self.over else "move" if self.recon.sensed else "sense",
             senses=senses,
             results=results,

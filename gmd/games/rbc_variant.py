@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import chess
 from msgspec import UNSET
 
+from gm_protocol.endings import Cause
 from gm_protocol.errors import BadPosition, quote
 from gm_protocol.messages import ClockOption, GameOptions, NewGame
 
@@ -35,7 +36,7 @@ class RbcVariant(Variant):
     pgn_aliases = frozenset({"reconnaissance chess", "rbc"})
     pgn_is_common = False
     loads_moves = False
-    captures_kings = True
+    victory = Cause.KING_CAPTURE
     null_is_an_answer = True
 
     def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import get_args
+from typing import assert_never
 
+import chess
 import msgspec
 from msgspec import UNSET, structs
 
+from gm_protocol.endings import Cause
 from gm_protocol.errors import GmError
-from gm_protocol.messages import GameOptions, NewGame, VoluntaryTermination
-from gm_protocol.state import CALLED_OFF
+from gm_protocol.messages import GameOptions, NewGame
 
 from .chess import MAX_KEPT_TEXT
 from .commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
-from .game import Game
+from .game import Game, seat_name
 from .setup import resolve
 from .variants import make_game
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_VOLUNTARY = frozenset(get_args(VoluntaryTermination))
 
 
 class DoesNotApply(Exception):
@@ -64,10 +64,10 @@ def _begun(event: AnyEvent) -> Game:
         raise _Wrong(f"a game begins with its creation, not with {_text(event)}")
     if not _UTC.fullmatch(event.created):
         raise _Wrong(f"created: {event.created!r} is no time such as 2026-11-21T04:41:00Z")
-    named = {"white": event.player_white, "black": event.player_black}
-    for color in event.invited:
-        if named[color] is None or event.invited.count(color) > 1:
-            raise _Wrong(f"invited: {color}'s seat is kept for nobody, or twice")
+    named = (event.player_black, event.player_white)
+    for side in event.invited_sides:
+        if named[side] is None or event.invited_sides.count(side) > 1:
+            raise _Wrong(f"invited: {seat_name(side)}'s seat is kept for nobody, or twice")
     if event.lapses is not None and not event.lapses > 0:
         raise _Wrong(f"lapses: {event.lapses} seconds are no time to begin in")
     resolved = _resolved(event.options)
@@ -103,9 +103,9 @@ def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
                 raise _Wrong("moves are loaded when a game is created, and not later")
             _check_loaded(game, event)
         case Joined():
-            _check_decided(game, event, Join(event.player, event.seat), 0.0)
+            _check_decided(game, event, Join(event.player, event.side), 0.0)
         case FirstContactMade():
-            seat = event.seat == "white"
+            seat = event.side
             if game.clock is None or game.over or game.contacted[seat] or game.players[seat] is None:
                 raise _Wrong(f"nobody waits to hear from {event.seat}")
         case Sensed():
@@ -136,34 +136,62 @@ def _check_seconds(game: Game, seconds: float) -> None:
 
 def _ending(game: Game, event: Ended) -> Command:
     """The command that ended the game."""
-    name, _, color = event.termination.rpartition("_")
-    if name == "timeout" and event.seat is not None:
-        return RunOut(event.seat == "white")
-    if name == "timeout":
-        return Absent() if game.awaited else Flag()
-    if event.termination in CALLED_OFF:
-        return CallOff(_who_called_off(game, event))
-    if event.seat is None or event.asked is None:
+    try:
+        ending, seat = event.ending, event.side
+    except ValueError as error:
+        raise _Wrong(str(error)) from None
+    match ending.cause:
+        case Cause.TIMEOUT if seat is not None:
+            return RunOut(seat)
+        case Cause.TIMEOUT:
+            return Absent() if game.awaited else Flag()
+        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
+            return CallOff(_who_called_off(game, event, ending.cause))
+        case Cause.RESIGNATION:
+            return End(_asker(event, ending.loser), ending.cause)
+        case Cause.DRAW_CLAIM:
+            return End(_asker(event, ending.claimant), ending.cause)
+        case Cause.AGREEMENT:
+            return End(_asker(event, None), ending.cause)
+        case Cause.FORFEIT:
+            return Play(_asker(event, ending.loser), event.asked or "", offer_draw=event.offer_draw)
+        case (
+            Cause.CHECKMATE
+            | Cause.KING_CAPTURE
+            | Cause.STALEMATE
+            | Cause.INSUFFICIENT_MATERIAL
+            | Cause.FIFTY_MOVES
+            | Cause.THREEFOLD_REPETITION
+            | Cause.MOVE_LIMIT
+            | Cause.TURN_LIMIT
+        ):
+            raise _Wrong(f"termination: {event.termination!r} is the end of no game but by a move")
+        case other:
+            assert_never(other)
+
+
+def _asker(event: Ended, expected: chess.Color | None) -> chess.Color:
+    """The seat that asked for an end.
+
+    :param expected: the one side that can; None where both can.
+    """
+    seat = event.side
+    if seat is None or event.asked is None:
         raise _Wrong(f"termination: {event.termination!r} is asked for by a seat, and none is named")
-    if color in ("white", "black") and color != event.seat:
+    if expected not in (None, seat):
         raise _Wrong(f"termination: {event.termination!r} is not {event.seat}'s to bring about")
-    seat = event.seat == "white"
-    if name == "forfeit":
-        return Play(seat, event.asked, offer_draw=event.offer_draw)
-    if event.termination not in _VOLUNTARY:
-        raise _Wrong(f"termination: {event.termination!r} is the end of no game but by a move")
-    return End(seat, event.termination)  # type: ignore[arg-type]  # it is one of them
+    return seat
 
 
-def _who_called_off(game: Game, event: Ended) -> int | None:
+def _who_called_off(game: Game, event: Ended, cause: Cause) -> int | None:
     """Whoever has that seat, or is invited to it; where the event names none, one of those who may have."""
-    if event.termination == "expired":
+    if cause is Cause.EXPIRED:
         if not (game.lapsing or game.created.invited):
             raise _Wrong("termination: 'expired' is the end of no game that has all the time to begin")
         return None
-    if event.seat is not None:
-        return game.named[event.seat == "white"]
-    seated = event.termination == "withdrawn"
+    if (seat := event.side) is not None:
+        return game.named[seat]
+    seated = cause is Cause.WITHDRAWN
     who = [named for named in game.named if named is not None and (named in game.players) is seated]
     if not who:
         raise _Wrong(f"termination: {event.termination!r} is what nobody can have said")
@@ -179,7 +207,7 @@ def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: 
     if isinstance(event, Ended) and event.asked is not None and len(event.asked) > MAX_KEPT_TEXT:
         # The text of a forfeiting move that was too long to be kept: its digest stands for it.
         decided = [structs.replace(each, asked=event.asked) for each in decided if isinstance(each, Ended)]
-    if isinstance(event, Ended) and event.termination in CALLED_OFF and event.seat is None:
+    if isinstance(event, Ended) and event.seat is None and isinstance(command, CallOff):
         decided = [structs.replace(each, seat=None) for each in decided if isinstance(each, Ended)]
     if decided != [event]:
         said = ", ".join(map(_text, decided)) or "nothing"

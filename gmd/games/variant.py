@@ -13,6 +13,7 @@ from typing import ClassVar
 import chess
 from msgspec import UNSET
 
+from gm_protocol.endings import Cause, Victory
 from gm_protocol.errors import BadPosition, BadRequest, quote
 from gm_protocol.messages import GameOptions, NewGame
 from gm_protocol.messages import Variant as Name
@@ -50,8 +51,8 @@ class Variant(ABC):
     loads_moves: ClassVar[bool] = True
     #: Whether a start position is drawn where none is asked for.
     draws_start: ClassVar[bool] = False
-    #: Whether a king is captured rather than mated.
-    captures_kings: ClassVar[bool] = False
+    #: What a victory by the rules is.
+    victory: ClassVar[Victory] = Cause.CHECKMATE
     #: Whether a field of ``new_game`` that is null asks for something else than one that is left out.
     null_is_an_answer: ClassVar[bool] = False
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gm_protocol.endings import Cause, Victory
+
 from .chess_variants import CHESS960, CRAZYHOUSE, STANDARD
 from .dark import DARK
 from .events import Created
@@ -25,9 +27,9 @@ def named_in_pgn(tag: str) -> Variant | None:
     return _BY_TAG.get(tag.lower())
 
 
-def captures_kings(name: str) -> bool:
-    """Return whether a king is captured rather than mated in a variant of this name, be it known here or not."""
-    return name in VARIANTS and VARIANTS[name].captures_kings
+def victory_in(name: str) -> Victory:
+    """Return what a victory by the rules is in a variant of this name, be it known here or not."""
+    return VARIANTS[name].victory if name in VARIANTS else Cause.CHECKMATE
 
 
 _BY_TAG = {tag: variant for variant in VARIANTS.values() for tag in (variant.pgn_name.lower(), *variant.pgn_aliases)}

@@ -14,14 +14,15 @@ import chess
 import msgspec
 from msgspec import UNSET, Raw
 
+from gm_protocol.endings import result_of, termination_of
 from gm_protocol.errors import NotAvailable
-from gm_protocol.state import CALLED_OFF, RESULTS, ClockState, GameState, Termination
+from gm_protocol.state import ClockState, GameState
 
 from .facts import facts_of
 from .game import Game, Snapshot, seat_name
 from .hidden import HiddenGame
 from .knowledge import Actions
-from .notation import run_through, time_control, write_pgn_steps
+from .notation import pgn_termination, run_through, time_control, write_pgn_steps
 from .variants import VARIANTS
 
 
@@ -84,7 +85,7 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
     # A game of open information: every viewer sees all of it.
     facts = facts_of(shown.position)
     options = game.options
-    over = shown.termination != "available_move"
+    over = shown.ending is not None
     return _state_of(
         UNSET if brief else facts.board,
         facts.castles,
@@ -94,7 +95,7 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
         UNSET if brief else game.movetext[: shown.text_length],
         f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
         game.draws(shown),
-        shown.termination,
+        termination_of(shown.ending),
         facts.check,
         game.id,
         options.variant,
@@ -103,7 +104,7 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
         options.fen,
         seat_name(facts.turn),
         "over" if over else "move" if game.begun else "open",
-        RESULTS[shown.termination],
+        result_of(shown.ending),
         None if game.clock is None else game.clock.show(game.turn, elapsed),
         shown.draw_offered,
         shown.last_move,
@@ -112,7 +113,7 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
 
 
 def _hidden_state(game: HiddenGame, shown: Snapshot, elapsed: float, viewer: Viewer, *, brief: bool) -> GameState:
-    reveals = viewer is Viewer.OVERSEER or shown.termination != "available_move"
+    reveals = viewer is Viewer.OVERSEER or shown.ending is not None
     state = _revealed_state if reveals else _blind_state
     return state(game, shown, elapsed, viewer.seat, brief=brief)
 
@@ -133,7 +134,7 @@ def _blind_state(
         UNSET if brief else None,  # pgn
         f"{seen.placement} {turn[0]} {seen.castling} {seen.passant} 0 {game.fullmove_at(shown.ply)}",
         0,  # draws
-        shown.termination,
+        termination_of(shown.ending),
         False,  # in_check
         game.id,
         game.options.variant,
@@ -142,7 +143,7 @@ def _blind_state(
         game.options.fen,
         turn,
         "open" if not game.begun else game.phase_at(shown) if seat == to_move else None,
-        RESULTS[shown.termination],
+        result_of(shown.ending),
         _own_clock(game, elapsed, seat),
         False,  # draw_offered
         None,  # last_move
@@ -165,7 +166,7 @@ def _revealed_state(
         UNSET if brief else game.movetext,
         f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
         0,  # draws
-        shown.termination,
+        termination_of(shown.ending),
         facts.check,
         game.id,
         game.options.variant,
@@ -174,7 +175,7 @@ def _revealed_state(
         game.options.fen,
         seat_name(facts.turn),
         game.phase_at(shown) if game.begun or game.over else "open",
-        RESULTS[shown.termination],
+        result_of(shown.ending),
         None if game.clock is None else game.clock.show(game.turn, elapsed),
         False,  # draw_offered
         shown.last_move,
@@ -256,23 +257,6 @@ def _hidden_history(game: Game, name_of: NameOf) -> Generator[None, None, Histor
     return History(pgn, game.moves, None if record is None else cast(dict[str, Any], Raw(record)))
 
 
-#: Our terminations in the words that PGN has for its Termination tag (9.8.1 of its standard); "normal" for the others.
-_PGN_TERMINATIONS: dict[str, str] = {
-    "available_move": "unterminated",
-    "timeout": "time forfeit",
-    "forfeit": "rules infraction",
-    "draw_move_limit": "adjudication",
-    "draw_turn_limit": "adjudication",
-    **dict.fromkeys(CALLED_OFF, "abandoned"),
-}
-
-
-def pgn_termination(termination: Termination) -> str:
-    """The value of PGN's Termination tag."""
-    stem = termination.removesuffix("_white").removesuffix("_black")
-    return _PGN_TERMINATIONS.get(stem, "normal")
-
-
 def player_text(player: int | None, name_of: NameOf = _nameless) -> str:
     """A player as a game's record names it: by its name, or else by its id."""
     return "?" if player is None else name_of(player) or str(player)
@@ -290,7 +274,7 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
 
     Of a game that hides something it is the whole truth, too: not for its players while it is on.
     """
-    ours: str = RESULTS[game.now.termination]
+    ours: str = result_of(game.now.ending)
     result = ours
     if result == "*" and game.now.ply == game.loaded:  # a PGN's own result stands until the game is played on
         result = game.created.result_header or result
@@ -303,8 +287,8 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
         "Black": player_text(game.named[chess.BLACK], name_of),
         "Result": result,
         # To those who read its result a game that was decided elsewhere, and may be played on here, is terminated.
-        "Termination": pgn_termination(game.now.termination) if result == ours else "normal",
-        "GmdTermination": game.now.termination,
+        "Termination": pgn_termination(game.now.ending) if result == ours else "normal",
+        "GmdTermination": termination_of(game.now.ending),
     }
     for tag, player in (("GmdWhite", game.named[chess.WHITE]), ("GmdBlack", game.named[chess.BLACK])):
         if player is not None and name_of(player) is not None:

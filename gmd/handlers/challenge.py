@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gm_protocol.lobby import Challenge
+from gm_protocol.state import side_of
 
 from .call import Answer, Call, actor_of, authorise, handles
 from .seated import seat_answer, source_peer, take_attempt, terms_of
@@ -19,5 +20,7 @@ async def challenge(request: Challenge, call: Call) -> Answer:
         return seat_answer(request, table, player, call)
     take_attempt(call)
     terms, peer = terms_of(request), source_peer(call)
-    table = await call.services.lobby.invite(player, request.opponent, request.color, terms, token=token, peer=peer)
+    table = await call.services.lobby.invite(
+        player, request.opponent, side_of(request.color), terms, token=token, peer=peer
+    )
     return seat_answer(request, table, player, call)

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, quote
 from gm_protocol.lobby import InvitationRow, InvitationsReply, ListInvitations
+from gm_protocol.state import COLOR_NAMES
 from gmd.lobby.fair_order import Place
 from gmd.lobby.invitation import Invitation
 
@@ -63,7 +64,7 @@ def _row(invitation: Invitation, player: int, call: Call, *, invited: bool) -> I
         game_id=invitation.game_id,
         opponent=opponent,
         name=None if account is None else account.name,
-        color=mine[0],
+        color=COLOR_NAMES[mine[0]],
         options=invitation.options,
         ranked=invitation.ranked,
         created=invitation.created,

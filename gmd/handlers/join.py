@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import Join, JoinReply
+from gm_protocol.state import side_of
 from gmd.games import commands
 from gmd.games.game import seat_name
 from gmd.games.views import Viewer
@@ -16,13 +17,13 @@ from .show import find, names_in, state_of, viewer_of
 async def join(request: Join, call: Call) -> Answer:
     """Take it; or show the game again to whoever has it."""
     player = actor_of(request, call)
-    live = await find(request.game_id, player, call)
-    decision = call.services.arbiter.join(live, commands.Join(player, request.seat), call.arrived)
+    live, seat = await find(request.game_id, player, call), side_of(request.seat)
+    decision = call.services.arbiter.join(live, commands.Join(player, seat), call.arrived)
     if decision.refusal is not None:
         raise decision.refusal
     if call.counts_as_contact:
         call.services.lobby.ready(live, player, call.arrived)
-    call.viewer = viewer_of(live.game, player, request.seat, call, both=Viewer.WHITE)
+    call.viewer = viewer_of(live.game, player, seat, call, both=Viewer.WHITE)
     state = state_of(live, player, call, brief=request.brief)
     reply = JoinReply(
         id=echo_id(request),

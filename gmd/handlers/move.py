@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gm_protocol.errors import BadRequest
 from gm_protocol.messages import MakeMove
+from gm_protocol.state import side_of
 from gmd.games.commands import Play
 from gmd.games.game import Game
 from gmd.games.rbc import PASS
@@ -18,7 +19,7 @@ async def move(request: MakeMove, call: Call) -> Answer:
     """Play it, or show again what came of it."""
     player = actor_of(request, call)
     live = await find(request.game_id, player, call)
-    seat = live.game.seat_of(player, request.seat, request.ply)
+    seat = live.game.seat_of(player, side_of(request.seat), request.ply)
     call.viewer = VIEWER_IN[seat]
     text = _pass_in(live.game) if request.move is None else request.move
     played = Play(seat, text, request.ply, request.offer_draw, request.thought)

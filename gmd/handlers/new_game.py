@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 
+import chess
+
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadPgn, NotAvailable, Unauthorized
 from gm_protocol.messages import GameFromPgn, NewGame, NewGameReply
-from gm_protocol.state import Color
+from gm_protocol.state import COLOR_NAMES, Color
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.notation import PgnText, read_pgn
@@ -87,8 +89,9 @@ def _check_named(request: NewGame, call: Call) -> None:
 
 def _invited(request: NewGame, player: int | None) -> list[Color]:
     """The seats that are kept for registered players who have not asked for this game themselves."""
-    named: dict[Color, int | None] = {"white": request.player_white, "black": request.player_black}
-    return [color for color, other in named.items() if other is not None and other != player and is_registered(other)]
+    named = ((chess.WHITE, request.player_white), (chess.BLACK, request.player_black))
+    others = [(seat, other) for seat, other in named if other is not None and other != player]
+    return [COLOR_NAMES[seat] for seat, other in others if is_registered(other)]
 
 
 async def _build(request: NewGame, player: int | None, call: Call) -> tuple[Game, list[AnyEvent]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import chess
+
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gm_protocol.lobby import Pair, PairReply
@@ -60,8 +62,8 @@ def _answer(request: Pair, live: LiveGame, call: Call) -> Answer:
     reply = PairReply(
         id=echo_id(request),
         game_id=game.id,
-        accepted=[seat_name(seat) for seat in (True, False) if game.players[seat] is not None],
-        called_off=game.called_off_by,
+        accepted=[seat_name(seat) for seat in chess.COLORS if game.players[seat] is not None],
+        called_off=None if game.called_off_by is None else seat_name(game.called_off_by),
         state=state_of(live, None, call, brief=request.brief),
         options=game.options,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gm_protocol.codec import echo_id
 from gm_protocol.lobby import SeatReply, Seek
+from gm_protocol.state import side_of
 
 from .call import Answer, Call, actor_of, authorise, handles
 from .seated import seat_answer, source_peer, take_attempt, terms_of
@@ -22,7 +23,9 @@ async def seek(request: Seek, call: Call) -> Answer:
         return seat_answer(request, table, player, call)
     take_attempt(call)
     terms, peer = terms_of(request), source_peer(call)
-    found = await call.services.lobby.seeking.seek(player, request.color, terms, _is_here(player, call), token, peer)
+    found = await call.services.lobby.seeking.seek(
+        player, side_of(request.color), terms, _is_here(player, call), token, peer
+    )
     if found is not None:
         return seat_answer(request, found, player, call)
     return Answer(SeatReply(id=echo_id(request), game_id=None, seat=None, state=None, options=None))

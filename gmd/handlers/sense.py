@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gm_protocol.messages import MakeSense
+from gm_protocol.state import side_of
 from gmd.games.commands import Sense
 from gmd.games.views import VIEWER_IN
 
@@ -15,7 +16,7 @@ async def sense(request: MakeSense, call: Call) -> Answer:
     """Sense, or show again what was seen."""
     player = actor_of(request, call)
     live = await find(request.game_id, player, call)
-    seat = live.game.seat_of(player, request.seat, request.ply)
+    seat = live.game.seat_of(player, side_of(request.seat), request.ply)
     call.viewer = VIEWER_IN[seat]
     decision = call.services.arbiter.act(live, Sense(seat, request.square, request.ply, request.thought), call.arrived)
     if decision.refusal is not None:

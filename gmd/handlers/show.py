@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import chess
 from msgspec import UNSET, UnsetType
 
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import MoveReply, PlayerNames, Request, SenseReply, StateReply
-from gm_protocol.state import Color, GameState, LastResult, LastSense
+from gm_protocol.state import GameState, LastResult, LastSense
 from gmd.games import views
 from gmd.games.game import Game, Snapshot
 from gmd.games.views import VIEWER_IN, Viewer
@@ -32,7 +33,9 @@ async def find(game_id: int, player: int | None, call: Call) -> LiveGame:
     return live
 
 
-def viewer_of(game: Game, player: int | None, named: Color | None, call: Call, both: Viewer | None = None) -> Viewer:
+def viewer_of(
+    game: Game, player: int | None, named: chess.Color | None, call: Call, both: Viewer | None = None
+) -> Viewer:
     """Who a request looks at a game as.
 
     :param both: as whom, where the player holds both seats and names neither, and more than one thing is to be seen.

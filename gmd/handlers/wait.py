@@ -11,6 +11,7 @@ import trio
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NoSuchGame
 from gm_protocol.messages import StateReply, Wait
+from gm_protocol.state import side_of
 from gmd import loop_time
 from gmd.games.game import Game
 from gmd.games.views import Viewer
@@ -95,7 +96,7 @@ def _check(request: Wait, player: int | None, call: Call) -> None:
 
 def _show(request: Wait, live: LiveGame, player: int | None, call: Call, *, shared: bool = False) -> Answer:
     if request.actions or not live.game.open:
-        call.viewer = viewer_of(live.game, player, request.seat, call, both=Viewer.NOBODY)
+        call.viewer = viewer_of(live.game, player, side_of(request.seat), call, both=Viewer.NOBODY)
     with_actions, name_game = request.actions, request.game_id is None
     return state_answer(request, live, player, call, with_actions=with_actions, name_game=name_game, shared=shared)
 
@@ -128,7 +129,7 @@ def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
     :raises BadRequest: it holds both, and must name one.
     """
     both = game.seats(player) if request.game_id is None and request.seat is None else []
-    return both or [game.seat_of(player, request.seat)]
+    return both or [game.seat_of(player, side_of(request.seat))]
 
 
 async def _as_spectator(

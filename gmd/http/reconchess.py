@@ -7,7 +7,9 @@ from typing import Annotated, Literal, cast, get_args
 import chess
 from msgspec import Meta, Struct
 
-from gm_protocol.state import CALLED_OFF, SenseResult, Termination
+from gm_protocol.endings import Ending
+from gm_protocol.state import SenseResult
+from gmd.games.recon.reasons import reason_of
 
 #: The version of reconchess that this speaks as; its ``rc-connect`` goes on only where its own is the same.
 COMPATIBLE = "1.6.9"
@@ -71,18 +73,8 @@ _PIECES: dict[str | None, Piece | None] = {None: None}
 for _symbol in cast(tuple[PieceSymbol, ...], get_args(PieceSymbol)):
     _PIECES[f"{'w' if _symbol.isupper() else 'b'}{_symbol.upper().replace('P', 'p')}"] = Piece(_symbol)
 
-_REASONS: dict[str, WinReasonName] = {
-    "victory": "KING_CAPTURE",
-    "timeout": "TIMEOUT",
-    "resignation": "RESIGN",
-    "draw_turn_limit": "TURN_LIMIT",
-    "draw_move_limit": "TURN_LIMIT",
-    "draw_fifty_moves": "MOVE_LIMIT",
-}
 
-
-def win_reason(termination: Termination) -> WinReason | None:
+def win_reason(ending: Ending | None) -> WinReason | None:
     """Why a game of reconnaissance blind chess ended; None where it was called off before it began."""
-    if termination in CALLED_OFF:
-        return None
-    return WinReason(_REASONS.get(termination) or _REASONS[termination.rpartition("_")[0]])
+    reason = None if ending is None else reason_of(ending.cause)
+    return None if reason is None else WinReason(cast(WinReasonName, reason.name))

@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
+import chess
 from litestar.params import PathParameter
 from msgspec import convert
 
+from gm_protocol.endings import Cause, Ending, read_ending
 from gm_protocol.errors import NoSuchGame, NotAPlayer, NotAvailable, quote
-from gm_protocol.state import RESULTS, GameState, LastResult, LastSense
+from gm_protocol.state import GameState, LastResult, LastSense, side_of
 from gmd.arbiter import Arbiter
 from gmd.games.commands import RunOut
 from gmd.in_process import Refused
@@ -80,8 +82,7 @@ class Seat:
 
     guest: Guest
     state: GameState
-    #: True for White.
-    color: bool
+    color: chess.Color
 
     @property
     def opponent(self) -> int | None:
@@ -101,7 +102,7 @@ class Seat:
     @property
     def to_move(self) -> bool:
         """Whether the turn is this seat's, or was when the game ended."""
-        return (self.state.turn == "white") == self.color
+        return side_of(self.state.turn) == self.color
 
     @property
     def has_sensed(self) -> bool:
@@ -141,8 +142,8 @@ class Seat:
 
         :raises Refused: it is over, and not because this seat has given it up.
         """
-        termination = "resignation_white" if self.color else "resignation_black"
-        await self.ask("end_game", termination=termination, ply=self.state.ply_index)
+        ending = Ending(Cause.RESIGNATION, winner=not self.color)
+        await self.ask("end_game", termination=ending.termination, ply=self.state.ply_index)
 
     async def run_out(self, arbiter: Arbiter) -> None:
         """Lose on time, whoever's turn it is; where there is no time to lose, give the game up.
@@ -173,6 +174,11 @@ class Seat:
         return cast(LastResult | None, self.state.last_result)
 
 
-def winner_of(state: GameState) -> bool | None:
-    """The colour of a game's winner, True for White; None for a draw."""
-    return {"1-0": True, "0-1": False}.get(RESULTS[state.termination])
+def ending_of(state: GameState) -> Ending | None:
+    """How a game of reconnaissance blind chess ended; None while it is on."""
+    return read_ending(state.termination, Cause.KING_CAPTURE)
+
+
+def winner_of(state: GameState) -> chess.Color | None:
+    """The side that won a game; None for a draw, and for a game that never began."""
+    return None if (ending := ending_of(state)) is None else ending.winner

@@ -7,7 +7,7 @@ limits, and an index of what the log says (:mod:`~gmd.lobby.book`). The id of an
 
 What other rooms call is :class:`~gmd.lobby.lobby.Lobby`::
 
-    table = await lobby.invite(alice, "bob", "white")          # alice is seated, bob invited; table.game.id
+    table = await lobby.invite(alice, "bob", chess.WHITE)      # alice is seated, bob invited; table.game.id
     table = await lobby.offer(Offer(alice, bob, ranked=True))  # both are invited: what a matchmaker does
     lobby.book.received(bob), lobby.book.sent(alice)           # pending Invitations
     await lobby.listed(bob)                                    # what reconchess's client is to be shown

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
+import chess
 from msgspec import Struct
 
+from gm_protocol.endings import Cause
 from gm_protocol.messages import GameOptions
-from gm_protocol.state import CALLED_OFF, Color
-from gmd.games.game import Game, seat_name
+from gmd.games.game import Game
 from gmd.players.account import is_registered
 
 #: Where an invitation stands. Pending: somebody has not answered. Accepted: everybody has, and the game is on.
 #: Finished: it is over, or was resigned before it began.
 Status = Literal["pending", "accepted", "finished", "declined", "withdrawn", "expired"]
+
+#: Where it stands once it is called off; all other games that are over are finished.
+CALLED_OFF_STATUS: Mapping[Cause, Status] = {
+    Cause.DECLINED: "declined",
+    Cause.WITHDRAWN: "withdrawn",
+    Cause.EXPIRED: "expired",
+}
 
 
 #: The inviter of all invitations that no registered player has asked for: an open id is anybody's.
@@ -35,8 +44,8 @@ class Invitation(Struct, frozen=True, kw_only=True):
     game_id: int
     white: int | None
     black: int | None
-    invited: tuple[Color, ...]
-    taken: tuple[Color, ...]
+    invited: tuple[chess.Color, ...]
+    taken: tuple[chess.Color, ...]
     status: Status
     options: GameOptions
     ranked: bool
@@ -44,14 +53,13 @@ class Invitation(Struct, frozen=True, kw_only=True):
     lapses: float | None
     inviter: int | None = None
 
-    def player_of(self, color: Color) -> int | None:
+    def player_of(self, color: chess.Color) -> int | None:
         """Who has a seat, or whom it is kept for."""
-        return self.white if color == "white" else self.black
+        return self.white if color else self.black
 
-    def colors_of(self, player: int) -> list[Color]:
+    def colors_of(self, player: int) -> list[chess.Color]:
         """The seats that a player has or is invited to."""
-        colors: tuple[Color, Color] = ("white", "black")
-        return [color for color in colors if self.player_of(color) == player]
+        return [color for color in chess.COLORS if self.player_of(color) == player]
 
     def awaits(self, player: int) -> bool:
         """Whether the player is invited and has not answered."""
@@ -66,7 +74,7 @@ class Invitation(Struct, frozen=True, kw_only=True):
     def opponent_of(self, player: int, *, seated: bool) -> int | None:
         """The other one, to a player in a seat that is taken, or in one that is not; None where anybody may come."""
         mine = [color for color in self.colors_of(player) if (color in self.taken) is seated]
-        return self.player_of("black" if mine[0] == "white" else "white")
+        return self.player_of(not mine[0])
 
     def accepted_by(self, player: int) -> bool:
         """Whether the player was invited and has taken its seat."""
@@ -80,8 +88,8 @@ def invitation_of(game: Game) -> Invitation:
         game_id=game.id,
         white=seating.white,
         black=seating.black,
-        invited=tuple(created.invited),
-        taken=tuple(seat_name(seat) for seat in (True, False) if game.players[seat] is not None),
+        invited=tuple(created.invited_sides),
+        taken=tuple(seat for seat in chess.COLORS if game.players[seat] is not None),
         status=status_of(game),
         options=game.options,
         ranked=created.ranked,
@@ -95,9 +103,9 @@ def inviter_of(game: Game) -> int | None:
     """Who has made an invitation: a registered player, or :data:`ANYBODY`; None for the server and its operator."""
     created = game.created
     inviter = created.asked_by
-    if inviter is None and "white" not in created.invited:
+    if inviter is None and chess.WHITE not in created.invited_sides:
         inviter = created.player_white
-    if inviter is None and "black" not in created.invited:
+    if inviter is None and chess.BLACK not in created.invited_sides:
         inviter = created.player_black
     return inviter if inviter is None or is_registered(inviter) else ANYBODY
 
@@ -112,9 +120,6 @@ def counts_in_hand(game: Game) -> bool:
 
 def status_of(game: Game) -> Status:
     """Where the invitation stands that a game is."""
-    termination = game.now.termination
-    if termination in CALLED_OFF:
-        return termination  # type: ignore[return-value]  # those three are among the words
-    if game.over:
-        return "finished"
+    if (ending := game.now.ending) is not None:
+        return CALLED_OFF_STATUS.get(ending.cause, "finished")
     return "accepted" if game.begun else "pending"

@@ -7,11 +7,11 @@ from functools import partial
 from itertools import islice
 from random import Random, SystemRandom
 
+import chess
 import trio
 
 from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gm_protocol.messages import NewGame
-from gm_protocol.state import Color
 from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.event_log.interface import TokenUse
@@ -151,7 +151,7 @@ class Lobby:
         self,
         inviter: int,
         opponent: int | str,
-        color: Color | None = None,
+        color: chess.Color | None = None,
         terms: NewGame | None = None,
         *,
         ranked: bool = False,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import chess
 from msgspec import Struct, field
 
 from gm_protocol.messages import NewGame
-from gm_protocol.state import Color
+from gm_protocol.state import COLOR_NAMES
 from gmd.event_log.interface import TokenUse
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
@@ -38,10 +39,10 @@ class Offer(Struct, frozen=True):
     token: TokenUse | None = None
 
     @property
-    def invited(self) -> list[Color]:
+    def invited(self) -> list[chess.Color]:
         """The seats that are to be kept for their players."""
-        seats: list[tuple[Color, int]] = [("white", self.white), ("black", self.black)]
-        return [color for color, player in seats if player != self.by]
+        seats = ((chess.WHITE, self.white), (chess.BLACK, self.black))
+        return [seat for seat, player in seats if player != self.by]
 
 
 def make(
@@ -60,7 +61,7 @@ def make(
         player_black=offer.black,
         options=resolve(offer.terms, {}, drawn, strict=True),
         created=write_now(),
-        invited=offer.invited,
+        invited=[COLOR_NAMES[seat] for seat in offer.invited],
         lapses=lapses,
         ranked=offer.ranked,
         versions=versions if offer.ranked else (0, 0),

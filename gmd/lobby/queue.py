@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import chess
 import msgspec
 
 from gm_protocol.messages import NewGame
-from gm_protocol.state import Color
 from gmd.games.setup import resolve
 
 
@@ -21,7 +21,7 @@ class Seek(NamedTuple):
     """
 
     player: int
-    color: Color | None
+    color: chess.Color | None
     terms: NewGame
     what: bytes
     is_here: Callable[[], bool]

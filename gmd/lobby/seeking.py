@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from random import Random
 
+import chess
+
 from gm_protocol.errors import BadRequest, GmError, NotAvailable
 from gm_protocol.messages import NewGame
-from gm_protocol.state import Color
 from gmd.event_log.interface import TokenUse
 from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
@@ -58,7 +59,7 @@ class Seeking:
     async def seek(
         self,
         player: int,
-        color: Color | None,
+        color: chess.Color | None,
         terms: NewGame,
         is_here: Callable[[], bool],
         token: TokenUse | None = None,
@@ -90,9 +91,7 @@ class Seeking:
         self, seek: Seek, other: Seek, asker: Asker, token: TokenUse | None = None, peer: str = ""
     ) -> LiveGame:
         """A game of the two, who stand in the queue no more, unless it fails."""
-        color: Color | None = seek.color
-        if other.color is not None:
-            color = "black" if other.color == "white" else "white"
+        color = seek.color if other.color is None else not other.color
         white, black = seated(seek.player, other.player, color, self._random)
         was = self._queue.find(seek.player)
         for each in (seek, other):
@@ -125,7 +124,7 @@ def check_inviter(player: int) -> None:
         raise BadRequest(f"player: {player} is an open id; invitations are between registered players")
 
 
-def seated(one: int, other: int, color: Color | None, random: Random) -> tuple[int, int]:
+def seated(one: int, other: int, color: chess.Color | None, random: Random) -> tuple[int, int]:
     """Who plays White and who Black, where the one wants a colour, or either."""
-    is_white = random.random() < 0.5 if color is None else color == "white"
+    is_white = random.random() < 0.5 if color is None else color
     return (one, other) if is_white else (other, one)

@@ -14,6 +14,7 @@ from random import Random, SystemRandom
 
 import trio
 
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import GmError
 from gmd import loop_time
 from gmd.arbiter import Arbiter
@@ -32,6 +33,8 @@ from .pairing import Candidate, Pairing, pair
 from .ratings import Ratings
 
 logger = get_logger(__name__)
+
+_EXPIRED = Ending(Cause.EXPIRED)
 
 #: Seconds between something's happening and a look: what happens at about the same time, as at a start, is one choice.
 #: reconchess's client asks every five seconds.
@@ -103,7 +106,7 @@ class Matchmaker:
             if seated is not None and not game.over:
                 self._backoff.restored(player)
                 self._happened.set()  # it may be sent another
-            elif seated is None and game.now.termination == "expired":
+            elif seated is None and game.now.ending == _EXPIRED:
                 self._backoff.tried(player, now)
         if game.over:
             self._happened.set()

@@ -11,7 +11,6 @@ from time import perf_counter
 import trio
 from msgspec import Struct
 
-from gm_protocol.state import RESULTS
 from gmd.arbiter import Arbiter
 from gmd.event_log.interface import Pruned
 from gmd.event_log.seats import ranked_result
@@ -119,7 +118,7 @@ class Ratings:
         return {account.player: rating for account, rating in named if account is not None}
 
     def _note(self, game: Game) -> None:
-        if game.over and (result := ranked_result(game.created, RESULTS[game.now.termination])) is not None:
+        if game.over and (result := ranked_result(game.created, game.now.ending)) is not None:
             self.record.add(result)
             self._changed.set()
 

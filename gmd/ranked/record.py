@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import chess
+
 from gmd.event_log.interface import RankedResult
 
-#: The results that count, in the order in which :class:`Score` has them from White's side.
-_RESULTS = ("1-0", "1/2-1/2", "0-1")
+#: The winners in the order in which :class:`Score` has them from White's side.
+_WINNERS = (chess.WHITE, None, chess.BLACK)
 
 
 class Entrant(NamedTuple):
@@ -60,9 +62,9 @@ class Record:
     def add(self, result: RankedResult) -> None:
         """Count games; with a negative number of them, count them no more."""
         white, black = Entrant(result.white, result.white_version), Entrant(result.black, result.black_version)
-        new = Score(*(result.games if result.result == each else 0 for each in _RESULTS))
+        new = Score(*(result.games if result.winner == each else 0 for each in _WINNERS))
         if white == black or not new.games:
-            return  # it says nothing about anybody, or was called off
+            return  # it says nothing about anybody
         self.games += new.games
         self._count(white, black, new)
         self._count(black, white, new.turned())

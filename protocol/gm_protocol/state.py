@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, overload
 
 from msgspec import UNSET, Struct, UnsetType
 
-#: A side of the board.
+#: A side of the board, by name. Code that is not about messages has python-chess's bool.
 Color = Literal["white", "black"]
+
+#: The names by that bool: ``COLOR_NAMES[chess.WHITE]`` is "white".
+COLOR_NAMES: tuple[Color, Color] = ("black", "white")
+
+
+@overload
+def side_of(name: Color) -> bool: ...
+@overload
+def side_of(name: Color | None) -> bool | None: ...
+def side_of(name: Color | None) -> bool | None:
+    """Return the side of this name; None where there is none."""
+    return None if name is None else name == "white"
+
 
 #: A seat's phase: in chess always "move" while the game is on; in rbc hidden from whoever is not to act; "open" while a
 #: seat is not taken.
@@ -15,6 +28,7 @@ Phase = Literal["open", "sense", "move", "over"]
 
 Result = Literal["1-0", "0-1", "1/2-1/2", "*"]
 
+#: How a game ended, or that it is on: :mod:`gm_protocol.endings` says what each word means.
 Termination = Literal[
     "available_move",
     "victory_white",
@@ -38,35 +52,6 @@ Termination = Literal[
     "withdrawn",
     "expired",
 ]
-
-#: The result each termination stands for. ``resignation_white`` is White resigning: Black wins. A game that never began
-#: has none.
-RESULTS: dict[Termination, Result] = {
-    "available_move": "*",
-    "victory_white": "1-0",
-    "victory_black": "0-1",
-    "stalemate": "1/2-1/2",
-    "taken_draw_white": "1/2-1/2",
-    "taken_draw_black": "1/2-1/2",
-    "resignation_white": "0-1",
-    "resignation_black": "1-0",
-    "timeout_white": "0-1",
-    "timeout_black": "1-0",
-    "forfeit_white": "0-1",
-    "forfeit_black": "1-0",
-    "draw_agreed": "1/2-1/2",
-    "draw_repetition": "1/2-1/2",
-    "draw_fifty_moves": "1/2-1/2",
-    "draw_material": "1/2-1/2",
-    "draw_move_limit": "1/2-1/2",
-    "draw_turn_limit": "1/2-1/2",
-    "declined": "*",
-    "withdrawn": "*",
-    "expired": "*",
-}
-
-#: How a game is called off that has not begun.
-CALLED_OFF: frozenset[Termination] = frozenset({"declined", "withdrawn", "expired"})
 
 #: Bits of ``available_castles``.
 WHITE_KINGSIDE, WHITE_QUEENSIDE, BLACK_KINGSIDE, BLACK_QUEENSIDE = 0x01, 0x02, 0x04, 0x08

@@ -8,6 +8,7 @@ import chess
 from hypothesis import strategies as st
 from msgspec import structs
 
+from gm_protocol.endings import Cause
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.chess import ChessGame
 from gmd.games.commands import CallOff, Command, End, FirstContact, Join, Play, Sense
@@ -38,7 +39,7 @@ def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
     game, events = _with_seats(*new_game(request, loaded), kept=draw(st.sampled_from([{}, {}, *KEPT])))
     joiner = 1 if request.player_black == 1 else 2
     calls_off = draw(st.lists(st.sampled_from([CallOff(1), CallOff(2), *_lapses(game)]), max_size=1))
-    joins = [Join(1, "white"), Join(joiner, "black"), Join(7), *calls_off]
+    joins = [Join(1, chess.WHITE), Join(joiner, chess.BLACK), Join(7), *calls_off]
     for command in [] if game.begun else draw(st.permutations(joins)):
         _do(game, events, command, 0.0)
     if request.clock is not None and draw(st.booleans()):
@@ -79,7 +80,7 @@ def blind_histories(draw: st.DrawFn) -> tuple[RbcGame, list[AnyEvent]]:
     created = structs.replace(created, **draw(st.sampled_from([{}, {}, *KEPT])))
     game, events = RbcGame(created), [created]
     calls_off = draw(st.lists(st.sampled_from([CallOff(1), CallOff(2), *_lapses(game)]), max_size=1))
-    for command in [] if game.begun else [*calls_off, Join(1, "white"), Join(2, "black")]:
+    for command in [] if game.begun else [*calls_off, Join(1, chess.WHITE), Join(2, chess.BLACK)]:
         _do(game, events, command, 0.0)
     if clock is not None:
         for seat in (True, False):
@@ -87,7 +88,7 @@ def blind_histories(draw: st.DrawFn) -> tuple[RbcGame, list[AnyEvent]]:
     for number, thought in draw(st.lists(st.tuples(st.integers(0, 10**6), thoughts), max_size=40)):
         _do(game, events, _blind_command(game, number), thought)
     if draw(st.booleans()):
-        _do(game, events, End(game.turn, "resignation_white" if game.turn else "resignation_black"), 0.0)
+        _do(game, events, End(game.turn, Cause.RESIGNATION), 0.0)
     return game, events
 
 
@@ -102,8 +103,6 @@ def _blind_command(game: RbcGame, number: int) -> Command:
 def _command(what: Any, game: ChessGame) -> Command:
     """What is asked; a move, mostly by the side whose turn it is. Some texts are too long to be kept."""
     command = command_of(what, game)
-    if isinstance(command, End) and (color := command.termination.rpartition("_")[2]) in chess.COLOR_NAMES:
-        return End(color == "white", command.termination, command.ply)  # whose it is to ask for
     if isinstance(command, Play) and command.text == "nonsense":
         return Play(command.seat, "nonsense " * 5, command.ply, command.offer_draw)
     return command

@@ -8,8 +8,8 @@ from typing import Any
 import chess
 import msgspec
 
+from gm_protocol.endings import Cause, result_of, termination_of
 from gm_protocol.messages import ClockOption, NewGame
-from gm_protocol.state import RESULTS
 from gmd.archive.lines import GameLine
 from gmd.games.chess import ChessGame
 from gmd.games.commands import Command, End, FirstContact, Play, Sense
@@ -45,9 +45,11 @@ def do(game: Game, events: list[AnyEvent], command: Command, thought: float = 0.
 
 def line(game_id: int, game: Game, events: list[AnyEvent]) -> str:
     """A game as a line of JSON."""
-    ending = game.now.termination
+    ending = game.now.ending
     ended = ENDED if game.over else None
-    stored = GameLine(game_id=game_id, termination=ending, result=RESULTS[ending], ended=ended, events=events)
+    stored = GameLine(
+        game_id=game_id, termination=termination_of(ending), result=result_of(ending), ended=ended, events=events
+    )
     return msgspec.json.encode(stored).decode() + "\n"
 
 
@@ -66,7 +68,7 @@ def blind_line(seed: int, thoughts: list[tuple[float, float]], game_id: int = 7,
         do(game, events, Play(game.turn, rng.choice(moves)), about_move)
     if sensed:
         do(game, events, Sense(game.turn, "e4"), 1.5)
-    do(game, events, End(game.turn, "resignation_white" if game.turn else "resignation_black"), 1.0)
+    do(game, events, End(game.turn, Cause.RESIGNATION), 1.0)
     return line(game_id, game, events)
 
 

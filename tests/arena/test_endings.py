@@ -8,8 +8,12 @@ import pytest
 
 from gm_arena.endings import ending_words, result_words
 from gm_arena.match.game import ending
+from gm_arena.referee.game import status_of
+from gm_arena.replay import files
 from gm_bots.play.blind import words
-from gm_protocol.state import RESULTS, Termination
+from gm_protocol.endings import TERMINATIONS, Cause, read_ending, result_of
+from gm_protocol.state import Termination
+from gmd.games.recon import WinReason
 
 WORDS = {
     "available_move": "available_move",
@@ -30,6 +34,12 @@ WORDS = {
     "expired": "expired",
 }
 
+#: A bot that is eliminated is said to be; the others end no game of a referee's.
+NO_SENTENCE = {
+    *(Cause.TIMEOUT, Cause.FORFEIT),
+    *(Cause.DRAW_CLAIM, Cause.KING_CAPTURE, Cause.TURN_LIMIT, Cause.DECLINED, Cause.WITHDRAWN, Cause.EXPIRED),
+}
+
 
 @pytest.mark.parametrize("termination", get_args(Termination))
 def test_every_termination_has_words_and_a_match_has_the_same(termination: Termination) -> None:
@@ -41,6 +51,18 @@ def test_every_termination_has_words_and_a_match_has_the_same(termination: Termi
         assert ending(state, {}) == ending_words(termination, variant)
 
 
+@pytest.mark.parametrize("cause", Cause)
+def test_a_referee_says_a_sentence_of_every_end_that_is_no_elimination(cause: Cause) -> None:
+    ending = next(ending for ending in TERMINATIONS if ending.cause is cause)
+    sentence = status_of(ending)
+    assert (sentence == "") == (cause in NO_SENTENCE)
+    assert sentence == "" or sentence.endswith(".")
+
+
+def test_reasons_of_blind_chess_have_words_in_a_replay() -> None:
+    assert set(files.ENDINGS) == set(WinReason)
+
+
 @pytest.mark.parametrize("other", ["", "normal", "time forfeit", "White mates"])
 def test_what_other_programs_say_stays_as_it_is(other: str) -> None:
     assert ending_words(other) == other
@@ -50,6 +72,9 @@ def test_result_stands_before_it() -> None:
     assert result_words("1/2-1/2", "draw_turn_limit", "rbc") == "1/2-1/2 turn limit"
 
 
-@pytest.mark.parametrize("termination", [each for each in get_args(Termination) if RESULTS[each] == "1/2-1/2"])
+DRAWN = [word for word in get_args(Termination) if result_of(read_ending(word)) == "1/2-1/2"]
+
+
+@pytest.mark.parametrize("termination", DRAWN)
 def test_a_draw_is_named_so_to_a_player_of_blind_chess(termination: str) -> None:
     assert words.of_end("1/2-1/2", termination) == f"Draw: 1/2-1/2, {ending_words(termination)}"

@@ -407,7 +407,7 @@ async def test_the_longest_due_game_comes_first_and_ends_are_told_once(new_log: 
         assert (await log.due(1), await log.due(2)) == ([second, third], [first])
         await append(log, second, 1, Ended("resignation_white"), summary=OVER)
         assert (await log.due(1), await log.due(2)) == ([third, second], [first, second])
-        log.result_delivered(second, "white")
+        log.result_delivered(second, chess.WHITE)
         await append(log, first, 2, Moved("e7e5"))  # what is told is written with the next append
         assert (await log.due(1), await log.due(2)) == ([third, first], [second])
 
@@ -510,10 +510,10 @@ async def test_one_who_plays_both_sides_is_told_both_ends(new_log: LogFactory) -
         game_id = log.next_game_id()
         await append(log, game_id, 0, structs.replace(CREATED, player_white=1, player_black=1), summary=OVER)
         assert await log.due(1) == [game_id]
-        log.result_delivered(game_id, "black")
+        log.result_delivered(game_id, chess.BLACK)
         await append(log, log.next_game_id(), 0, CREATED)
         assert await log.due(1) == [game_id]
-        log.result_delivered(game_id, "white")
+        log.result_delivered(game_id, chess.WHITE)
         await append(log, log.next_game_id(), 0, CREATED)
         assert await log.due(1) == []
 
@@ -556,7 +556,7 @@ async def test_games_that_are_over_are_pruned_and_live_ones_never(new_log: LogFa
         assert await ids_of(log) == await ids_of(log, GameQuery(player=1)) == [ended_later, live]
         assert await ids_of(log, GameQuery(player=2, variant="standard")) == [ended_later, live]
         assert (await log.due(1), await log.due(2)) == ([live, ended_later], [])
-        log.result_delivered(over, "white")  # by somebody who saw it while it was there
+        log.result_delivered(over, chess.WHITE)  # by somebody who saw it while it was there
         await append(log, ended_later, 1, Ended("timeout_white"), summary=OVER)
         assert await prune_all(log, 0) == [Pruned(ended_later, (1, 2))]
         assert await ids_of(log) == [live]
@@ -604,7 +604,7 @@ async def test_ranked_games_are_counted_by_their_ends_and_those_that_are_on_are_
     async with new_log() as log:
         assert await log.ranked() == Ranked([], [])
         ids = [log.next_game_id() for _ in range(8)]
-        over, again, other, on, waiting, called_off, unranked, chess = ids
+        over, again, other, on, waiting, called_off, unranked, of_chess = ids
         for game_id in (over, again, on):
             await append(log, game_id, 0, ranked, Moved("e2e4"))
         await append(log, over, 2, Moved("e7e5"), summary=OVER)
@@ -619,16 +619,16 @@ async def test_ranked_games_are_counted_by_their_ends_and_those_that_are_on_are_
         await append(log, called_off, 0, invited, summary=open_)
         await append(log, called_off, 1, Ended("declined"), summary=structs.replace(open_, termination="declined"))
         await append(log, unranked, 0, structs.replace(ranked, ranked=False), summary=OVER)
-        await append(log, chess, 0, structs.replace(ranked, options=OPTIONS), summary=OVER)
+        await append(log, of_chess, 0, structs.replace(ranked, options=OPTIONS), summary=OVER)
         found = await log.ranked()
         assert summed(found.results) == {
-            RankedResult(1, 3, 2, 0, "1-0", 0): 2,
-            RankedResult(1, 4, 2, 0, "1/2-1/2", 0): 1,
+            RankedResult(1, 3, 2, 0, chess.WHITE, 0): 2,
+            RankedResult(1, 4, 2, 0, None, 0): 1,
         }
         assert sorted(found.on) == [Playing(on, 1, 2), Playing(waiting, 1, 2)]
         pruned = {game.game_id: game.ranked for game in await prune_all(log, 0)}
-        won, drawn = RankedResult(1, 3, 2, 0, "1-0"), RankedResult(1, 4, 2, 0, "1/2-1/2")
-        assert pruned == {over: won, again: won, other: drawn, called_off: None, unranked: None, chess: None}
+        won, drawn = RankedResult(1, 3, 2, 0, chess.WHITE), RankedResult(1, 4, 2, 0, None)
+        assert pruned == {over: won, again: won, other: drawn, called_off: None, unranked: None, of_chess: None}
         assert (await log.ranked()).results == []
 
 

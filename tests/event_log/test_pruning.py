@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import chess
 import pytest
 import structlog
 import trio
@@ -147,7 +148,7 @@ async def test_a_log_that_is_stopped_while_it_prunes_writes_what_is_left_behind_
                 pruner.start_soon(log.prune, 0.0)
                 await trio.to_thread.run_sync(pruning.wait)
                 pruner.cancel_scope.cancel()
-            log.result_delivered(1, "white")
+            log.result_delivered(1, chess.WHITE)
             log.stop()
     assert done == ["pruned", "written"]
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
+import chess
 import msgspec
 import pytest
 from hypothesis import given, settings
 from msgspec import structs
 
-from gm_protocol.messages import ClockOption
+from gm_protocol.endings import TERMINATIONS, Cause, Ending, read_ending
+from gm_protocol.messages import ClockOption, NewGame
+from gm_protocol.state import Termination
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved
 from gmd.games.replay import DoesNotApply, replay
+from gmd.games.setup import resolve
 from tests.archive.histories import histories
 from tests.event_log.test_contract import CREATED
 from tests.games.test_replay import everything
@@ -185,3 +189,45 @@ def test_what_the_rules_could_not_have_made_is_refused(name: str) -> None:
     with pytest.raises(DoesNotApply) as caught:
         replay(7, events)
     assert (caught.value.seq, str(caught.value)[: len(why)]) == (seq, why)
+
+
+BLIND = structs.replace(
+    UNCLOCKED, options=resolve(NewGame(player_white=1, player_black=2, variant="rbc", clock=None), {}, 0, strict=True)
+)
+
+
+@pytest.mark.parametrize("created", [UNCLOCKED, BLIND], ids=lambda created: created.options.variant)
+@pytest.mark.parametrize("word", get_args(Termination))
+def test_an_end_that_nobody_asked_for_is_refused_whatever_its_word(word: Termination, created: Created) -> None:
+    """Neither time nor a player can have ended the game, and no ending is forgotten."""
+    with pytest.raises(DoesNotApply, match=r"termination|game 7 has begun") as caught:
+        replay(7, [created, Ended(word)])
+    assert caught.value.seq == 1
+
+
+@pytest.mark.parametrize("created", [UNCLOCKED, BLIND], ids=lambda created: created.options.variant)
+@pytest.mark.parametrize("word", get_args(Termination))
+def test_a_player_ends_a_game_by_itself_only_by_giving_it_up(word: Termination, created: Created) -> None:
+    own = [created, Ended(word, 0.0, "white", word)]
+    if read_ending(word) == Ending(Cause.RESIGNATION, winner=chess.BLACK):
+        assert replay(7, own).now.ending == read_ending(word)
+    else:
+        with pytest.raises(DoesNotApply):
+            replay(7, own)
+
+
+def test_an_end_that_a_damaged_log_says_is_none_is_refused_by_its_word() -> None:
+    with pytest.raises(DoesNotApply, match=r"^termination: 'available_move' is the end of no game$"):
+        replay(7, [UNCLOCKED, Ended("available_move")])
+
+
+@pytest.mark.parametrize("ending", TERMINATIONS, ids=str)
+@pytest.mark.parametrize("seat", [None, chess.WHITE, chess.BLACK])
+def test_an_end_is_kept_in_the_words_of_the_log_and_read_as_its_type(ending: Ending, seat: chess.Color | None) -> None:
+    event = Ended.of(ending, 1.5, seat=seat, asked="x")
+    named = {} if seat is None else {"seat": chess.COLOR_NAMES[seat]}
+    kept = {"event": "ended", "termination": ending.termination, "seconds": 1.5, **named, "asked": "x"}
+    assert msgspec.to_builtins(event) == kept
+    read = msgspec.convert(kept, AnyEvent)
+    assert isinstance(read, Ended)
+    assert (read.side, read.ending.termination) == (seat, ending.termination)

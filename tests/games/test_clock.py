@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadRequest, GameIsOver, IllegalMove, NotAvailable, NotYourTurn
 from gm_protocol.messages import ClockOption, NewGame
 from gm_protocol.state import ClockState
@@ -307,7 +308,7 @@ def test_a_move_behind_the_flag_is_refused_and_the_game_is_lost(thought: float) 
     assert decision.events == [Ended("timeout_white", 60.0)]
     assert isinstance(decision.refusal, GameIsOver)
     assert str(decision.refusal) == "game 0 is over: timeout_white"
-    assert (game.now.ply, game.now.termination, left(game)) == (0, "timeout_white", (0.0, 60.0))
+    assert (game.now.ply, game.now.ending, left(game)) == (0, Ending(Cause.TIMEOUT, winner=BLACK), (0.0, 60.0))
 
 
 def test_a_move_just_in_time_is_played() -> None:
@@ -318,12 +319,12 @@ def test_a_move_just_in_time_is_played() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [Flag(), End(WHITE, "resignation_white"), End(BLACK, "resignation_black"), Play(BLACK, "e5")]
+    "command", [Flag(), End(WHITE, Cause.RESIGNATION), End(BLACK, Cause.RESIGNATION), Play(BLACK, "e5")]
 )
 def test_whatever_arrives_behind_the_flag_finds_the_game_lost(command: Command) -> None:
     game = ticking_game()
     happen(game, command, 60.0)
-    assert game.now.termination == "timeout_white"
+    assert game.now.ending == Ending(Cause.TIMEOUT, winner=BLACK)
 
 
 def test_the_flag_of_the_side_that_waits_does_not_fall() -> None:
@@ -370,7 +371,7 @@ def test_a_refused_move_costs_no_time_of_its_own() -> None:
 
 def test_the_clock_stops_with_the_game() -> None:
     game = ticking_game()
-    happen(game, End(BLACK, "resignation_black"), 10.0)
+    happen(game, End(BLACK, Cause.RESIGNATION), 10.0)
     assert (game.ticking, left(game)) == (False, (50.0, 60.0))
     assert is_nothing(happen(game, Flag(), 1e9))
 

@@ -10,6 +10,7 @@ import chess.pgn
 import msgspec
 import pytest
 
+from gm_protocol.endings import Cause, termination_of
 from gm_protocol.errors import GmError
 from gm_protocol.messages import NewGame, Variant
 from gmd.games.commands import Command, End, Play, Sense
@@ -57,6 +58,10 @@ def view(game: DarkGame, viewer: Viewer, *, brief: bool = False) -> Json:
     return shown
 
 
+def termination(game: DarkGame) -> str:
+    return termination_of(game.now.ending)
+
+
 def test_registry_has_every_variant_of_the_wire_in_its_order() -> None:
     assert tuple(VARIANTS) == get_args(Variant)
     assert {name: named_in_pgn(variant.pgn_name.upper()) for name, variant in VARIANTS.items()} == dict(VARIANTS)
@@ -65,7 +70,7 @@ def test_registry_has_every_variant_of_the_wire_in_its_order() -> None:
 def test_king_is_captured_and_game_is_won() -> None:
     game = new_game()
     play(game, "e4", "f6", "Qh5", "a6", "Qxe8")
-    assert (game.over, game.now.termination, game.movetext) == (True, "victory_white", "1.e4 f6 2.Qh5 a6 3.Qxe8")
+    assert (game.over, termination(game), game.movetext) == (True, "victory_white", "1.e4 f6 2.Qh5 a6 3.Qxe8")
 
 
 def test_castling_out_of_through_and_into_check_is_legal() -> None:
@@ -78,7 +83,7 @@ def test_castling_out_of_through_and_into_check_is_legal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fen", "texts", "termination"),
+    ("fen", "texts", "word"),
     [
         ("7k/8/8/p7/P7/8/8/K7 w - - 0 1", ["Kb1", "Kg8", "Ka1", "Kh8"] * 2, "draw_repetition"),
         ("7k/8/8/8/8/8/8/K7 w - - 98 70", ["Kb1", "Kg8"], "draw_fifty_moves"),
@@ -87,22 +92,22 @@ def test_castling_out_of_through_and_into_check_is_legal() -> None:
         ("8/8/8/8/8/2k5/8/K7 w - - 0 1", ["Kb1"], "available_move"),
     ],
 )
-def test_draws_come_by_themselves_and_bare_kings_play_on(fen: str, texts: list[str], termination: str) -> None:
+def test_draws_come_by_themselves_and_bare_kings_play_on(fen: str, texts: list[str], word: str) -> None:
     game = new_game(fen=fen)
     play(game, *texts)
-    assert game.now.termination == termination
+    assert termination(game) == word
 
 
 def test_side_without_a_move_is_stalemated() -> None:
     game = new_game(fen="KN2k3/PPpP4/P1P5/8/8/8/8/8 b - - 0 1")
     play(game, "Kd8")
-    assert (game.now.termination, game.over) == ("stalemate", True)
+    assert (termination(game), game.over) == ("stalemate", True)
 
 
 def test_max_moves_draw_the_game() -> None:
     game = new_game(max_moves=1)
     play(game, "e4", "e5")
-    assert game.now.termination == "draw_move_limit"
+    assert termination(game) == "draw_move_limit"
 
 
 def test_seat_sees_what_its_pieces_reach_and_nothing_before_a_blocked_pawn() -> None:
@@ -141,7 +146,7 @@ def test_somebody_without_a_seat_sees_no_square_until_the_end() -> None:
     state = view(game, Viewer.NOBODY)
     assert (state["fen"], state["visible"]) == ("8/8/8/8/8/8/8/8 b - - 0 1", [])
     assert view(game, Viewer.OVERSEER)["fen"].startswith("rnbqkbnr/pppppppp/8/8/4P3/8")
-    happen(game, End(chess.WHITE, "resignation_white"))
+    happen(game, End(chess.WHITE, Cause.RESIGNATION))
     state = view(game, Viewer.NOBODY)
     assert (state["visible"], state["pgn"], state["last_move"]) == (None, "1.e4", "e2e4")
 
@@ -161,7 +166,7 @@ def test_access_map_of_a_shown_game_has_no_check_in_it() -> None:
         (Play(chess.WHITE, "pawn"), "illegal_move", "move: 'pawn' is not among white's move_actions"),
         (Play(chess.WHITE, "e4", offer_draw=True), "not_available", "offer_draw: dark_chess has no draw offers"),
         (Sense(chess.WHITE, "e4"), "not_available", "kind: nothing is sensed in dark_chess; only in rbc"),
-        (End(chess.WHITE, "draw_agreed"), "not_available", "dark_chess has no draws to take or to agree on"),
+        (End(chess.WHITE, Cause.AGREEMENT), "not_available", "dark_chess has no draws to take or to agree on"),
         (Play(chess.WHITE, "e4", ply=4), "stale", "its ply_index is 0"),
     ],
 )
@@ -207,8 +212,8 @@ def test_retried_move_and_ending_are_shown_again_as_they_were() -> None:
     for spelt in ("e4", "e2e4", "e2-e4"):
         assert game.decide(Play(chess.WHITE, spelt, ply=0), 0.0) == Decision([], shown=after)
     assert refusal(game, Play(chess.WHITE, "d4", ply=0))[0] == "stale"
-    happen(game, End(chess.BLACK, "resignation_black", ply=2))
-    assert game.decide(End(chess.BLACK, "resignation_black", ply=2), 0.0) == Decision([], shown=game.now)
+    happen(game, End(chess.BLACK, Cause.RESIGNATION, ply=2))
+    assert game.decide(End(chess.BLACK, Cause.RESIGNATION, ply=2), 0.0) == Decision([], shown=game.now)
 
 
 def test_replayed_events_make_the_same_game_and_pgn_is_read_back() -> None:
@@ -216,7 +221,7 @@ def test_replayed_events_make_the_same_game_and_pgn_is_read_back() -> None:
     events: list[AnyEvent] = [game.created]
     for text in texts:
         events += happen(game, Play(game.turn, text)).events
-    events += happen(game, End(chess.WHITE, "resignation_white")).events
+    events += happen(game, End(chess.WHITE, Cause.RESIGNATION)).events
     again = replay(0, events)
     assert isinstance(again, DarkGame)
     assert (again.moves, again.now, again.movetext) == (game.moves, game.now, game.movetext)

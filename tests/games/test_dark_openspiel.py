@@ -9,8 +9,9 @@ from typing import Any
 import chess
 import pytest
 
+from gm_protocol.endings import Cause, termination_of
 from gm_protocol.messages import NewGame
-from gm_protocol.state import RESULTS, GameState
+from gm_protocol.state import GameState
 from gmd.games.commands import Play
 from gmd.games.dark import DarkBoard, DarkGame
 from gmd.games.events import Created
@@ -103,16 +104,15 @@ def check_moves(game: DarkGame, spiel: Any) -> dict[str, int]:
 def check_end(game: DarkGame, spiel: Any) -> None:
     """See to it that the game is over when OpenSpiel's is, with its result and for its reason."""
     assert spiel.is_terminal() == game.over
-    white = {"1-0": 1, "0-1": -1}.get(RESULTS[game.now.termination], 0)
-    assert spiel.returns() == [-white, white]
-    board = DarkBoard(str(spiel))
-    kingless = [color for color in chess.COLORS if board.king(color) is None]
-    if kingless:
-        assert game.now.termination == f"victory_{'black' if kingless[0] else 'white'}"
-    elif game.over:
-        assert game.now.termination in {"draw_repetition", "draw_fifty_moves", "stalemate"}
-        assert (game.now.termination == "stalemate") <= (not any(board.legal_moves))
-        assert (game.now.termination == "draw_fifty_moves") <= (board.halfmove_clock >= 100)
+    ending, board = game.now.ending, DarkBoard(str(spiel))
+    winner = None if ending is None else ending.winner
+    assert spiel.returns() == [0 if winner is None else 1 if winner == player else -1 for player in (False, True)]
+    if ending is not None:
+        recurs, stuck = ending.cause is Cause.THREEFOLD_REPETITION, not any(board.legal_moves)
+        captured = board.king(chess.WHITE) is None or board.king(chess.BLACK) is None
+        assert captured == (ending.cause is Cause.KING_CAPTURE)
+        assert recurs or captured or stuck == (ending.cause is Cause.STALEMATE)
+        assert recurs or captured or stuck or (ending.cause is Cause.FIFTY_MOVES and board.halfmove_clock >= 100)
 
 
 def play(seed: int, seen: Counter[str]) -> None:
@@ -124,6 +124,7 @@ def play(seed: int, seen: Counter[str]) -> None:
     assert isinstance(game, DarkGame)
     spiel = pyspiel.load_game("dark_chess", {"fen": fen}).new_initial_state()
     shuffles = rng.random() < 0.2  # between few squares, so that positions recur
+    spares = seed % 4 == 0  # kings, so that games last
     while True:
         check_end(game, spiel)
         moves = check_moves(game, spiel)
@@ -131,30 +132,32 @@ def play(seed: int, seen: Counter[str]) -> None:
             break
         for seat in chess.COLORS:
             check_observation(game, spiel, seat, seen)
-        uci = choose(moves, DarkBoard(str(spiel)), rng, shuffles=shuffles)
+        uci = choose(moves, DarkBoard(str(spiel)), rng, shuffles=shuffles, spares=spares)
         note(DarkBoard(str(spiel)), chess.Move.from_uci(uci), seen)
         spiel.apply_action(moves[uci])
         decision = game.decide(Play(game.turn, uci), 0.0)
         assert decision.refusal is None
         for event in decision.events:
             game.apply(event)
-    seen[game.now.termination] += 1
+    seen[termination_of(game.now.ending)] += 1
     seen["games"] += 1
     seen["moves"] += game.now.ply
 
 
-def choose(moves: dict[str, int], board: chess.Board, rng: random.Random, *, shuffles: bool) -> str:
-    """Draw a move; kings are left alone most of the time, so that games last, and rare moves are liked."""
+def choose(moves: dict[str, int], board: chess.Board, rng: random.Random, *, shuffles: bool, spares: bool) -> str:
+    """Draw a move; rare moves are liked.
+
+    :param shuffles: captures and pawns' moves are not.
+    :param spares: nor is the capture of a king.
+    """
     drawn = [chess.Move.from_uci(uci) for uci in rng.sample(sorted(moves), len(moves))]
 
     def wish(move: chess.Move) -> int:
-        if board.piece_type_at(move.to_square) == chess.KING:
-            return 2
+        if spares and board.piece_type_at(move.to_square) == chess.KING:
+            return 3
         if board.is_castling(move) or board.is_en_passant(move) or move == STALEMATES:
             return 0
-        return (
-            1 if not shuffles else 1 + (board.piece_type_at(move.from_square) == chess.PAWN or board.is_capture(move))
-        )
+        return 1 + (shuffles and board.is_zeroing(move))
 
     return (min(drawn, key=wish) if rng.random() < 0.9 else drawn[0]).uci()
 

@@ -6,8 +6,9 @@ from typing import get_args
 
 import pytest
 
-from gm_protocol.state import RESULTS, Termination
-from gmd.games.views import pgn_termination
+from gm_protocol.endings import read_ending, result_of
+from gm_protocol.state import Termination
+from gmd.games.notation import pgn_termination
 
 #: The values of 9.8.1 of the standard.
 STANDARD = {
@@ -24,9 +25,10 @@ STANDARD = {
 
 @pytest.mark.parametrize("termination", get_args(Termination))
 def test_every_termination_has_a_word_of_the_standard(termination: Termination) -> None:
-    word = pgn_termination(termination)
+    ending = read_ending(termination)
+    word = pgn_termination(ending)
     assert word in STANDARD
-    assert (word in ("unterminated", "abandoned")) == (RESULTS[termination] == "*")
+    assert (word in ("unterminated", "abandoned")) == (result_of(ending) == "*")
 
 
 @pytest.mark.parametrize(
@@ -42,4 +44,4 @@ def test_every_termination_has_a_word_of_the_standard(termination: Termination) 
     ],
 )
 def test_the_word_says_what_happened(termination: Termination, word: str) -> None:
-    assert pgn_termination(termination) == word
+    assert pgn_termination(read_ending(termination)) == word

@@ -12,6 +12,7 @@ from chess import BLACK, WHITE, Move
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadPosition, BadRequest, GmError
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, Sense
@@ -151,14 +152,21 @@ def test_checks_come_in_order() -> None:
     assert refusal(game, Sense(WHITE, "z9", ply=0))[0] == "wrong_phase"
     assert refusal(game, Play(WHITE, "nonsense", offer_draw=True))[0] == "not_available"
     assert refusal(game, Play(WHITE, "nonsense"))[0] == "illegal_move"
-    happen(game, End(WHITE, "resignation_white"))
-    for command in (Sense(BLACK, "z9", ply=7), Play(BLACK, "", ply=7), End(BLACK, "draw_agreed", ply=7)):
+    happen(game, End(WHITE, Cause.RESIGNATION))
+    for command in (Sense(BLACK, "z9", ply=7), Play(BLACK, "", ply=7), End(BLACK, Cause.AGREEMENT, ply=7)):
         assert refusal(game, command) == ("game_over", "game 0 is over: resignation_white")
 
 
-@pytest.mark.parametrize("termination", ["taken_draw_white", "taken_draw_black", "draw_agreed"])
-def test_there_are_no_draws_to_take_or_to_agree_on(termination: Any) -> None:
-    code, words = refusal(new_game(), End(WHITE, termination))
+@pytest.mark.parametrize(
+    ("command", "termination"),
+    [
+        (End(WHITE, Cause.DRAW_CLAIM), "taken_draw_white"),
+        (End(BLACK, Cause.DRAW_CLAIM), "taken_draw_black"),
+        (End(WHITE, Cause.AGREEMENT), "draw_agreed"),
+    ],
+)
+def test_there_are_no_draws_to_take_or_to_agree_on(command: End, termination: str) -> None:
+    code, words = refusal(new_game(), command)
     assert (code, words) == (
         "not_available",
         f"termination: {termination!r}: rbc has no draws to take or to agree on",
@@ -196,7 +204,7 @@ def test_nothing_is_sensed_in_chess() -> None:
 def test_taking_the_king() -> None:
     game = new_game()
     play(game, "e2e4", "f7f6", "d1h5", PASS, "h5e8")
-    assert (game.over, game.now.phase, game.now.termination) == (True, "over", "victory_white")
+    assert (game.over, game.now.phase, game.now.ending) == (True, "over", Ending(Cause.KING_CAPTURE, winner=WHITE))
     assert game.recon.win_reason == WinReason.KING_CAPTURE
 
 
@@ -204,23 +212,20 @@ def test_taking_the_king() -> None:
 def test_resigning_on_and_off_turn(seat: bool) -> None:
     game = new_game()
     happen(game, Sense(WHITE, "e4"))
-    happen(game, End(seat, "resignation_white" if seat else "resignation_black"))
-    assert (game.now.termination, game.over, game.recon.winner) == (
-        "resignation_white" if seat else "resignation_black",
-        True,
-        not seat,
-    )
+    happen(game, End(seat, Cause.RESIGNATION))
+    assert game.now.ending == Ending(Cause.RESIGNATION, winner=not seat)
+    assert (game.over, game.recon.winner) == (True, not seat)
 
 
 def test_limits() -> None:
     game = new_game(reversible_moves=3)
     play(game, PASS, PASS, PASS)
-    assert game.now.termination == "draw_fifty_moves"
+    assert game.now.ending == Ending(Cause.FIFTY_MOVES)
     game = new_game(max_turns=2)
     play(game, PASS, PASS, PASS, PASS)
-    assert game.now.termination == "draw_turn_limit"
+    assert game.now.ending == Ending(Cause.TURN_LIMIT)
     game = new_game(fen="4k3/8/8/8/8/8/8/4K3 b - - 5 9", reversible_moves=5)
-    assert (game.over, game.now.termination) == (True, "draw_fifty_moves")
+    assert (game.over, game.now.ending) == (True, Ending(Cause.FIFTY_MOVES))
 
 
 def test_a_game_whose_creation_names_no_limit_is_drawn_after_12000_plies() -> None:
@@ -230,7 +235,7 @@ def test_a_game_whose_creation_names_no_limit_is_drawn_after_12000_plies() -> No
         game.apply(Moved(PASS))
     assert not game.over
     play(game, PASS)
-    assert (game.now.ply, game.now.termination) == (FORMER_MAX_PLIES, "draw_move_limit")
+    assert (game.now.ply, game.now.ending) == (FORMER_MAX_PLIES, Ending(Cause.MOVE_LIMIT))
     assert game.recon.win_reason == WinReason.TURN_LIMIT
 
 
@@ -264,9 +269,9 @@ def test_a_move_sent_again_is_answered_as_it_was() -> None:
     assert game.decide(Play(WHITE, "e2d3", ply=0), 0.0) == Decision([], shown=then)
     assert refusal(game, Play(WHITE, "e2e4", ply=0))[0] == "stale"
     assert refusal(game, Play(WHITE, "e2d3", ply=0, offer_draw=True))[0] == "stale"
-    happen(game, End(BLACK, "resignation_black", ply=2))
+    happen(game, End(BLACK, Cause.RESIGNATION, ply=2))
     assert game.decide(Play(WHITE, "e2d3", ply=0), 0.0) == Decision([], shown=then)
-    assert game.decide(End(BLACK, "resignation_black", ply=2), 0.0) == Decision([], shown=game.now)
+    assert game.decide(End(BLACK, Cause.RESIGNATION, ply=2), 0.0) == Decision([], shown=game.now)
 
 
 @pytest.mark.parametrize("again", ["a7a8", "a7a8q"])
@@ -285,7 +290,7 @@ def test_a_queen_is_a_queen_however_it_was_asked_for(sent: str, again: str) -> N
 
 def test_a_move_is_no_ending_sent_again() -> None:
     game = new_game()
-    happen(game, End(WHITE, "resignation_white", ply=0))
+    happen(game, End(WHITE, Cause.RESIGNATION, ply=0))
     assert refusal(game, Play(WHITE, "resignation_white", ply=0))[0] == "game_over"
 
 
@@ -418,7 +423,7 @@ plies = st.sampled_from([None, None, -1, 0, 3])
 asked = st.one_of(
     st.builds(Sense, seats, st.sampled_from(["e4", "z9", None, 12, 99]), plies),
     st.builds(Play, seats, st.sampled_from(["e2e4", "e7e5", PASS, "nonsense", "e2d3"]), plies, st.booleans()),
-    st.builds(End, seats, st.sampled_from(["resignation_white", "draw_agreed"]), plies),
+    st.builds(End, seats, st.sampled_from([Cause.RESIGNATION, Cause.AGREEMENT]), plies),
     st.builds(FirstContact, seats),
     st.sampled_from([Flag(), Absent(), "turn", "turn", "turn", "turn"]),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import chess
 import msgspec
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gm_protocol.endings import Voluntary
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut, Sense
 from gmd.games.events import AnyEvent, Created
@@ -32,11 +33,10 @@ asked_senses = st.tuples(
 asked_moves = st.tuples(
     st.just("move"), st.integers(0, 60) | st.sampled_from([PASS, "e2e4", "nonsense"]), seats | st.none(), plies
 )
-endings = st.sampled_from(["resignation_white", "resignation_black", "draw_agreed", "taken_draw_white"])
 asked = st.one_of(
     *[asked_senses] * 5,
     *[asked_moves] * 5,
-    st.builds(End, seats, endings, st.sampled_from([None, 0, 3])),
+    st.builds(End, seats, st.sampled_from(get_args(Voluntary)), st.sampled_from([None, 0, 3])),
     st.builds(FirstContact, seats),
     st.sampled_from([Flag(), Flag(), Absent()]),
     st.builds(RunOut, seats),

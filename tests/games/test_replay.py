@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, get_args
 
 import chess
 import msgspec
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gm_protocol.endings import Voluntary
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.event_log.memory import MemoryLog
 from gmd.games.chess import ChessGame
@@ -26,8 +27,6 @@ from tests.helpers import Client, Json, memory_daemon
 from tests.helpers_proof import proof_size
 from tests.oracle import Oracle, start_board
 
-ENDINGS = ["taken_draw_white", "taken_draw_black", "resignation_white", "resignation_black", "draw_agreed"]
-
 seats = st.sampled_from(chess.COLORS)
 seconds = st.sampled_from([0.0, 0.001, 1.5, 30.0, 1000.0])
 
@@ -38,7 +37,7 @@ asked_moves = st.tuples(
     st.sampled_from([None, None, -1, 0, 3]),
     st.booleans(),
 )
-asked_endings = st.builds(End, seats, st.sampled_from(ENDINGS), st.sampled_from([None, 0, 3]))
+asked_endings = st.builds(End, seats, st.sampled_from(get_args(Voluntary)), st.sampled_from([None, 0, 3]))
 asked = st.one_of(
     *[asked_moves] * 6,
     asked_endings,

@@ -180,7 +180,7 @@ def test_a_log_says_who_called_a_game_off_or_does_not(ended: Ended, applies: boo
     options = resolve(NewGame(player_white=ALICE, player_black=BOB), {}, 0, strict=True)
     created = Created(ALICE, BOB, options, "2026-11-21T00:00:00Z", invited=["white", "black"], lapses=30.0)
     if applies:
-        assert replay(1, [created, ended]).called_off_by == ended.seat
+        assert replay(1, [created, ended]).called_off_by == ended.side
     else:
         with pytest.raises(DoesNotApply):
             replay(1, [created, ended])

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import chess
 import pytest
 import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
+from gm_protocol.endings import Cause
 from gm_protocol.errors import GmError
 from gm_protocol.messages import ClockOption
 from gmd.event_log.memory import MemoryLog
@@ -117,7 +119,7 @@ class Both:
     async def make(self, there: House, what: str, white: int, black: int) -> None:
         lobby = there.daemon.lobby
         if what == "invite":
-            live = await lobby.invite(white, black, "white", PLAYED)
+            live = await lobby.invite(white, black, chess.WHITE, PLAYED)
         else:
             live = await lobby.offer(Offer(white, black, terms=PLAYED))
         seated = {white} if what == "invite" else set()
@@ -130,8 +132,7 @@ class Both:
             if what == "resign":
                 live = await there.daemon.arbiter.live_game(game_id)
                 seat = live.game.seats(player)[0]
-                termination: Any = "resignation_white" if seat else "resignation_black"
-                decision = there.daemon.arbiter.act(live, End(seat, termination), now)
+                decision = there.daemon.arbiter.act(live, End(seat, Cause.RESIGNATION), now)
                 return None if decision.refusal is None else decision.refusal.code
             await getattr(lobby, what)(game_id, player, now)
         except GmError as error:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import chess
 import pytest
 import trio
 from trio.testing import MockClock
 
+from gm_protocol.endings import CALLED_OFF, Cause, Ending
 from gm_protocol.errors import BadRequest, GameIsOver, NotAvailable, TooMany
+from gmd.lobby.invitation import CALLED_OFF_STATUS
 from gmd.lobby.offer import Offer, terms
 from tests.lobbying import ALICE, BOB, CAROL, house
 
@@ -14,7 +17,7 @@ from tests.lobbying import ALICE, BOB, CAROL, house
 async def test_an_invitation_is_a_game_that_the_inviter_has_a_seat_in() -> None:
     async with house() as (daemon, *_):
         lobby = daemon.lobby
-        live = await lobby.invite(ALICE, "Bob", "black")
+        live = await lobby.invite(ALICE, "Bob", chess.BLACK)
         game = live.game
         assert (game.named, game.players, game.options.variant) == ((ALICE, BOB), (ALICE, None), "rbc")
         assert game.options.clock is not None
@@ -29,7 +32,7 @@ async def test_an_invitation_is_a_game_that_the_inviter_has_a_seat_in() -> None:
 async def test_it_is_listed_until_its_player_is_ready_and_accepted_again_meanwhile() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
-        game_id = (await lobby.invite(ALICE, BOB, "white")).game.id
+        game_id = (await lobby.invite(ALICE, BOB, chess.WHITE)).game.id
         for _ in range(2):
             live = await lobby.accept(game_id, BOB, now)
             assert live.game.begun
@@ -45,7 +48,7 @@ async def test_it_is_listed_until_its_player_is_ready_and_accepted_again_meanwhi
 async def test_what_is_finished_was_accepted() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
-        live = await lobby.invite(ALICE, BOB, "white")
+        live = await lobby.invite(ALICE, BOB, chess.WHITE)
         for player in (ALICE, BOB, CAROL):
             with pytest.raises(NotAvailable):
                 await lobby.finish(live.game.id, player, now)
@@ -104,7 +107,7 @@ async def test_an_invitation_lapses(autojump_clock: MockClock) -> None:
         await trio.sleep(299)
         assert not live.game.over
         await trio.sleep(2)
-        assert live.game.now.termination == "expired"
+        assert live.game.now.ending == Ending(Cause.EXPIRED)
         assert lobby.book.received(BOB) == lobby.book.sent(ALICE) == []
         assert lobby.room(BOB) == lobby.room(ALICE) == 4
         with pytest.raises(GameIsOver, match=r"game 1 is over: expired"):
@@ -115,3 +118,7 @@ async def test_one_cannot_invite_oneself() -> None:
     async with house() as (daemon, *_):
         with pytest.raises(BadRequest):
             await daemon.lobby.invite(ALICE, "alice")
+
+
+def test_an_invitation_stands_as_called_off_by_each_cause_that_calls_one_off() -> None:
+    assert {cause: Ending(cause).termination for cause in CALLED_OFF} == CALLED_OFF_STATUS

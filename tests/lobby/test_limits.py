@@ -6,6 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from gm_protocol.endings import Cause, Ending
 from gmd.event_log.memory import MemoryLog
 from gmd.games.events import Created, Ended
 from gmd.games.replay import replay
@@ -82,7 +83,7 @@ async def test_whoever_sends_less_displaces_the_newest_of_whoever_sends_most() -
         honest = [(await carol.ask("new_game", **kept(CAROL, BOB)))["game_id"] for _ in range(2)]
         assert await listed(bob) == [*junk[:2], *honest]
         for game_id in junk[2:]:
-            assert (await daemon.arbiter.live_game(game_id)).game.now.termination == "expired"
+            assert (await daemon.arbiter.live_game(game_id)).game.now.ending == Ending(Cause.EXPIRED)
         for each in (alice, carol):  # who have sent as much as each other
             reply = await each.ask("new_game", **kept(ALICE if each is alice else CAROL, BOB))
             assert refused(reply) == ("too_many", "max_invitations_received")
@@ -279,7 +280,7 @@ async def test_a_game_of_new_game_lapses_when_nobody_comes(asked_by: int | None,
         assert [each.lapses for each in daemon.lobby.book.received(BOB)] == [1_000.0]
         assert not (await daemon.arbiter.live_game(made["game_id"])).game.over
         await trio.sleep(2)
-        assert (await daemon.arbiter.live_game(made["game_id"])).game.now.termination == "expired"
+        assert (await daemon.arbiter.live_game(made["game_id"])).game.now.ending == Ending(Cause.EXPIRED)
         assert daemon.lobby.book.received(BOB) == daemon.lobby.book.sent(ALICE) == []
         assert len(daemon.lobby.quotas.pending) == len(daemon.lobby.quotas.games) == 0
 
@@ -311,7 +312,7 @@ async def test_those_of_older_logs_lapse_too_and_the_log_can_be_checked(autojump
         assert not (await daemon.arbiter.live_game(2)).game.over
         events = await log.load(1)
         assert events[-1] == Ended("expired")
-        assert replay(1, events).now.termination == "expired"
+        assert replay(1, events).now.ending == Ending(Cause.EXPIRED)
 
 
 # --- Over sockets ---------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import GmError, NotAvailable
 from gmd.lobby.offer import Offer, terms
 from tests.helpers import FaultyStore, durable_daemon, memory_daemon, store_in
@@ -47,19 +48,19 @@ async def test_of_an_answer_and_the_withdrawal_the_first_counts_for_both() -> No
             won, lost = await first.receive(), await second.receive()
             assert won["error"] is None
             assert lost["code"] == ("not_available" if first is bob else "game_over")
-        ends = [(await daemon.arbiter.live_game(game_id)).game.now.termination for game_id in (1, 2)]
-        assert ends == ["available_move", "withdrawn"]
+        ends = [(await daemon.arbiter.live_game(game_id)).game.now.ending for game_id in (1, 2)]
+        assert ends == [None, Ending(Cause.WITHDRAWN)]
 
 
 async def test_who_accepts_in_the_moment_of_the_end_is_in_time_or_is_not(autojump_clock: MockClock) -> None:
-    outcomes = {None: "available_move", "game_over": "expired"}
+    outcomes = {None: None, "game_over": Ending(Cause.EXPIRED)}
     for _ in range(20):  # trio wakes those whose times have come in any order
         async with house(invitation_timeout=10.0) as (daemon, _alice, bob, _carol):
             live = await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
             await trio.sleep(10)
             code = (await bob.ask("accept", game_id=1)).get("code")
             await trio.sleep(100)
-            assert outcomes[code] == live.game.now.termination
+            assert outcomes[code] == live.game.now.ending
 
 
 async def test_a_refused_join_gives_no_more_time(autojump_clock: MockClock) -> None:
@@ -69,7 +70,7 @@ async def test_a_refused_join_gives_no_more_time(autojump_clock: MockClock) -> N
         assert (await carol.ask("join", game_id=1))["code"] == "not_available"
         await daemon.lobby.decline((await daemon.lobby.invite(ALICE, CAROL)).game.id, CAROL, trio.current_time())
         await trio.sleep(1.5)
-        assert live.game.now.termination == "expired"
+        assert live.game.now.ending == Ending(Cause.EXPIRED)
 
 
 async def test_limits_count_what_is_not_kept_yet_and_lists_do_not_show_it(store: FaultyStore) -> None:
@@ -119,7 +120,7 @@ async def test_who_is_revoked_while_invited_declines_though_its_game_was_not_in_
             await daemon.lobby.accept(1, CAROL, trio.current_time())
         await daemon.authenticator.registry.revoke(ALICE)
         await wait_all_tasks_blocked()
-        assert (await daemon.arbiter.live_game(1)).game.now.termination == "withdrawn"
+        assert (await daemon.arbiter.live_game(1)).game.now.ending == Ending(Cause.WITHDRAWN)
         assert daemon.lobby.book.received(BOB) == []
 
 

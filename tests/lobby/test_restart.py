@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+import chess
 import trio
 from msgspec import structs
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from gm_protocol.endings import Cause, Ending
 from gmd.event_log.memory import MemoryLog
 from gmd.lobby.invitation import ANYBODY
 from gmd.lobby.offer import Offer, terms
@@ -42,8 +44,8 @@ async def test_what_was_invited_accepted_and_set_is_so_after_a_restart(tmp_path:
             await registry.next_version(ALICE)
         await registry.set_ranked(ALICE, ranked=True)
         await registry.set_max_games(BOB, 7)
-        pending = (await lobby.invite(ALICE, BOB, "white")).game.id
-        accepted = (await lobby.invite(CAROL, BOB, "black")).game.id
+        pending = (await lobby.invite(ALICE, BOB, chess.WHITE)).game.id
+        accepted = (await lobby.invite(CAROL, BOB, chess.BLACK)).game.id
         await lobby.accept(accepted, BOB, trio.current_time())
         on = await lobby.offer(Offer(ALICE, CAROL))
         for player in (ALICE, CAROL):
@@ -80,7 +82,7 @@ async def test_who_was_revoked_as_the_daemon_ended_is_invited_no_more(tmp_path: 
             with trio.fail_after(60):
                 while not (await daemon.arbiter.live_game(1)).game.over:
                     await trio.lowlevel.checkpoint()
-            assert (await daemon.arbiter.live_game(1)).game.now.termination == "declined"
+            assert (await daemon.arbiter.live_game(1)).game.now.ending == Ending(Cause.DECLINED)
 
 
 async def test_a_killed_daemon_s_invitations_are_there_again(tmp_path: Path) -> None:
@@ -146,7 +148,7 @@ async def test_what_a_log_has_beyond_the_limit_is_called_off_but_for_the_first_o
         await wait_all_tasks_blocked()
         received = [each.game_id for each in daemon.lobby.book.received(BOB)]
         assert received == [*range(1, 19), 61, 62]
-        assert (await daemon.arbiter.live_game(60)).game.now.termination == "expired"
+        assert (await daemon.arbiter.live_game(60)).game.now.ending == Ending(Cause.EXPIRED)
         carol = From(daemon, HERE, CAROL)
         assert (await carol.ask("new_game", player_white=CAROL, player_black=BOB, brief=True))["error"] is None
 
@@ -163,5 +165,5 @@ async def test_a_revocation_answers_before_a_deep_list_is_called_off_and_then_th
             while len(bob):
                 await trio.lowlevel.checkpoint()
         for game_id in waiting:
-            assert (await daemon.arbiter.live_game(game_id)).game.now.termination == "declined"
+            assert (await daemon.arbiter.live_game(game_id)).game.now.ending == Ending(Cause.DECLINED)
         assert len(daemon.lobby.quotas.pending) == 0

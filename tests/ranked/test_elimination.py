@@ -6,6 +6,7 @@ from collections.abc import Generator
 from random import Random
 from typing import TypeVar
 
+import chess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,8 +79,8 @@ def test_of_too_large_a_core_it_is_nearly_so() -> None:
 
 def versions(count: int) -> Record:
     """Two players who begin a new version after each game, and one who does not, whom both meet."""
-    games = [RankedResult(1, version, 2, version, "1-0") for version in range(count)]
-    games += [RankedResult(player, version, 3, 1, "0-1") for version in range(count) for player in (1, 2)]
+    games = [RankedResult(1, version, 2, version, chess.WHITE) for version in range(count)]
+    games += [RankedResult(player, version, 3, 1, chess.BLACK) for version in range(count) for player in (1, 2)]
     return Record(games)
 
 

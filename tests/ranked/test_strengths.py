@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 from statistics import correlation, mean
 
+import chess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.ladders import Simulation, rate
-from gm_protocol.state import Result
 from gmd.event_log.interface import RankedResult
 from gmd.ranked.record import Entrant, Record
 from gmd.ranked.strengths import MEAN, SPREAD, Rating, expected
@@ -19,7 +19,7 @@ from tests.helpers_proof import proof_size
 PLAYERS = 25
 ROUNDS = 50
 
-RESULTS: list[Result] = ["1-0", "1/2-1/2", "0-1"]
+WINNERS = [chess.WHITE, None, chess.BLACK]
 results = st.lists(
     st.builds(
         RankedResult,
@@ -27,7 +27,7 @@ results = st.lists(
         white_version=st.integers(0, 2),
         black=st.integers(1, 5),
         black_version=st.integers(0, 2),
-        result=st.sampled_from(RESULTS),
+        winner=st.sampled_from(WINNERS),
         games=st.sampled_from((1, 1, 1, 50, 100_000)),
     ),
     max_size=40,
@@ -115,7 +115,7 @@ def test_what_is_removed_is_as_if_it_had_never_been(kept: list[RankedResult], re
 
 def test_one_game_and_none() -> None:
     assert rate(Record()) == {}
-    ratings = rate(Record([RankedResult(1, 1, 2, 1, "1-0")]))
+    ratings = rate(Record([RankedResult(1, 1, 2, 1, chess.WHITE)]))
     winner, loser = ratings[Entrant(1, 1)], ratings[Entrant(2, 1)]
     assert winner.rating + loser.rating == pytest.approx(2 * MEAN)
     assert winner.rating > MEAN + 50
@@ -124,7 +124,7 @@ def test_one_game_and_none() -> None:
 
 def test_an_anchor_gives_the_scale_its_place() -> None:
     """Three in four points against one whose rating is given are 191 more than it, on Elo's scale."""
-    games = [RankedResult(1, 1, 2, 1, "1-0", 3_000), RankedResult(1, 1, 2, 1, "0-1", 1_000)]
+    games = [RankedResult(1, 1, 2, 1, chess.WHITE, 3_000), RankedResult(1, 1, 2, 1, chess.BLACK, 1_000)]
     ratings = rate(Record(games), {2: 1000.0})
     assert ratings[Entrant(2, 1)] == Rating(1000.0, 0.0)
     assert ratings[Entrant(1, 1)].rating == pytest.approx(1000 + 190.85, abs=2)

@@ -12,6 +12,7 @@ from gm_client.trio_client import Turn
 from gmd.games.variants import VARIANTS
 
 from .bot import Bot, BotFailed, Place
+from .endings import claim
 
 
 def board_of(variant: str, fen: str) -> chess.Board:
@@ -52,7 +53,7 @@ class BoardBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         if turn.state["draws"]:
-            await turn.end_game(f"taken_draw_{turn.color}")
+            await turn.end_game(claim(turn.color).termination)
             return
         await self.choose(turn, await self._record.catch_up(turn.state))
 

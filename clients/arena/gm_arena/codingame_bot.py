@@ -11,6 +11,7 @@ import chess
 import trio
 
 from gm_client.trio_client import Turn
+from gm_protocol.endings import Cause, Ending
 
 from .boards import BoardBot
 from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
@@ -106,7 +107,7 @@ class CodinGameBot(BoardBot):
             case Action.RESIGN:
                 await turn.resign()
             case Action.ACCEPT_DRAW:
-                await turn.end_game("draw_agreed")
+                await turn.end_game(Ending(Cause.AGREEMENT).termination)
             case Action.RANDOM:
                 move = self._rng.choice(list(board.legal_moves))
                 await self.move(turn, move, offer_draw=answer.offers_draw)

@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-import re
+from typing import assert_never
 
-from gmd.games.variants import captures_kings
+from gm_client.blocking import Color
+from gm_protocol.endings import Cause, Ending, read_ending
+from gm_protocol.state import side_of
+from gmd.games.variants import victory_in
 
-#: Terminations of ``PROTOCOL``, without their side, whose own word does not say it.
-_WORDS = {
-    "victory": "checkmate",
-    "taken_draw": "draw claimed",
-    "draw_agreed": "draw agreed",
-    "draw_repetition": "threefold repetition",
-    "draw_fifty_moves": "fifty moves",
-    "draw_material": "insufficient material",
-    "draw_move_limit": "move limit",
-    "draw_turn_limit": "turn limit",
-    "forfeit": "illegal move",
-    "timeout": "time",
-}
-#: The same where a king is captured, and none is mated.
-_CAPTURED = {"victory": "king captured"}
 
-#: The side behind a termination; the result says which it was.
-_SIDE = re.compile(r"_(white|black)$")
+def cause_words(cause: Cause) -> str:
+    """Return why a game ended: ``checkmate``."""
+    match cause:
+        case Cause.KING_CAPTURE:
+            return "king captured"
+        case Cause.DRAW_CLAIM:
+            return "draw claimed"
+        case Cause.AGREEMENT:
+            return "draw agreed"
+        case Cause.TIMEOUT:
+            return "time"
+        case Cause.FORFEIT:
+            return "illegal move"
+        case (
+            Cause.CHECKMATE
+            | Cause.RESIGNATION
+            | Cause.STALEMATE
+            | Cause.INSUFFICIENT_MATERIAL
+            | Cause.FIFTY_MOVES
+            | Cause.THREEFOLD_REPETITION
+            | Cause.MOVE_LIMIT
+            | Cause.TURN_LIMIT
+            | Cause.DECLINED
+            | Cause.WITHDRAWN
+            | Cause.EXPIRED
+        ):
+            return cause.name.lower().replace("_", " ")
+        case other:
+            assert_never(other)
+
+
+def ending_of(termination: str, variant: str) -> Ending | None:
+    """Return the ending that a termination of ``PROTOCOL`` stands for in a variant; None while the game is on.
+
+    :raises ValueError: it is none of PROTOCOL's.
+    """
+    return read_ending(termination, victory_in(variant))
 
 
 def ending_words(termination: str, variant: str = "standard") -> str:
@@ -32,11 +55,23 @@ def ending_words(termination: str, variant: str = "standard") -> str:
     :param termination: as in ``PROTOCOL``; anything else, such as another program's Termination tag, stays as it is.
     :param variant: as in ``PROTOCOL``.
     """
-    kind = _SIDE.sub("", termination)
-    words = {**_WORDS, **_CAPTURED} if captures_kings(variant) else _WORDS
-    return words.get(kind, kind)
+    try:
+        ending = ending_of(termination, variant)
+    except ValueError:
+        return termination
+    return termination if ending is None else cause_words(ending.cause)
 
 
 def result_words(result: str, termination: str, variant: str = "standard") -> str:
     """Return a game's result and how it came about: ``1-0 checkmate``."""
     return f"{result} {ending_words(termination, variant)}"
+
+
+def loss(cause: Cause, color: Color) -> Ending:
+    """Return the ending by which the side of this name loses."""
+    return Ending(cause, winner=not side_of(color))
+
+
+def claim(color: Color) -> Ending:
+    """Return the draw that the side of this name claims."""
+    return Ending(Cause.DRAW_CLAIM, claimant=side_of(color))

@@ -24,6 +24,9 @@ from reconchess import Game, GameHistory, GameHistoryDecoder, LocalGame, Player,
 
 from gm_client.blocking import Client, Color, GameState, GmError, StateActionsReply, WaitReply
 from gm_client.rbc import possible_moves, read_move, read_sense, read_square
+from gm_protocol.endings import Cause
+
+from .endings import loss
 
 _COLORS: tuple[Color, Color] = ("black", "white")
 
@@ -126,7 +129,7 @@ class ServerSeat(Game):  # type: ignore[misc]
 
     def resign(self) -> None:
         """Give the game up, whoever's turn it is."""
-        self._act("end_game", termination=f"resignation_{self._seat}")
+        self._act("end_game", termination=loss(Cause.RESIGNATION, self._seat).termination)
 
     # --- The end --------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,10 @@ import trio
 
 from gm_client.blocking import BadReply, ConnectionLost, GameState, GmError
 from gm_client.trio_client import Client, Turn
+from gm_protocol.endings import Cause
 
 from .bot import Bot, BotFailed, Place
+from .endings import loss
 
 logger = logging.getLogger(__name__)
 
@@ -135,7 +137,7 @@ async def _give_up(client: Client, place: Place) -> GameState:
         if state["phase"] == "over":
             return state
         try:
-            resignation = f"resignation_{place.color}"
+            resignation = loss(Cause.RESIGNATION, place.color).termination
             ended = await client.end_game(place.game_id, resignation, seat=place.color, ply=state["ply_index"])
             return ended["state"]
         except GmError as error:

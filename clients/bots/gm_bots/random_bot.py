@@ -9,6 +9,7 @@ from typing import Any, ClassVar, get_args
 import trio
 
 from gm_arena.bot import Bot, Bots, Place
+from gm_arena.endings import claim
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
 from gm_protocol.messages import Variant
@@ -52,7 +53,7 @@ class RandomBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         if turn.state["draws"]:
-            await turn.end_game(f"taken_draw_{turn.color}")
+            await turn.end_game(claim(turn.color).termination)
             return
         if turn.sense_actions:
             await turn.sense(self._rng.choice(turn.sense_actions))

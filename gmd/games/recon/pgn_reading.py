@@ -8,10 +8,13 @@ from collections.abc import Iterator
 import chess
 from chess import BLACK, WHITE, Move, Square
 
+from gm_protocol.endings import Cause, read_ending
+
 from .board import ReconBoard
 from .history import History, Turn, WinReason
 from .pgn import ReconRules
 from .reading import BadHistory, SavedGame
+from .reasons import reason_of
 
 _HEADER = re.compile(r'^\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*$', re.M)
 #: Comments, moves and what is between them: numbers, results.
@@ -67,11 +70,8 @@ def _square(name: str | None) -> Square | None:
 
 def _reason(termination: str) -> WinReason | None:
     """What ended the game, by the server's termination: GmdTermination has it, in older files Termination."""
-    words = {
-        "victory": WinReason.KING_CAPTURE,
-        "timeout": WinReason.TIMEOUT,
-        "resignation": WinReason.RESIGN,
-        "draw_turn": WinReason.TURN_LIMIT,
-        "draw_fifty": WinReason.MOVE_LIMIT,
-    }
-    return next((reason for word, reason in words.items() if termination.startswith(word)), None)
+    try:
+        ending = read_ending(termination, Cause.KING_CAPTURE)
+    except ValueError:  # another program's word, or PGN's own
+        return None
+    return None if ending is None else reason_of(ending.cause)

@@ -19,7 +19,7 @@ from gmd.http.backend import Backend, FromDaemon
 from gmd.http.guests import FromGuest, Guest
 from gmd.http.reconchess import Board, Move, WinReason, square, win_reason
 from gmd.http.refusals import UNAUTHORIZED, documented
-from gmd.http.seat import GameId, Seat, look, look_at_ended, take_seat, winner_of
+from gmd.http.seat import GameId, Seat, ending_of, look, look_at_ended, take_seat, winner_of
 from gmd.in_process import Refused
 
 #: The longest that a client may ask the status of a game to be held: less than proxies and HTTP clients wait.
@@ -217,7 +217,7 @@ async def winner_color(game_id: GameId, guest: FromGuest) -> WinnerColor:
 @get("/win_reason", summary="Why the game ended", responses=ENDED)
 async def why_over(game_id: GameId, guest: FromGuest) -> WhyOver:
     """Of a draw, too."""
-    return WhyOver(win_reason((await look_at_ended(guest, game_id)).termination))
+    return WhyOver(win_reason(ending_of(await look_at_ended(guest, game_id))))
 
 
 @get("/game_history", summary="The whole game", responses=ENDED)

@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gm_protocol.errors import GmError, NoSuchGame, NotAvailable
 from gm_protocol.messages import ClockOption
 from gm_protocol.options import ClockText
+from gm_protocol.state import COLOR_NAMES
 from gmd.http.backend import Backend, FromDaemon
 from gmd.http.claims import Taken
 from gmd.http.guests import FromGuest, Guest, connection_of
@@ -110,7 +111,7 @@ async def invite(data: JSONBody[Invite], guest: FromGuest) -> InvitedGame:
 
     Where you ask nothing about the game for fifteen seconds, it is listed to you, too, for your own ``rc-connect``.
     """
-    color = "white" if data.color else "black"
+    color = COLOR_NAMES[data.color]
     terms = {"variant": "rbc", **data.terms()}
     reply = await guest.ask("challenge", opponent=data.opponent, color=color, brief=True, **terms)
     guest.claims.made(guest.player.player, reply["game_id"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -12,18 +11,17 @@ from typing import Any
 import trio
 
 from gm_client.blocking import Color, GameState, NewGameReply
+from gm_protocol.endings import Cause
+from gm_protocol.state import COLOR_NAMES
 
 from ..bot import Bot, BotFailed, Bots, Place, Stillborn
 from ..bridge import Server
-from ..endings import ending_words
+from ..endings import cause_words, ending_of
 from ..seat import Played, play_seat
 from .observed import HandOver, MoveTime, ObservedBot
 from .plan import Fixture
 from .record import Record
 from .trial import started
-
-#: A player whose side it was stands behind the protocol's word for the end.
-_SIDE = re.compile(r"_(white|black)$")
 
 
 class MatchError(Exception):
@@ -219,14 +217,15 @@ def ending(state: GameState, seen: Mapping[Color, ObservedBot]) -> str:
 
     A loss on time is a ``stall`` where the bot would not answer after it, either, and ``time`` otherwise.
     """
-    termination = state["termination"]
-    side, kind = _SIDE.search(termination), _SIDE.sub("", termination)
-    bot = None if side is None else seen.get("white" if side[1] == "white" else "black")
-    if kind == "timeout" and bot is not None and bot.silent:
+    ended = ending_of(state["termination"], state["variant"])
+    if ended is None:
+        return state["termination"]
+    bot = None if ended.loser is None else seen.get(COLOR_NAMES[ended.loser])
+    if ended.cause is Cause.TIMEOUT and bot is not None and bot.silent:
         return "stall"
-    if kind == "resignation" and bot is not None and bot.failure is not None:
+    if ended.cause is Cause.RESIGNATION and bot is not None and bot.failure is not None:
         return bot.failure.fault
-    return ending_words(termination, state["variant"])
+    return cause_words(ended.cause)
 
 
 def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 import chess
 
 from gm_client.blocking import Color, GmError
+from gm_protocol.endings import Cause, Ending
 
 from ..boards import board_of
 from ..codingame import MAX_MOVES, Action, Answer, BadAnswer, Position, fen, inputs, read_answer, read_move, write_move
+from ..endings import ending_of, loss
 from .contestant import Contestant, Defeat, Heard, Limits
 from .record import GameRecord, TurnRecord
 
@@ -31,18 +33,34 @@ MAX_COMMENT = 500
 #: (castling as e1g1, Nf3) the daemon would.
 UNPLAYABLE = "?"
 
-STATUS = {
-    "victory_white": "Checkmate.",
-    "victory_black": "Checkmate.",
-    "stalemate": "Stalemate.",
-    "draw_repetition": "Draw by threefold repetition.",
-    "draw_fifty_moves": "Draw by the fifty-move rule.",
-    "draw_material": "Draw by insufficient material.",
-    "draw_move_limit": "Draw: all moves are played.",
-    "draw_agreed": "Draw by agreement.",
-    "resignation_white": "White resigns.",
-    "resignation_black": "Black resigns.",
-}
+
+def status_of(ending: Ending) -> str:
+    """Return the sentence for a game that ended so; empty where the elimination of a bot says more."""
+    match ending.cause:
+        case Cause.CHECKMATE:
+            return "Checkmate."
+        case Cause.STALEMATE:
+            return "Stalemate."
+        case Cause.THREEFOLD_REPETITION:
+            return "Draw by threefold repetition."
+        case Cause.FIFTY_MOVES:
+            return "Draw by the fifty-move rule."
+        case Cause.INSUFFICIENT_MATERIAL:
+            return "Draw by insufficient material."
+        case Cause.MOVE_LIMIT:
+            return "Draw: all moves are played."
+        case Cause.AGREEMENT:
+            return "Draw by agreement."
+        case Cause.RESIGNATION:
+            return f"{'Black' if ending.winner else 'White'} resigns."
+        case Cause.TIMEOUT | Cause.FORFEIT:
+            return ""
+        case (  # no game of a referee's ends so
+            Cause.DRAW_CLAIM | Cause.KING_CAPTURE | Cause.TURN_LIMIT | Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED
+        ):
+            return ""
+        case other:
+            assert_never(other)
 
 
 class NoVerdict(Exception):
@@ -147,7 +165,9 @@ class RefereedGame:
         self._state = state
         self.record.result, self.record.termination = state["result"], state["termination"]
         self.record.fen = fen(self._board)
-        self.record.status = STATUS.get(state["termination"], "A draw is offered." if state["draw_offered"] else "")
+        ending = ending_of(state["termination"], self._rules.variant)
+        offer = "A draw is offered." if state["draw_offered"] else ""
+        self.record.status = offer if ending is None else status_of(ending)
 
     async def _take_turn(self) -> None:
         bot, color, ply = self.turn, self._color, self.ply
@@ -185,9 +205,9 @@ class RefereedGame:
             reply = await self._act("move", move=text, offer_draw=answer.offers_draw)
             self._board.push(move)
         elif answer.action is Action.RESIGN:
-            reply = await self._act("end_game", termination=f"resignation_{self._color}")
+            reply = await self._act("end_game", termination=loss(Cause.RESIGNATION, self._color).termination)
         else:
-            reply = await self._act("end_game", termination="draw_agreed")
+            reply = await self._act("end_game", termination=Ending(Cause.AGREEMENT).termination)
         self._stand(reply["state"])
 
     async def _act(self, kind: str, **fields: Any) -> dict[str, Any]:
@@ -220,13 +240,13 @@ class RefereedGame:
         """End the game of a bot that has lost the match."""
         color = self._color
         if defeat.kind == "timeout":
-            expected = f"timeout_{color}"
+            expected = loss(Cause.TIMEOUT, color).termination
             await self._until_the_clock_falls()
         elif defeat.kind == "crash":
-            expected = f"resignation_{color}"  # as with every bot that has no more to say
+            expected = loss(Cause.RESIGNATION, color).termination  # as with every bot that has no more to say
             self._stand((await self._act("end_game", termination=expected))["state"])
         else:
-            expected = f"forfeit_{color}"
+            expected = loss(Cause.FORFEIT, color).termination
             self._stand((await self._act("move", move=f"{UNPLAYABLE}{defeat}"))["state"])
         if self.record.termination != expected:
             message = f"game {self.record.game_id} ended as {self.record.termination}, and not as {expected}"

@@ -9,6 +9,8 @@ from typing import Literal
 
 import chess.pgn
 
+from gm_protocol.endings import ON
+
 from ..boards import board_of
 
 #: Half-points of White and Black, by result.
@@ -78,7 +80,7 @@ class GameRecord:
     start_fen: str
     turns: list[TurnRecord] = field(default_factory=list)
     result: str = "*"
-    termination: str = "available_move"
+    termination: str = ON
     status: str = ""
     fen: str = ""
 

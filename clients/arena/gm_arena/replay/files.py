@@ -11,7 +11,7 @@ from pathlib import Path
 import chess
 
 from gm_client.blocking import HistoryReply
-from gm_protocol.state import RESULTS
+from gm_protocol.endings import ON, Cause, result_of
 from gmd.games.clock import Clock
 from gmd.games.events import AnyEvent, Created, Loaded, Moved, Sensed
 from gmd.games.notation import time_control
@@ -24,7 +24,7 @@ from gmd.games.replay import replay
 from gmd.games.views import player_text
 
 from ..boards import board_of
-from ..endings import ending_words
+from ..endings import cause_words, ending_words
 from .main_line import read_main_line
 from .match_files import is_match, match_game, match_lines
 from .recorded import BadRecord, Clocks, Recorded, tags_of, time_control_of
@@ -34,12 +34,13 @@ from .variant_headers import own_variant
 MAX_BYTES = 1 << 28
 
 _BLIND = re.compile(rf'^\[Variant\s+"{VARIANT}"\]', re.M | re.I)
-_ENDINGS = {
-    WinReason.KING_CAPTURE: "king captured",
-    WinReason.TIMEOUT: ending_words("timeout"),
-    WinReason.RESIGN: "resignation",
-    WinReason.TURN_LIMIT: "turn limit",
-    WinReason.MOVE_LIMIT: "move limit",
+#: How a game of blind chess ended, in words, by what its record says.
+ENDINGS = {
+    WinReason.KING_CAPTURE: cause_words(Cause.KING_CAPTURE),
+    WinReason.TIMEOUT: cause_words(Cause.TIMEOUT),
+    WinReason.RESIGN: cause_words(Cause.RESIGNATION),
+    WinReason.TURN_LIMIT: cause_words(Cause.TURN_LIMIT),
+    WinReason.MOVE_LIMIT: cause_words(Cause.MOVE_LIMIT),
 }
 
 
@@ -132,7 +133,7 @@ def pgn_game(text: str, where: str) -> Recorded:
     known = own_variant(tag)
     variant = tag.lower() if known is None else known.name
     ending = headers.get("GmdTermination", headers.get("Termination", ""))
-    ending = "" if ending in ("available_move", "unterminated") else ending_words(ending, variant)
+    ending = "" if ending in (ON, "unterminated") else ending_words(ending, variant)
     return Recorded(
         where,
         headers["White"],
@@ -151,7 +152,7 @@ def pgn_game(text: str, where: str) -> Recorded:
 def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:
     history = saved.history
     result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
-    ending = "" if history.win_reason is None else _ENDINGS[history.win_reason]
+    ending = "" if history.win_reason is None else ENDINGS[history.win_reason]
     white, black = saved.white or "?", saved.black or "?"
     return Recorded(where, white, black, result if ending else "*", ending, "rbc", clock, history=history)
 
@@ -174,9 +175,8 @@ def line_game(text: str, where: str) -> Recorded:
     white, black = (
         names.get(f"{chess.COLOR_NAMES[color]}_name") or player_text(game.named[color]) for color in chess.COLORS
     )
-    ended, variant = game.now.termination, game.options.variant
-    ending = "" if ended == "available_move" else ending_words(ended, variant)
-    recorded = Recorded(where, white, black, RESULTS[ended], ending, variant)
+    ending = "" if game.now.ending is None else cause_words(game.now.ending.cause)
+    recorded = Recorded(where, white, black, result_of(game.now.ending), ending, game.options.variant)
     recorded.clock = "" if game.options.clock is None else time_control(game.options.clock)
     if isinstance(game, RbcGame):
         recorded.history = game.recon.history()

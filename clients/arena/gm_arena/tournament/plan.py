@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
+from gm_protocol.endings import Cause, Ending
+
 from ..crosstable import HALF_POINTS, PLAYED
 from ..schedule import Pairing, gauntlet, round_robin
 from ..swiss import Card, next_round
@@ -18,7 +20,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 #: After so many rounds of a Swiss tournament in which it came to no game, a player is paired no more.
 ABSENT_ROUNDS = 2
 #: Why a game was not played: a player was not there to be invited, or did not answer.
-ABSENT, UNANSWERED = "absent", "expired"
+ABSENT, UNANSWERED = "absent", Ending(Cause.EXPIRED).termination
 
 
 class Entrant(NamedTuple):

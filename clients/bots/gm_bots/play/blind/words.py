@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import chess
 from chess import Board, Color, Move, Piece, Square
 
-from gm_arena.endings import ending_words
+from gm_arena.endings import cause_words
+from gm_protocol.endings import Cause, Ending, read_ending
 from gmd.games.recon import Cell
 
 from .memory import blocked_at
@@ -83,18 +84,23 @@ def of_opponent(own: Board, capture: Square | None) -> str:
 
 def of_end(result: str, termination: str) -> str:
     """``White wins: 1-0, the king is captured``."""
-    kind, _, side = termination.rpartition("_")
-    loser = {"white": "White", "black": "Black"}.get(side, "")
-    reasons = {
-        "victory": "the king is captured",
-        "resignation": f"{loser} resigned",
-        "timeout": f"{loser}'s time ran out",
-        "forfeit": f"{loser} forfeited",
-        "abandonment": f"{loser} left",
-    }
-    reason = reasons.get(kind) if loser else None
+    ending = read_ending(termination, Cause.KING_CAPTURE)
     verdict = {"1-0": "White wins", "0-1": "Black wins"}.get(result, "Draw")
-    return f"{verdict}: {result}, {reason or ending_words(termination, 'rbc')}"
+    return f"{verdict}: {result}, {termination if ending is None else _reason(ending)}"
+
+
+def _reason(ending: Ending) -> str:
+    loser = "Black" if ending.winner else "White"
+    match ending.cause:
+        case Cause.KING_CAPTURE:
+            return "the king is captured"
+        case Cause.RESIGNATION:
+            return f"{loser} resigned"
+        case Cause.TIMEOUT:
+            return f"{loser}'s time ran out"
+        case Cause.FORFEIT:
+            return f"{loser} forfeited"
+    return cause_words(ending.cause)
 
 
 def of_kings_end(capture: Square, move: Move, by_player: bool) -> str:
