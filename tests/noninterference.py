@@ -33,7 +33,7 @@ class Count(NamedTuple):
 def play_pairs(seed: int, pairs: int) -> Count:
     """Play pairs of games, drawn from a seed, on two daemons of their own.
 
-    :raises Told: some reply was different.
+    :raises Distinguished: some reply was different.
     """
     return trio.run(partial(_play_pairs, seed, pairs), clock=MockClock())
 
@@ -70,7 +70,7 @@ async def play_twins(daemons: PairedDaemons, games: Sequence[Twins], rng: random
     """Play pairs of games at once, turn by turn in any order, the observer asking all it can.
 
     :param thorough: ask everything as a version 1 session too.
-    :raises Told: some reply was different.
+    :raises Distinguished: some reply was different.
     """
     tables: list[_Table] = []
     me = rng.choice(OBSERVERS)

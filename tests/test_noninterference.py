@@ -17,6 +17,7 @@ from gmd.arbiter import Arbiter
 from gmd.games import views
 from gmd.games.facts import Facts, facts_of
 from gmd.games.game import Decision, Game, GameSummary
+from gmd.games.knowledge import Actions
 from gmd.games.rbc import RbcGame, ReconSnapshot
 from gmd.handlers import wait
 from gmd.live_games import LiveGame
@@ -95,11 +96,11 @@ def interrupt_all(arbiter: Arbiter, live: LiveGame) -> None:
                 subscription.interrupt()
 
 
-def possible_first(game: RbcGame, viewer: views.Viewer) -> views.Actions:
+def possible_first(game: RbcGame, viewer: views.Viewer) -> Actions:
     """The moves to ask for in an order that says which of them the true board allows."""
     sense, moves = _actions(game, viewer)
     legal = {move.uci() for move in chess.Board(game.recon.board.fen()).pseudo_legal_moves}
-    return views.Actions(sense, moves and sorted(moves, key=lambda move: move not in legal))
+    return Actions(sense, moves and sorted(moves, key=lambda move: move not in legal))
 
 
 def one_more_when_sensed(game: RbcGame) -> GameSummary:
@@ -154,7 +155,7 @@ LEAKS: dict[str, Patch] = {
     "en passant in the FEN": showing(fen=lambda _, shown, blind: facts(shown).fen_stem.split()[3]),
     "the order of errors": (RbcGame, "_refuse_turn", phase_first),
     "the size of a reply": showing(fen=lambda _, shown, blind: blind.fen + " " * len(facts(shown).fen_stem)),
-    "the listing of games": (RbcGame, "standing", one_more_when_sensed),
+    "the listing of games": (RbcGame, "summary", one_more_when_sensed),
     "check": showing(in_check=lambda _, shown, blind: facts(shown).check),
     "draws": showing(draws=lambda _, shown, blind: int(shown.halfmoves >= 4)),
     "the last move": showing(last_move=lambda _, shown, blind: shown.last_move),
@@ -184,7 +185,7 @@ LEAKS: dict[str, Patch] = {
         access_map=lambda game, shown, blind: facts(shown).access_map if game._kept_seats else blind.access_map
     ),
     "everything, to who joins again": (seated, "viewer_of", lambda *args, **options: views.Viewer.OVERSEER),
-    "the listing of games that were open": (RbcGame, "standing", one_more_where_a_seat_was_open),
+    "the listing of games that were open": (RbcGame, "summary", one_more_where_a_seat_was_open),
     "the order of games": (Turns, "update", check_first),
     "everything, to who waits and names no seat": (wait, "viewer_of", everything_without_a_seat),
     "everything, to whoever is registered": (Authenticator, "admit", lambda *args: None),

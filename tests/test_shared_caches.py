@@ -74,7 +74,7 @@ async def test_its_spectators_are_shown_the_true_position() -> None:
 
 
 PLANTS = {
-    "the cache of own pieces that all games shared": (own_pieces, "OwnPieces", lru_cache(4_096)(own_pieces.OwnPieces)),
+    "the cache of own pieces that all games shared": (own_pieces, "show_own", lru_cache(4_096)(own_pieces.show_own)),
     "lists of squares": (own_pieces, "_access_json", lambda board: fragments.access_json(lanes(board))),
     "castling rights": (own_pieces, "castling", fragments.kept_castling),
     "the facts of true positions": (rbc, "hidden_facts", facts.facts_of),

@@ -55,7 +55,7 @@ async def test_no_request_takes_longer_or_shorter_by_what_is_hidden() -> None:
 
 @pytest.mark.proof
 async def test_the_cache_that_games_shared_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_pieces, "OwnPieces", lru_cache(4_096)(own_pieces.OwnPieces))
+    monkeypatch.setattr(own_pieces, "show_own", lru_cache(4_096)(own_pieces.show_own))
     samples = await probe(min(PAIRS, ENOUGH), seed=2)
     assert PAIRS < ENOUGH or telling(samples)["state of a guess, as the victim"] < 0.35
 

@@ -17,6 +17,7 @@ from gmd.games.chess import ChessGame
 from gmd.games.commands import Join
 from gmd.games.events import AnyEvent, Created, Ended, Moved
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 from gmd.live_games import LiveGame
 from gmd.turns import Turns
 
@@ -35,7 +36,7 @@ class World:
     def begin(self, white: int | None, black: int | None, *invited: Color) -> None:
         options = resolve(NewGame(player_white=0, player_black=0), {}, 0, strict=True)
         created = Created(white, black, options, "", invited=list(invited))
-        game = ChessGame(created)
+        game = make_game(created)
         game.id = self.log.next_game_id()
         self.live_games.append(LiveGame(game, 0, 0.0))
         self.log_events(self.live_games[-1], created)

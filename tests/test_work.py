@@ -44,7 +44,7 @@ Work = tuple[str, list[str]]
 
 def _share_own_pieces() -> None:
     """The cache that the server had."""
-    setattr(own_pieces, "OwnPieces", lru_cache(4_096)(own_pieces.OwnPieces))  # noqa: B010 - it is a class no more
+    own_pieces.show_own = lru_cache(4_096)(own_pieces.show_own)
 
 
 def _look_for_en_passant() -> None:

@@ -6,7 +6,7 @@ export type Id = number | bigint;
 
 export type Color = "black" | "white";
 
-export type Variant = "chess960" | "crazyhouse" | "rbc" | "standard" | (string & {});
+export type Variant = "chess960" | "crazyhouse" | "dark_chess" | "rbc" | "standard" | (string & {});
 
 export type Piece = "wp" | "wN" | "wB" | "wR" | "wQ" | "wK" | "bp" | "bN" | "bB" | "bR" | "bQ" | "bK";
 
@@ -95,7 +95,8 @@ export interface Limits {
 
 /**
  * A game as one viewer may see it. The first ten fields are version 1's. board, access_map and pgn are left out of
- * the replies to brief requests; pockets is there in crazyhouse alone, and what follows it in rbc alone.
+ * the replies to brief requests; pockets is there in crazyhouse alone, the three fields behind it in rbc alone, and
+ * visible in dark_chess alone.
  */
 export interface GameState {
   /** Rank 1 is the first list, file a its first element; null: no piece. */
@@ -125,6 +126,7 @@ export interface GameState {
   opponent_capture?: string | null;
   last_sense?: LastSense | null;
   last_result?: LastResult | null;
+  visible?: string[] | null;
   [field: string]: unknown;
 }
 

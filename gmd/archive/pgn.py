@@ -9,13 +9,14 @@ from typing import NamedTuple
 from gm_protocol.errors import GmError, quote
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
 from gmd.event_log.reading import StoredGame, Unreadable
-from gmd.games.chess import ChessGame, load_moves
+from gmd.games.chess_variants import CLASSICAL
 from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created
 from gmd.games.moves import NULL_MOVES
 from gmd.games.notation import PgnText, read_pgn, run_through
 from gmd.games.pgn_file import MAX_GAME_CHARS
 from gmd.games.replay import DoesNotApply, replay
-from gmd.games.setup import CLASSICAL, resolve
+from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 from gmd.games.views import full_pgn
 from gmd.utc import write_time
 
@@ -60,8 +61,8 @@ def read_pgn_game(text: str, seats: Seats) -> Taken:
         request = NewGame(player_white=white, player_black=black, pgn=text)
         options = resolve(request, pgn.headers, CLASSICAL, strict=False)
         created = Created(white, black, options, write_time(now), pgn.result)
-        game = ChessGame(created)
-        events: list[AnyEvent] = [created, *run_through(load_moves(game, pgn.moves))]
+        game = make_game(created)
+        events: list[AnyEvent] = [created, *run_through(game.load(pgn.moves))]
     except GmError as error:
         raise BadGame(str(error)) from None
     return Taken(restored(game, events, now if game.over else None), left_out)

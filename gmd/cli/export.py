@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: How a time is given: a day begins at midnight. All are UTC.
 TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S"]
-#: The variants of PGN unless others are asked for: those that python-chess, for one, can read.
-IN_PGN: tuple[Variant, ...] = ("standard", "chess960", "crazyhouse")
 #: The statuses of games that are not over.
 GOING_ON: tuple[GameStatus, ...] = ("live", "open")
 
@@ -78,7 +76,7 @@ def _filter(wanted: dict[str, Any], written: str) -> GameFilter:
     from gmd.event_log.reading import GameFilter
 
     if written == "pgn" and not wanted["variants"] and not wanted["game_ids"]:
-        wanted["variants"] = IN_PGN
+        wanted["variants"] = _common_variants()
     status = wanted.pop("status") or ("all" if wanted["game_ids"] else "over")
     since, until = (_utc(wanted.pop(name)) for name in ("since", "until"))
     return GameFilter(**wanted, status=None if status == "all" else cast(GameStatus, status), since=since, until=until)
@@ -138,12 +136,28 @@ def _mention_missing(reader: LogReader, wanted: GameFilter) -> bool:
         live = sum(reader.count(wanted._replace(status=status)) for status in GOING_ON)
         if live:
             click.echo(f"left out: {counted(live, 'live game')}; --status all writes them too", err=True)
-    if wanted.variants == IN_PGN:
-        blind = reader.count(wanted._replace(variants=["rbc"]))
-        if blind:
-            what = counted(blind, "game") + " of blind chess"
-            click.echo(f"left out: {what}; --variant rbc writes them, and --format jsonl everything", err=True)
+    if wanted.variants == _common_variants():
+        _mention_uncommon(reader, wanted)
     return bool(missing)
+
+
+def _common_variants() -> tuple[Variant, ...]:
+    """The variants of PGN unless others are asked for: those that python-chess, for one, can read."""
+    from gmd.games.variants import VARIANTS
+
+    return tuple(variant.name for variant in VARIANTS.values() if variant.pgn_is_common)
+
+
+def _mention_uncommon(reader: LogReader, wanted: GameFilter) -> None:
+    """Say how many games were left out for what few programs can read."""
+    from gmd.games.variants import VARIANTS
+
+    for variant in VARIANTS.values():
+        if not variant.pgn_is_common and (count := reader.count(wanted._replace(variants=[variant.name]))):
+            what = f"{counted(count, 'game')} of {variant.title}"
+            click.echo(
+                f"left out: {what}; --variant {variant.name} writes them, and --format jsonl everything", err=True
+            )
 
 
 @contextmanager

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Generator, Sequence
+from typing import NamedTuple
 
+import chess
 from msgspec import Struct, structs
 
 from gm_protocol.endings import Cause, Ending
@@ -20,10 +22,10 @@ from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, P
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from .facts import Facts, Played, facts_of
 from .game import GAME_BYTES, Decision, Game, Snapshot, seat_name
+from .knowledge import Actions
 from .material import insufficient_material
 from .moves import decode_move
-from .position import Position
-from .setup import start_of
+from .position import Position, family_of
 
 #: Bytes of a position with its count, and of a move with its text (measured; see ``tests/games/test_sizes.py``).
 POSITION_BYTES, MOVE_BYTES = 180, 10
@@ -47,22 +49,31 @@ class Accepted(Struct, frozen=True, gc=False):
     after: Snapshot
 
 
+class Start(NamedTuple):
+    """Where a game begins."""
+
+    position: Position
+    turn: chess.Color
+    halfmoves: int
+    fullmove: int
+
+
 class ChessGame(Game):
     """A game whose players see everything."""
 
-    def __init__(self, created: Created) -> None:
+    def __init__(self, created: Created, start: Start) -> None:
+        """:param start: where its options let it begin."""
         super().__init__(created)
-        start = start_of(created.options)
         self.turn = self.start_turn = start.turn
         self.start_fullmove = start.fullmove
-        #: Version 1's ``pgn``, and every move's two-byte code.
         self.movetext = ""
-        #: How many plies came with a PGN.
-        self.loaded = 0
+        #: Every move's two-byte code.
         self.codes = array("H")
         max_moves = created.options.max_moves
         longest = created.max_plies
         self._max_plies = min(longest, 2 * max_moves) if isinstance(max_moves, int) else longest
+        #: Drops bring captured pieces back, so that a position can recur behind a capture.
+        self._drops = family_of(start.position).drops
         self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
         self.now = Snapshot(start.position, 0, start.halfmoves, 1, 0, None, False, None)
@@ -76,15 +87,19 @@ class ChessGame(Game):
 
     @property
     def moves(self) -> list[str]:
-        """All moves so far, in UCI."""
         return [decode_move(code) for code in self.codes]
+
+    def actions(self) -> Actions:
+        return Actions(move=self.facts.actions)
+
+    def pgn_text(self) -> str:
+        return self.movetext
 
     @property
     def estimated_bytes(self) -> int:
         return GAME_BYTES + POSITION_BYTES * len(self._occurred) + MOVE_BYTES * len(self.codes)
 
     def draws(self, shown: Snapshot) -> int:
-        """The draws the side to move may take there, as the wire's bits."""
         if (shown.halfmoves < 100 and shown.occurrences < 3) or shown.ending is not None:
             return 0
         return FIFTY_MOVES * (shown.halfmoves >= 100) | THREEFOLD * (shown.occurrences >= 3)
@@ -199,12 +214,48 @@ class ChessGame(Game):
             accepted = Accepted(before.ply, by_move, event.asked, event.offer_draw, before.position, self.now)
             self._latest[seat] = accepted
 
+    def load(self, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
+        """Play the moves of a PGN in a new game, yielding after every few; returns the events, which are applied.
+
+        :raises BadPgn: one of them is not legal.
+        """
+        events: list[Loaded] = []
+        for first in range(0, len(moves), MOVES_A_STEP):
+            events.append(Loaded(self._read_moves(first, moves[first : first + MOVES_A_STEP])))
+            self.apply(events[-1])
+            yield
+        return events
+
+    def _read_moves(self, first: int, texts: Sequence[str]) -> list[str]:
+        """The next moves of a PGN, in UCI.
+
+        :param first: the ply of the first of them.
+        """
+        played: list[str] = []
+        facts = self.facts
+        for ply, text in enumerate(texts, first):
+            try:
+                move = facts.play(text)
+            except GmError as error:
+                number = f"{self.fullmove_at(ply)}{'.' if facts.turn else '...'}"
+                raise BadPgn(f"pgn: at {number} (ply {ply}): {error}") from None
+            played.append(move.uci)
+            facts = facts_of(move.position)
+        return played
+
+    def kept_moves(self, moves: Sequence[str]) -> list[str]:
+        facts, kept = self.facts, []
+        for text in moves:
+            played = facts.play(text)
+            kept.append(played.uci)
+            facts = facts_of(played.position)
+        return kept
+
     def _push(self, played: Played, draw_offered: bool) -> None:
         before = self.now
         self._write(played.san)
         self.codes.append(played.code)
-        # Drops bring captured pieces back, so in crazyhouse a position can recur behind a capture.
-        if played.zeroing and self.options.variant != "crazyhouse":
+        if played.zeroing and not self._drops:
             self._occurred.clear()
         occurrences = self._occurred[played.position] = self._occurred.get(played.position, 0) + 1
         after = Snapshot(
@@ -253,29 +304,6 @@ class ChessGame(Game):
             if insufficient_material(after.position):
                 return Ending(Cause.INSUFFICIENT_MATERIAL)
         return Ending(Cause.MOVE_LIMIT) if after.ply >= self._max_plies else None
-
-
-def load_moves(game: ChessGame, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
-    """Play the moves of a PGN in a new game, yielding after every few; returns the events, which are applied.
-
-    :raises BadPgn: one of them is not legal.
-    """
-    events: list[Loaded] = []
-    for first in range(0, len(moves), MOVES_A_STEP):
-        played: list[str] = []
-        facts = game.facts
-        for ply, text in enumerate(moves[first : first + MOVES_A_STEP], first):
-            try:
-                move = facts.play(text)
-            except GmError as error:
-                number = f"{game.fullmove_at(ply)}{'.' if facts.turn else '...'}"
-                raise BadPgn(f"pgn: at {number} (ply {ply}): {error}") from None
-            played.append(move.uci)
-            facts = facts_of(move.position)
-        events.append(Loaded(played))
-        game.apply(events[-1])
-        yield
-    return events
 
 
 def _forfeit(command: Play, elapsed: float) -> Ended:

@@ -8,7 +8,7 @@ been running (0 where it is not).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from math import inf
 from typing import ClassVar, NamedTuple
 
@@ -17,12 +17,13 @@ from chess import BLACK, WHITE
 from msgspec import Struct
 
 from gm_protocol.endings import ON, Cause, Ending, termination_of
-from gm_protocol.errors import BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
+from gm_protocol.errors import BadPgn, BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
 from gm_protocol.state import COLOR_NAMES, Color, Termination
 
 from .clock import Clock
 from .commands import CallOff, Command, End, Join, Play, RunOut, Sense, is_resignation
-from .events import AnyEvent, Created, Ended, FirstContactMade, Joined
+from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded
+from .knowledge import Actions, SeatKnowledge
 from .position import Position
 
 
@@ -102,9 +103,11 @@ class Game(ABC):
     """A game of any variant.
 
     :cvar open: whether everybody may see everything.
+    :cvar moves_are_requests: whether a move may come to another, or to none, which the reply says; and may be passed.
     """
 
     open: ClassVar[bool] = True
+    moves_are_requests: ClassVar[bool] = False
 
     def __init__(self, created: Created) -> None:
         self.created = created
@@ -152,6 +155,46 @@ class Game(ABC):
         if isinstance(command, Sense | Play | End) and command.seat == self.turn:
             return passed if command.thought is None else self.clock.own(passed, command.thought)
         return self.clock.own(passed, 0.0)
+
+    movetext: str  #: the moves made, as version 1's ``pgn`` has them
+    loaded = 0  #: plies that came with a PGN
+
+    @property
+    @abstractmethod
+    def moves(self) -> list[str]:
+        """What moved in each turn, in UCI."""
+
+    @abstractmethod
+    def actions(self) -> Actions:
+        """What the side to move may do now, in a game that is on."""
+
+    @abstractmethod
+    def pgn_text(self) -> str | Generator[None, None, str]:
+        """The moves as they stand in a PGN, or what makes them in steps."""
+
+    def draws(self, shown: Snapshot) -> int:
+        """The draws the side to move may take at a moment, as the wire's bits."""
+        return 0
+
+    def knowledge_of(self, shown: Snapshot, seat: chess.Color | None) -> SeatKnowledge:
+        """What a seat has been told of the latest turns, beside what it sees."""
+        return SeatKnowledge()
+
+    def load(self, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
+        """Play the moves of a PGN in a new game, in steps; return the events, which are applied.
+
+        :raises BadPgn: one is not legal, or the variant's games begin with none.
+        """
+        raise BadPgn(f"pgn: no game of {self.options.variant} is made from a PGN")
+
+    def kept_moves(self, moves: Sequence[str]) -> list[str]:
+        """The moves as :meth:`load` would keep them, here and now. It raises what that raises, as any GmError."""
+        raise NotAvailable(f"no game of {self.options.variant} has moves that were loaded")
+
+    def record(self, white: str, black: str) -> Generator[None, None, bytes | None]:
+        """The game as reconchess saves it, as JSON, made in steps; None where that is not its game."""
+        yield from ()
+        return None
 
     @property
     @abstractmethod

@@ -1,8 +1,6 @@
 """A position of which one side's pieces alone are known: what such a viewer is shown of it.
 
-It is computed from these pieces and nothing else, so that nothing else can show in it. What is kept of it belongs to
-the seat in its game (:class:`SeatViews`). In a cache that games share, a request would be answered sooner where some
-other game has shown the same pieces, and whoever asks for the right ones would find out which.
+It is computed from these pieces and nothing else, so that nothing else can show in it.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from msgspec import Raw
 from gm_protocol.state import AccessMap, BoardRows
 
 from .fragments import PAIRS, access_json_of, castling, fen_of, placement
+from .hidden import Seen
 from .position import Position, contents, only, unpack
 
 #: By colour: how far a pawn steps, and where it may step twice from.
@@ -23,44 +22,24 @@ _STEPS = (-8, 8)
 _HOMES = (chess.BB_RANK_7, chess.BB_RANK_2)
 
 
-class OwnPieces:
-    """What a viewer is shown who knows these pieces only."""
+def show_own(position: Position) -> Seen:
+    """Return what is shown to a viewer who knows these pieces only.
 
-    __slots__ = ("access_map", "board", "castles", "castling", "placement", "position")
-
-    def __init__(self, position: Position) -> None:
-        """:param position: one that holds no others' pieces."""
-        self.position = position
-        board = unpack(position)
-        #: FEN's first and third field.
-        placed = placement(contents(board, board.occupied))
-        self.placement = fen_of(placed)
-        self.castling, self.castles = castling(
-            board.castling_rights, board.kings & chess.BB_RANK_1, board.kings & chess.BB_RANK_8, board.chess960
-        )
-        #: The wire's ``board`` and ``access_map``, as the JSON they become.
-        self.board = cast(BoardRows, Raw(placed.json))
-        self.access_map = cast(AccessMap, Raw(_access_json(board)))
-
-
-class SeatViews:
-    """What each seat of one game was last shown of its own pieces: it asks more often than these change."""
-
-    __slots__ = ("_kept",)
-
-    def __init__(self) -> None:
-        self._kept: list[OwnPieces | None] = [None, None]
-
-    def of(self, position: Position, seat: chess.Color) -> OwnPieces:
-        """A seat's own pieces in a true position."""
-        own, kept = only(position, seat), self._kept[seat]
-        if kept is None or kept.position != own:
-            kept = self._kept[seat] = OwnPieces(own)
-        return kept
-
-    def forget(self) -> None:
-        """Keep nothing of either seat's."""
-        self._kept = [None, None]
+    :param position: one that holds no others' pieces.
+    """
+    board = unpack(position)
+    placed = placement(contents(board, board.occupied))
+    rights, castles = castling(
+        board.castling_rights, board.kings & chess.BB_RANK_1, board.kings & chess.BB_RANK_8, board.chess960
+    )
+    return Seen(
+        placement=fen_of(placed),
+        castling=rights,
+        passant="-",
+        castles=castles,
+        board=cast(BoardRows, Raw(placed.json)),
+        access_map=cast(AccessMap, Raw(_access_json(board))),
+    )
 
 
 def _access_json(board: Board) -> str:
@@ -89,4 +68,4 @@ def _targets(board: Board, square: Square) -> Bitboard:
 
 
 #: What is shown to a viewer who knows no piece at all.
-NO_PIECES = OwnPieces(only(bytes(75), chess.WHITE))
+NO_PIECES = show_own(only(bytes(75), chess.WHITE))

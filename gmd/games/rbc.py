@@ -9,8 +9,8 @@ nothing in their order, depends on anything but what that seat may know.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, TypeVar
+from collections.abc import Generator, Sequence
+from typing import cast
 
 import chess
 from chess import BLACK, WHITE, Color, Move, Square
@@ -19,15 +19,19 @@ from msgspec import UNSET, Struct, structs
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
 from gm_protocol.state import Phase
-from gm_recon import Cell, ReconBoard, ReconGame, Turn, WinReason
-from gm_recon.pgn import san
+from gm_recon import ReconBoard, ReconGame, Turn, WinReason
+from gm_recon.pgn import movetext_steps, san
 
-from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
-from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
+from . import own_pieces
+from .commands import End, Play, Sense
+from .events import Created, Ended, Moved, Sensed
 from .facts import Facts, hidden_facts
-from .game import GAME_BYTES, Decision, Game, Snapshot, seat_name
-from .own_pieces import SeatViews
-from .position import Position, pack_unchecked, settled
+from .game import GAME_BYTES, Decision, Snapshot, seat_name
+from .hidden import HiddenGame, SeatViews, Seen
+from .knowledge import Actions, SeatKnowledge
+from .position import Position, only, pack_unchecked, settled
+from .rbc_knowledge import MoveMade, Pair, ReconSnapshot, SenseMade, T, knowledge_of_seat
+from .rbc_record import record_steps
 from .win_reasons import reason_of
 
 #: Bytes of a turn (measured; see ``tests/games/test_sizes.py``).
@@ -40,44 +44,6 @@ _SQUARES = {name: square for square, name in enumerate(chess.SQUARE_NAMES)}
 #: What a square that is none is taken for.
 _NO_SQUARE = -1
 
-_T = TypeVar("_T")
-#: One of something for each side, or None: indexed by colour, so Black's comes first.
-Pair = tuple[_T | None, _T | None]
-
-
-class SenseMade(Struct, frozen=True, gc=False):
-    """What a side saw in its latest sense."""
-
-    ply: int
-    square: Square | None
-    #: From the top left; shared, not to be changed.
-    result: tuple[Cell, ...]
-
-
-class MoveMade(Struct, frozen=True, gc=False):
-    """What a side was told of its latest move."""
-
-    ply: int
-    requested: Move | None
-    taken: Move | None
-    capture_square: Square | None
-
-
-class ReconSnapshot(Snapshot, frozen=True, gc=False):
-    """A game at one moment: the true position, and what each side has been told.
-
-    The position is packed by :func:`~gmd.games.position.pack_unchecked`.
-    """
-
-    phase: Phase
-    senses: Pair[SenseMade]
-    results: Pair[MoveMade]
-
-    def opponent_capture(self, seat: Color) -> Square | None:
-        """Where a seat's opponent captured in its latest completed turn."""
-        result = self.results[not seat]
-        return None if result is None else result.capture_square
-
 
 class Accepted(Struct, frozen=True, gc=False):
     """A seat's latest sense, or its latest move or ending: what a retry must equal, and what it is shown again."""
@@ -89,10 +55,10 @@ class Accepted(Struct, frozen=True, gc=False):
     is_ending: bool = False
 
 
-class RbcGame(Game):
+class RbcGame(HiddenGame):
     """A game in which each side sees what it senses, and what its moves come to."""
 
-    open: ClassVar[bool] = False
+    moves_are_requests = True
     now: ReconSnapshot
 
     def __init__(self, created: Created) -> None:
@@ -106,7 +72,7 @@ class RbcGame(Game):
         self.turn = self.start_turn = self.recon.turn
         self.start_fullmove = self.recon.board.fullmoves
         #: What is kept of what its seats were shown; no other game meets it.
-        self.seat_views = SeatViews()
+        self.seat_views = SeatViews(only, own_pieces.show_own)
         self._facts: tuple[Position, Facts] | None = None
         self._scribe = _Scribe(options.fen)
         self._sensed: list[Accepted | None] = [None, None]
@@ -114,17 +80,40 @@ class RbcGame(Game):
         self._stand(self._verdict(), (None, None), (None, None))
 
     @property
-    def movetext(self) -> str:
+    def movetext(self) -> str:  # type: ignore[override]  # nothing sets it
         """The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved."""
         return " ".join(self._scribe.words(self.recon.turns))
 
     @property
-    def taken_moves(self) -> list[str]:
+    def moves(self) -> list[str]:
         """What became of each turn's move, in UCI; 0000 for nothing."""
         return [PASS if turn.taken is None else turn.taken.uci() for turn in self.recon.turns]
 
+    def actions(self) -> Actions:
+        sense = list(chess.SQUARE_NAMES) if self.now.phase == "sense" else None
+        return Actions(sense, [move.uci() for move in self.recon.move_actions()])
+
+    def seen_by(self, shown: Snapshot, seat: Color | None) -> Seen:
+        if seat is None:
+            return own_pieces.NO_PIECES
+        return self.seat_views.of(shown.position, seat)
+
+    def knowledge_of(self, shown: Snapshot, seat: Color | None) -> SeatKnowledge:
+        return knowledge_of_seat(cast(ReconSnapshot, shown), seat)
+
+    def own_fields(self, shown: Snapshot, seat: Color | None, seen: Seen | None) -> SeatKnowledge:
+        return self.knowledge_of(shown, seat)
+
+    def phase_at(self, shown: Snapshot) -> Phase:
+        return cast(ReconSnapshot, shown).phase
+
+    def pgn_text(self) -> Generator[None, None, str]:
+        return movetext_steps(self.recon.history())
+
+    def record(self, white: str, black: str) -> Generator[None, None, bytes]:
+        return record_steps(self.recon.history(), white, black)
+
     def facts_at(self, shown: Snapshot) -> Facts:
-        """The facts of the true position at a moment. They are kept by this game, and never shared with others."""
         if self._facts is None or self._facts[0] != shown.position:
             self._facts = shown.position, hidden_facts(settled(shown.position))
         return self._facts[1]
@@ -135,28 +124,7 @@ class RbcGame(Game):
 
     # --- Deciding -----------------------------------------------------------------------------------------------
 
-    def decide(self, command: Command, elapsed: float) -> Decision:
-        match command:
-            case Sense():
-                return self._decide_sense(command, elapsed)
-            case Play():
-                return self._decide_play(command, elapsed)
-            case End():
-                return self._decide_end(command, elapsed)
-            case Join():
-                return self.join(command)
-            case FirstContact():
-                return self.note_contact(command.seat)
-            case Flag():
-                return Decision(self.flag(elapsed))
-            case Absent():
-                return self.absent()
-            case CallOff():
-                return self.call_off(command)
-            case RunOut():
-                return self.run_out(command, elapsed)
-
-    def _decide_sense(self, command: Sense, elapsed: float) -> Decision:
+    def decide_sense(self, command: Sense, elapsed: float) -> Decision:
         square = _square_number(command.square)
         accepted = self._sensed[command.seat]
         if accepted is not None and accepted.ply == command.ply and accepted.action == square:
@@ -168,9 +136,9 @@ class RbcGame(Game):
             return Decision(refusal=BadSquare(message))
         return Decision([Sensed(square, elapsed)])
 
-    def _decide_play(self, command: Play, elapsed: float) -> Decision:
-        if not command.offer_draw and self._is_retried(command, command.text, command.text + "q"):
-            return self._shown_again(command, elapsed)
+    def decide_play(self, command: Play, elapsed: float) -> Decision:
+        if not command.offer_draw and (shown := self._retried(command, command.text, command.text + "q")) is not None:
+            return Decision(self.flag(elapsed), shown=shown)
         if (refused := self._refuse_turn(command, elapsed, "move")) is not None:
             return refused
         if command.offer_draw:
@@ -185,27 +153,15 @@ class RbcGame(Game):
             return Decision(refusal=IllegalMove(message))
         return Decision([Moved(command.text, elapsed)])
 
-    def _decide_end(self, command: End, elapsed: float) -> Decision:
-        if self._is_retried(command, command.ending.termination):
-            return self._shown_again(command, elapsed)
-        if (refused := self.refuse(command, elapsed)) is not None:
-            return refused
-        word = command.ending.termination
-        if command.cause is not Cause.RESIGNATION:
-            return Decision(refusal=NotAvailable(f"termination: {word!r}: rbc has no draws to take or to agree on"))
-        return Decision([Ended.of(command.ending, elapsed, seat=command.seat, asked=word)])
+    def shown_again(self, command: End) -> ReconSnapshot | None:
+        return self._retried(command, command.ending.termination)
 
-    def _is_retried(self, command: Play | End, *actions: str) -> bool:
-        """Whether a command is its seat's latest move or ending again."""
+    def _retried(self, command: Play | End, *actions: str) -> ReconSnapshot | None:
+        """What a command is shown that is its seat's latest move or ending again; None where it is not."""
         accepted = self._done[command.seat]
         if accepted is None or accepted.ply != command.ply or accepted.is_ending != isinstance(command, End):
-            return False
-        return accepted.action in actions
-
-    def _shown_again(self, command: Play | End, elapsed: float) -> Decision:
-        accepted = self._done[command.seat]
-        assert accepted is not None
-        return Decision(self.flag(elapsed), shown=accepted.after)
+            return None
+        return accepted.after if accepted.action in actions else None
 
     def _refuse_turn(self, command: Sense | Play, elapsed: float, phase: Phase) -> Decision | None:
         """The refusals that sense and move share, after retries."""
@@ -222,22 +178,7 @@ class RbcGame(Game):
 
     # --- Applying -----------------------------------------------------------------------------------------------
 
-    def apply(self, event: AnyEvent) -> None:
-        match event:
-            case Sensed():
-                self._apply_sensed(event)
-            case Moved():
-                self._apply_moved(event)
-            case Ended():
-                self._apply_ended(event)
-            case Joined():
-                self.seat(event)
-            case FirstContactMade():
-                self.contacted[event.side] = True
-            case Created() | Loaded():
-                raise ValueError(f"game {self.id}: no {event} can happen to it")
-
-    def _apply_sensed(self, event: Sensed) -> None:
+    def apply_sensed(self, event: Sensed) -> None:
         seat, before = self.turn, self.now
         if self.clock is not None:
             self.clock.charge(seat, event.seconds)
@@ -245,7 +186,7 @@ class RbcGame(Game):
         self.now = structs.replace(before, phase="move", senses=_with(before.senses, seat, sensed))
         self._sensed[seat] = Accepted(before.ply, event.square, self.now)
 
-    def _apply_moved(self, event: Moved) -> None:
+    def apply_moved(self, event: Moved) -> None:
         seat, before = self.turn, self.now
         if self.clock is not None:
             self.clock.charge(seat, event.seconds)
@@ -257,7 +198,7 @@ class RbcGame(Game):
         self._stand(self._verdict(), before.senses, _with(before.results, seat, moved))
         self._done[seat] = Accepted(before.ply, resolved, self.now)
 
-    def _apply_ended(self, event: Ended) -> None:
+    def apply_ended(self, event: Ended) -> None:
         before, ending, seat = self.now, event.ending, event.side
         self.charge_ended(event)
         if ending.called_off:
@@ -322,7 +263,7 @@ class _Scribe:
         return self._words
 
 
-def _with(pair: Pair[_T], seat: Color, value: _T) -> Pair[_T]:
+def _with(pair: Pair[T], seat: Color, value: T) -> Pair[T]:
     return (pair[BLACK], value) if seat else (value, pair[WHITE])
 
 

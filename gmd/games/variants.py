@@ -1,20 +1,35 @@
-"""Which rules a game is played by."""
+"""The variants that the server plays. A new one is a module with its object, and a name in this list."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gm_protocol.endings import Cause, Victory
 
-from .chess import ChessGame
+from .chess_variants import CHESS960, CRAZYHOUSE, STANDARD
+from .dark import DARK
 from .events import Created
 from .game import Game
-from .rbc import RbcGame
+from .rbc_variant import RBC
+from .variant import Variant
+
+#: The variants by their names on the wire, in the order of :data:`gm_protocol.messages.Variant`.
+VARIANTS: Mapping[str, Variant] = {variant.name: variant for variant in (STANDARD, CHESS960, CRAZYHOUSE, RBC, DARK)}
 
 
 def make_game(created: Created) -> Game:
-    """A new game, at its start position, by the rules of its variant."""
-    return RbcGame(created) if created.options.variant == "rbc" else ChessGame(created)
+    """Return a new game, at its start position, by the rules of its variant."""
+    return VARIANTS[created.options.variant].make_game(created)
 
 
-def victory_in(variant: str) -> Victory:
-    """What a victory by the rules is in a variant."""
-    return Cause.KING_CAPTURE if variant == "rbc" else Cause.CHECKMATE
+def named_in_pgn(tag: str) -> Variant | None:
+    """Return the variant that a PGN's Variant tag means, whatever its case; None for one that is not played here."""
+    return _BY_TAG.get(tag.lower())
+
+
+def victory_in(name: str) -> Victory:
+    """Return what a victory by the rules is in a variant of this name, be it known here or not."""
+    return VARIANTS[name].victory if name in VARIANTS else Cause.CHECKMATE
+
+
+_BY_TAG = {tag: variant for variant in VARIANTS.values() for tag in (variant.pgn_name.lower(), *variant.pgn_aliases)}

@@ -23,7 +23,7 @@ async def move(request: MakeMove, live: LiveGame, context: RequestContext) -> Pe
     played = Play(seat, text, request.ply, request.offer_draw, request.thought)
     viewer = VIEWER_IN[seat]
     decision = act(live, played, viewer, context)
-    answer = state_answer if game.open else move_answer
+    answer = move_answer if game.moves_are_requests else state_answer
     return answer(live, viewer, context, shown=decision.shown)
 
 
@@ -32,6 +32,6 @@ def _pass_in(game: Game) -> str:
 
     :raises BadRequest: nobody passes in this game.
     """
-    if not game.open:
+    if game.moves_are_requests:
         return PASS
     raise BadRequest(f"move: null passes, which {game.options.variant} has no use for; send SAN (Nf3) or UCI (g1f3)")

@@ -10,12 +10,11 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadPgn, NotAvailable, Unauthorized
 from gm_protocol.messages import NewGame, NewGameReply
 from gm_protocol.state import COLOR_NAMES, Color
-from gmd.games.chess import ChessGame, load_moves
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.notation import PgnText, read_pgn
 from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import VARIANTS, make_game
 from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
@@ -104,15 +103,14 @@ async def _build(request: NewGame, context: RequestContext) -> tuple[Game, list[
     async with bench.place(peer, paid=True):
         pgn = await bench.run(read_pgn(request.pgn, limits.max_plies), peer)
         game, events = _begun(request, pgn, context)
-        if isinstance(game, ChessGame):
-            events += await bench.run(load_moves(game, pgn.moves), peer)
+        events += await bench.run(game.load(pgn.moves), peer)
     return game, events
 
 
 def _begun(request: NewGame, pgn: PgnText, context: RequestContext) -> tuple[Game, list[AnyEvent]]:
     """The game at its start, and the event that made it."""
     player, services = context.player, context.services
-    drawn = secrets.randbelow(960) if request.variant == "chess960" else 0
+    drawn = secrets.randbelow(960) if VARIANTS[request.variant or "standard"].draws_start else 0
     invited = _invited(request, player)
     created = Created(
         player_white=request.player_white,

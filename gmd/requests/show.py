@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import MoveReply, PlayerNames, SenseReply, StateReply
-from gm_protocol.state import GameState
+from gm_protocol.state import GameState, LastResult, LastSense
 from gmd.games import views
 from gmd.games.game import Snapshot
 from gmd.games.views import Viewer
@@ -81,8 +81,8 @@ def state_answer(
 
 def sense_answer(live: LiveGame, viewer: Viewer, context: RequestContext, *, shown: Snapshot | None) -> PendingReply:
     """Return the reply to a sense."""
-    request, known = context.request, views.knowledge_of(shown or live.game.now, viewer.seat)
-    assert known.sense is not None
+    request, known = context.request, live.game.knowledge_of(shown or live.game.now, viewer.seat)
+    assert isinstance(known.sense, LastSense)  # it has just sensed
     reply = SenseReply(
         id=echo_id(request),
         sense_result=known.sense.sense_result,
@@ -93,8 +93,8 @@ def sense_answer(live: LiveGame, viewer: Viewer, context: RequestContext, *, sho
 
 def move_answer(live: LiveGame, viewer: Viewer, context: RequestContext, *, shown: Snapshot | None) -> PendingReply:
     """Return the reply to a move where something is hidden: it says what came of it."""
-    request, known = context.request, views.knowledge_of(shown or live.game.now, viewer.seat)
-    assert known.result is not None
+    request, known = context.request, live.game.knowledge_of(shown or live.game.now, viewer.seat)
+    assert isinstance(known.result, LastResult)  # it has just moved
     reply = MoveReply(
         id=echo_id(request),
         requested_move=known.result.requested_move,

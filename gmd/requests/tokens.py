@@ -10,6 +10,7 @@ from msgspec import UNSET, structs
 from gm_protocol.errors import BadRequest, NoSuchGame, quote
 from gm_protocol.messages import GameRequest
 from gmd.event_log.interface import TokenUse
+from gmd.games.variants import VARIANTS
 from gmd.live_games import LiveGame
 
 from .context import RequestContext
@@ -24,7 +25,7 @@ def token_use(request: GameRequest, player: int | None) -> TokenUse | None:
     if request.token is None:
         return None
     content = structs.replace(request, id=None, token=None, brief=False, player=UNSET, key=UNSET)
-    if request.variant != "rbc":  # only there it matters whether null was sent, or nothing
+    if not VARIANTS[request.variant or "standard"].null_is_an_answer:
         content = structs.replace(
             content, clock=None if request.clock is UNSET else request.clock, reversible_moves=UNSET
         )

@@ -12,7 +12,7 @@ Seconds = Annotated[float, Meta(ge=0)]
 #: A time control as people write it (:mod:`gm_protocol.clock_text`); none is nearly as long.
 ClockText = Annotated[str, Meta(max_length=64)]
 
-Variant = Literal["standard", "chess960", "crazyhouse", "rbc"]
+Variant = Literal["standard", "chess960", "crazyhouse", "rbc", "dark_chess"]
 DrawRule = Literal["claimed", "automatic"]
 IllegalMoveRule = Literal["refuse", "lose"]
 

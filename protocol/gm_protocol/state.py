@@ -115,7 +115,7 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
     """A game as one viewer may see it. The first ten fields are version 1's.
 
     ``board``, ``access_map`` and ``pgn`` are left out of the replies to brief requests; ``pockets`` is there in
-    crazyhouse alone, and what follows it in rbc alone.
+    crazyhouse alone, the three fields behind it in rbc alone, and ``visible`` in dark_chess alone.
     """
 
     board: BoardRows | UnsetType = UNSET
@@ -144,3 +144,4 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
     opponent_capture: str | UnsetType | None = UNSET
     last_sense: LastSense | UnsetType | None = UNSET
     last_result: LastResult | UnsetType | None = UNSET
+    visible: list[str] | UnsetType | None = UNSET

@@ -16,6 +16,7 @@ from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 from tests.games.test_replay import asked, command_of, new_game, options
 
 KNIGHTS = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"]
@@ -58,7 +59,7 @@ def _with_seats(game: ChessGame, events: list[AnyEvent], kept: dict[str, Any]) -
     """The same, but that its seats are not all taken."""
     if not kept:
         return game, events
-    again = ChessGame(structs.replace(game.created, **kept))
+    again = make_game(structs.replace(game.created, **kept))
     for event in events[1:]:
         again.apply(event)
     return again, [again.created, *events[1:]]

@@ -20,6 +20,7 @@ from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, R
 from gmd.games.events import Created, Ended, FirstContactMade, Moved
 from gmd.games.game import Decision
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 
 FISCHER = ClockOption(initial=60.0, increment=2.0)
 PER_MOVE = ClockOption(first_move=1.0, per_move=0.1)
@@ -228,7 +229,7 @@ def test_no_clock_is_ever_negative_or_touches_the_other(option: ClockOption, mov
 
 def new_game(option: ClockOption | None = FISCHER, *, black: int = 2) -> ChessGame:
     request = NewGame(player_white=1, player_black=black, clock=option)
-    return ChessGame(Created(1, black, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z"))
+    return make_game(Created(1, black, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z"))
 
 
 def ticking_game(option: ClockOption = FISCHER) -> ChessGame:

@@ -22,6 +22,7 @@ from gmd.games.notation import run_through
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.rbc_record import record_steps
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 from tests.work import calls_of_steps
 
 #: Calls of functions in one step: eight turns of blind chess, fifty lines of text.
@@ -65,7 +66,7 @@ def long_rbc(plies: int) -> RbcGame:
 
 
 def long_chess(plies: int) -> ChessGame:
-    game = ChessGame(created())
+    game = make_game(created())
     game.apply(Loaded([SHUFFLE[ply % 4] for ply in range(plies)]))
     return game
 

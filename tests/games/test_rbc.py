@@ -16,13 +16,13 @@ from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadPosition, BadRequest, GmError
 from gm_protocol.messages import ClockOption, NewGame
 from gm_recon import WinReason
-from gmd.games.chess import ChessGame
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, Sense
 from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created, Ended, FirstContactMade, Loaded, Moved, Sensed
 from gmd.games.game import Decision
 from gmd.games.position import pack, settled, unpack
 from gmd.games.rbc import PASS, MoveMade, RbcGame
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 from tests.helpers_proof import proof_size
 from tests.side_by_side import POSITIONS
 
@@ -92,7 +92,7 @@ def test_a_pass_is_the_null_move() -> None:
     game = new_game()
     play(game, PASS)
     assert game.now.results[WHITE] == MoveMade(0, None, None, None)
-    assert (game.now.last_move, game.now.halfmoves, game.taken_moves) == (None, 1, [PASS])
+    assert (game.now.last_move, game.now.halfmoves, game.moves) == (None, 1, [PASS])
 
 
 @pytest.mark.parametrize("text", ["e2e5", "e7e5", "e4", "Nf3", "--", "", "e2e4q", "e1g1", "N@e4", "O-O", "e2" * 1000])
@@ -110,7 +110,7 @@ def test_a_move_that_the_true_board_refuses_is_the_turn() -> None:
     game = new_game()
     play(game, "e2d3")
     assert game.now.results[WHITE] == MoveMade(0, Move.from_uci("e2d3"), None, None)
-    assert (game.turn, game.taken_moves) == (BLACK, [PASS])
+    assert (game.turn, game.moves) == (BLACK, [PASS])
 
 
 def test_a_capture_is_told_to_the_other_side_until_the_next_turn_of_its_captor() -> None:
@@ -191,7 +191,7 @@ def test_words_depend_on_nothing_that_is_hidden() -> None:
 
 
 def test_nothing_is_sensed_in_chess() -> None:
-    game = ChessGame(Created(1, 2, resolve(NewGame(player_white=1, player_black=2), {}, 0, strict=True), ""))
+    game = make_game(Created(1, 2, resolve(NewGame(player_white=1, player_black=2), {}, 0, strict=True), ""))
     decision = game.decide(Sense(WHITE, "e4"), 0.0)
     assert decision.refusal is not None
     assert decision.refusal.code == "not_available"
@@ -439,7 +439,7 @@ def everything(game: RbcGame) -> list[Any]:
         clock,
         game.summary(),
         game.recon.history(),
-        game.taken_moves,
+        game.moves,
     ]
 
 

@@ -86,7 +86,7 @@ def everything(game: RbcGame) -> list[Any]:
         [msgspec.json.encode(game_state(game, game.now, 0.25, viewer, brief=False)) for viewer in Viewer],
         [actions(game, viewer) for viewer in Viewer],
         game.summary(),
-        run_through(history(game)) if game.over else game.taken_moves,
+        run_through(history(game)) if game.over else game.moves,
     ]
 
 

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from gm_protocol.endings import Voluntary
 from gm_protocol.messages import ClockOption, NewGame
 from gmd.event_log.memory import MemoryLog
-from gmd.games.chess import ChessGame, load_moves
+from gmd.games.chess import ChessGame
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut
 from gmd.games.events import AnyEvent, Created
 from gmd.games.notation import run_through
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
 from tests.games.folding import check_fold
 from tests.games.playing import STYLES, choose, spell
@@ -68,8 +69,8 @@ options = st.builds(
 def new_game(request: NewGame, pgn_moves: list[str]) -> tuple[ChessGame, list[AnyEvent]]:
     """A game and the events it has had."""
     created = Created(1, request.player_black, resolve(request, {}, 342, strict=True), "2026-11-21T04:41:00Z")
-    game = ChessGame(created)
-    loading = load_moves(game, pgn_moves)
+    game = make_game(created)
+    loading = game.load(pgn_moves)
     while True:
         try:
             next(loading)

@@ -15,9 +15,9 @@ from trio.testing import MockClock
 
 from gm_protocol.messages import FIRST_REGISTERED, NewGame
 from gmd.event_log.batching import BatchingLog
-from gmd.games.chess import ChessGame
 from gmd.games.events import Created
 from gmd.games.setup import resolve
+from gmd.games.variants import make_game
 from gmd.requests.session import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, memory_daemon, store_in
@@ -39,7 +39,7 @@ async def house() -> AsyncIterator[House]:
         await client.new_game(1, 2, clock={"initial": 100})
         options = resolve(NewGame(player_white=WHITE, player_black=BLACK), {}, 0, strict=True)
         created = Created(WHITE, BLACK, options, "2026-11-21T00:00:00Z", None)
-        daemon.arbiter.open(ChessGame(created), [created], None)
+        daemon.arbiter.open(make_game(created), [created], None)
         door = SessionServer(daemon.services, authority=Authority.OPERATOR)
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(door.handle, theirs)

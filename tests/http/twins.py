@@ -72,7 +72,7 @@ class Pair:
     async def ask(self, method: str, what: str, body: Json | None = None, *, stranger: bool = False) -> None:
         """Ask of the game in both.
 
-        :raises Told: the answers are different.
+        :raises Distinguished: the answers are different.
         """
         who: Who = "stranger" if stranger else "observer"
         await self.put(Question(method, f"/api/games/{{game_id}}/{what}", body, who))
@@ -80,7 +80,7 @@ class Pair:
     async def put(self, question: Question) -> None:
         """Ask both.
 
-        :raises Told: the answers are different.
+        :raises Distinguished: the answers are different.
         """
         answers = [shown(await send(twin, question)) for twin in self.twins]
         self.asked.add(question.route)
@@ -223,7 +223,7 @@ async def two_tables() -> AsyncIterator[tuple[Table, Table]]:
 async def play(pair: Pair, twins: Twins) -> None:
     """Play a pair of games, the observer asking all it can.
 
-    :raises Told: some answers were different.
+    :raises Distinguished: some answers were different.
     """
     for twin in pair.twins:
         await twin.begin(twins)

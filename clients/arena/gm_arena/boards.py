@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 
 import chess
-from chess.variant import CrazyhouseBoard
 
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
+from gmd.games.variants import VARIANTS
 
 from .bot import Bot, BotFailed, Place
 from .endings import claim
@@ -21,9 +21,7 @@ def board_of(variant: str, fen: str) -> chess.Board:
     Castling is Chess960's where rights are given by the rooks' files; a crazyhouse game from another start position
     than the classical one is such a game too.
     """
-    rights = fen.split()[2]
-    chess960 = variant == "chess960" or not set(rights) <= set("KQkq-")
-    return CrazyhouseBoard(fen, chess960) if variant == "crazyhouse" else chess.Board(fen, chess960=chess960)
+    return VARIANTS[variant].board(fen)
 
 
 class Record:

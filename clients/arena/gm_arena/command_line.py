@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from gm_protocol.clock_text import CLOCK_TEXTS, read_clock_text
+from gm_protocol.messages import Variant
 
 #: Where a key may stand that is not to be seen among the arguments of running programs; gmcat reads it too.
 KEY_VARIABLE = "GM_KEY"
@@ -17,7 +18,8 @@ KEY_VARIABLE = "GM_KEY"
 #: Seconds.
 POSITIVE = click.FloatRange(0, min_open=True)
 
-VARIANTS = click.Choice(["standard", "chess960", "crazyhouse", "rbc"])
+#: Every variant that there is.
+VARIANTS = click.Choice(get_args(Variant))
 
 
 def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:

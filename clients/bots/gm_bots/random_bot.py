@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import trio
 
@@ -12,6 +12,7 @@ from gm_arena.bot import Bot, Bots, Place
 from gm_arena.endings import claim
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
+from gm_protocol.messages import Variant
 
 from .options import only, whole
 
@@ -30,7 +31,7 @@ class RandomBots(Bots):
     """Where random movers come from."""
 
     name = "random"
-    variants = frozenset({"standard", "chess960", "crazyhouse", "rbc"})
+    variants = frozenset(get_args(Variant))
     defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
 
     def __init__(self, seed: int | None = None) -> None:
@@ -56,8 +57,8 @@ class RandomBot(Bot):
             return
         if turn.sense_actions:
             await turn.sense(self._rng.choice(turn.sense_actions))
-        blind = turn.state["variant"] == "rbc"
-        await turn.move(self._rng.choice([*turn.move_actions, None] if blind else turn.move_actions))
+        may_pass = "last_result" in turn.state  # where a move may come to nothing
+        await turn.move(self._rng.choice([*turn.move_actions, None] if may_pass else turn.move_actions))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         """There is nothing to keep."""

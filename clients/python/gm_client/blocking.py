@@ -104,7 +104,7 @@ Square = str | int
 
 
 Color = Literal["black", "white"]
-Variant = Literal["chess960", "crazyhouse", "rbc", "standard"]
+Variant = Literal["chess960", "crazyhouse", "dark_chess", "rbc", "standard"]
 Piece = Literal["wp", "wN", "wB", "wR", "wQ", "wK", "bp", "bN", "bB", "bR", "bQ", "bK"]
 Phase = Literal["move", "open", "over", "sense"]
 Result = Literal["*", "0-1", "1-0", "1/2-1/2"]
@@ -191,7 +191,7 @@ class GameState(TypedDict):
     """A game as one viewer may see it.
 
     The first ten fields are version 1's. board, access_map and pgn are left out of the replies to brief requests;
-    pockets is there in crazyhouse alone, and what follows it in rbc alone.
+    pockets is there in crazyhouse alone, the three fields behind it in rbc alone, and visible in dark_chess alone.
     """
 
     #: Rank 1 is the first list, file a its first element; null: no piece.
@@ -221,6 +221,7 @@ class GameState(TypedDict):
     opponent_capture: NotRequired[str | None]
     last_sense: NotRequired[LastSense | None]
     last_result: NotRequired[LastResult | None]
+    visible: NotRequired[list[str] | None]
 
 
 class ClockState(TypedDict):

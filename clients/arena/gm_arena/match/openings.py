@@ -14,6 +14,7 @@ import chess
 import chess.pgn
 
 from gmd.games.pgn_file import split_pgn
+from gmd.games.variants import VARIANTS
 
 from ..boards import board_of
 
@@ -157,7 +158,7 @@ def _opening_of(variant: str, number: int, text: str, plies: int | None) -> Open
             raise ValueError(f"{board.uci(move)} is no legal move in {board.fen()}")
         moves.append(board.uci(move))
         board.push(move)
-    if variant == "rbc":  # whose games cannot begin with moves
+    if not VARIANTS[variant].loads_moves:
         return Opening(name, board.fen())
     fen = None if start.fen() == starting_fen(variant) else start.fen()
     return Opening(name, fen, tuple(moves))

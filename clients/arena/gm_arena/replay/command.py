@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -23,9 +22,9 @@ from gm_client.blocking import BadReply, ConnectionLost, GmError, connect
 from ..address import server_options, unreachable
 from ..board_drawing import palette_of
 from ..tls import read_tls
-from .files import history_game, pgn_game, read_file
+from .files import read_file, served_game
 from .frames import Frame, frames_of
-from .recorded import BadRecord, Recorded, time_control_of
+from .recorded import BadRecord, Recorded
 from .show import frame_text, header
 
 #: Keys, as terminals send them, and the steps they take; ends of the game are far away.
@@ -88,11 +87,7 @@ def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
         raise BadRecord(unreachable(error)) from None
     except (GmError, BadReply, OSError) as error:
         raise BadRecord(str(error)) from None
-    if reply["history"] is not None:
-        recorded = history_game(json.dumps(reply["history"]), f"game {game}")
-        recorded.clock = time_control_of(reply["pgn"])
-        return recorded
-    return pgn_game(reply["pgn"], f"game {game}")
+    return served_game(reply, f"game {game}")
 
 
 def _list(above: list[str], frames: list[Frame]) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import chess
 
+from gm_client.blocking import HistoryReply
 from gm_protocol.endings import ON, Cause, result_of
 from gm_recon import BadHistory, History, SavedGame, WinReason, read_json
 from gm_recon.pgn import VARIANT
 from gm_recon.pgn_reading import read_pgn
-from gmd.games.chess import ChessGame
 from gmd.games.clock import Clock
 from gmd.games.events import AnyEvent, Created, Loaded, Moved, Sensed
 from gmd.games.notation import time_control
@@ -28,6 +28,7 @@ from ..endings import cause_words, ending_words
 from .main_line import read_main_line
 from .match_files import is_match, match_game, match_lines
 from .recorded import BadRecord, Clocks, Recorded, tags_of, time_control_of
+from .variant_headers import own_variant
 
 #: Longest file that is read: some hundred thousand games of chess.
 MAX_BYTES = 1 << 28
@@ -87,6 +88,18 @@ def _one(path: Path, texts: dict[int, str], wanted: int | None, read: Callable[[
     return read(texts[number], f"{path}, game {number}" if len(texts) > 1 else str(path))
 
 
+def served_game(reply: HistoryReply, where: str) -> Recorded:
+    """The game of a reply to ``history``.
+
+    :raises BadRecord: it is none.
+    """
+    if reply["history"] is None:
+        return pgn_game(reply["pgn"], where)
+    recorded = history_game(json.dumps(reply["history"]), where)
+    recorded.clock = time_control_of(reply["pgn"])
+    return recorded
+
+
 def history_game(text: str, where: str) -> Recorded:
     """The game of a reconchess ``GameHistory``.
 
@@ -116,15 +129,18 @@ def pgn_game(text: str, where: str) -> Recorded:
     if not any(node.move for node in nodes) and not tags_of(text):  # python-chess finds moves in any text
         first = f" ({bad_move})" if bad_move is not None and not nodes else ""
         raise BadRecord(f"{where} holds no game: it has neither a legal move nor a tag of PGN{first}")
+    tag = headers.get("Variant", "standard")
+    known = own_variant(tag)
+    variant = tag.lower() if known is None else known.name
     ending = headers.get("GmdTermination", headers.get("Termination", ""))
-    ending = "" if ending in (ON, "unterminated") else ending_words(ending)
+    ending = "" if ending in (ON, "unterminated") else ending_words(ending, variant)
     return Recorded(
         where,
         headers["White"],
         headers["Black"],
         headers["Result"],
         ending,
-        headers.get("Variant", "standard").lower(),
+        variant,
         time_control_of(text),
         game.board(),
         [(node.move, node.comment) for node in nodes],
@@ -165,7 +181,7 @@ def line_game(text: str, where: str) -> Recorded:
     if isinstance(game, RbcGame):
         recorded.history = game.recon.history()
         recorded.clocks = _clocks(events, recorded.history)
-    elif isinstance(game, ChessGame):
+    else:
         recorded.start = board_of(game.options.variant, game.options.fen)
         board = recorded.start.copy()
         for uci in game.moves:

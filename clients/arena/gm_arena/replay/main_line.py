@@ -8,6 +8,8 @@ import chess.pgn
 from chess import AmbiguousMoveError, Board, IllegalMoveError, Move
 from chess.pgn import SKIP, Game, SkipType
 
+from .variant_headers import VariantGame
+
 
 class BadMove(ValueError):
     """A move that cannot be made. The message names it: ``1... Ke5 is illegal``."""
@@ -32,7 +34,7 @@ class _MainLine(chess.pgn.GameBuilder[Game]):
     """A builder of games that logs nothing."""
 
     def __init__(self) -> None:
-        super().__init__(Game=Game)
+        super().__init__(Game=VariantGame)
 
     def begin_variation(self) -> SkipType:  # type: ignore[override]  # as visitors may
         """Skip it: python-chess loses its place behind a variation with an illegal move."""

@@ -13,6 +13,7 @@ import chess.pgn
 from gm_recon import BadHistory, read_json
 
 from .recorded import BadRecord, Recorded, time_control_of
+from .variant_headers import VariantHeaders
 
 
 def is_match(text: str) -> bool:
@@ -54,7 +55,7 @@ def _add_moves(recorded: Recorded, pgn: str, moves: list[str]) -> None:
     headers = chess.pgn.read_headers(io.StringIO(pgn))
     if headers is None:
         raise ValueError("its pgn has no headers")
-    recorded.start = headers.board()
+    recorded.start = VariantHeaders(headers).board()
     board = recorded.start.copy()
     for uci in moves:
         recorded.moves.append((board.push_uci(uci), ""))

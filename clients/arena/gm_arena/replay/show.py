@@ -5,6 +5,8 @@ from __future__ import annotations
 import chess
 from rich.text import Text
 
+from gmd.games.variants import VARIANTS
+
 from ..board_drawing import BOARD_COLUMNS, Palette, board_lines, clock_text, printable
 from .frames import Frame
 from .recorded import Recorded
@@ -12,14 +14,11 @@ from .recorded import Recorded
 #: What stands between two boards.
 GAP = " "
 
-#: How a variant is called beside a result; the usual one is not.
-_VARIANTS = {"rbc": "blind chess", "standard": ""}
-
 
 def header(game: Recorded) -> list[str]:
     """What stands above a game: who plays, how it ended, by what rules and what clock."""
     state = f"{game.result} {game.ending}".strip() if game.ending or game.result != "*" else "in progress"
-    variant = _VARIANTS.get(game.variant, game.variant)
+    variant = VARIANTS[game.variant].title if game.variant in VARIANTS else game.variant
     parts = [state, variant, f"clock {game.clock}" if game.clock else ""]
     return [
         printable(f"{game.where}: {game.white} – {game.black}"),

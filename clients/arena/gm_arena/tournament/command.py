@@ -18,7 +18,7 @@ from gm_client.blocking import BadReply, ConnectionLost, GmError
 from gmd.config import ConfigError
 from gmd.config_loading import load_config
 
-from ..command_line import read_clock
+from ..command_line import VARIANTS, read_clock
 from ..crosstable import csv_text, text_table
 from ..extras import how_to_install
 from .plan import FORMATS, Entrant, Settings
@@ -38,8 +38,6 @@ NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 #: Beyond 30 seconds, which clients have, for an operator who upgrades the daemon meanwhile.
 PATIENCE_SECONDS = 300.0
 
-VARIANTS = ("standard", "chess960", "crazyhouse", "rbc")
-
 
 @click.command()
 @click.argument("name")
@@ -52,7 +50,7 @@ VARIANTS = ("standard", "chess960", "crazyhouse", "rbc")
 @click.option(
     "--challengers", type=click.IntRange(1), help="So many of the first players run the gauntlet.  [default: 1]"
 )
-@click.option("--variant", type=click.Choice(VARIANTS), default="standard", show_default=True)
+@click.option("--variant", type=VARIANTS, default="standard", show_default=True)
 @click.option(
     "--clock",
     callback=read_clock,

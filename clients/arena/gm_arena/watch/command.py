@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import Any
 
@@ -25,7 +24,7 @@ from gm_client.blocking import (
 from ..address import server_arguments, server_options, unreachable
 from ..board_drawing import palette_of
 from ..command_line import POSITIVE, read_key
-from ..replay.files import history_game
+from ..replay.files import served_game
 from ..replay.frames import Frame, frames_of
 from ..replay.show import frame_text
 from ..tls import read_tls
@@ -78,7 +77,7 @@ def watch(game: int | None, **given: Any) -> None:
             connect(host, port, path=given["path"], tls=tls, patience=given["patience"], **hello) as client,
         ):
             last = _watch(client, _newest(client, where) if game is None else game)
-            if last.state["variant"] == "rbc":
+            if last.is_blind:
                 click.echo(f"gmd replay {last.state['game_id']}{where} steps through it, with what each player knew.")
     except ConnectionLost as error:
         raise click.ClickException(unreachable(error)) from None
@@ -113,7 +112,7 @@ def _draw(client: Client, game_id: int, console: Console) -> Look:
             shown = screen(look, palette, console.width)
             hint = [Text(LEAVING, "dim")] if by_key and not look.over else []
             live.update(Group(shown, *hint), refresh=True)
-    if look.state["variant"] == "rbc":
+    if look.is_blind:
         console.print(frame_text(_frames(client, game_id)[-1], palette))
     return look
 
@@ -140,5 +139,5 @@ def _list(client: Client, game_id: int, console: Console) -> Look:
 
 
 def _frames(client: Client, game_id: int) -> list[Frame]:
-    """A game of blind chess that is over, with nothing hidden."""
-    return frames_of(history_game(json.dumps(client.history(game_id)["history"]), f"game {game_id}"))
+    """A game that was hidden and is over, with nothing hidden."""
+    return frames_of(served_game(client.history(game_id), f"game {game_id}"))

@@ -32,6 +32,11 @@ class Look(NamedTuple):
         """Whether the server hides the board, as it does that of blind chess while it is on."""
         return self.state.get("pgn") is None
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether its players know what they have sensed, which a recording shows beside the truth."""
+        return "last_sense" in self.state
+
     def sans(self) -> list[str]:
         """The moves so far in SAN; none where they are hidden."""
         words = (_NUMBER.sub("", word) for word in (self.state.get("pgn") or "").split())

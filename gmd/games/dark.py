@@ -1,0 +1,399 @@
+"""Dark chess (``dark_chess``), or Fog of War: a player sees its own pieces and the squares that these can move to.
+
+The rules and what a player sees are those of OpenSpiel's ``dark_chess``, which ``PROTOCOL`` sums up: there is no
+check, the capture of a king wins, and a third repetition and fifty moves draw by themselves.
+
+Whatever a seat is shown is made of :func:`seen_part`, a position in which there is nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import cast
+
+import chess
+from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Board, Color, Move
+from msgspec import UNSET, Raw, Struct, structs
+
+from gm_protocol.endings import Cause, Ending
+from gm_protocol.errors import AmbiguousMove, BadPosition, BadRequest, GmError, IllegalMove, NotAvailable, quote
+from gm_protocol.messages import ClockOption, GameOptions, NewGame
+from gm_protocol.state import AccessMap, BoardRows
+from gm_recon.pgn import ReconRules
+
+from .clock import check_clock
+from .commands import End, Play
+from .events import Created, Ended, Moved
+from .facts import Facts, hidden_facts
+from .fragments import PAIRS, access_json_of, castling, fen_of, placement
+from .game import GAME_BYTES, Decision, Snapshot
+from .hidden import HiddenGame, SeatViews, Seen
+from .knowledge import Actions
+from .notation import run_through
+from .position import Position, contents, pack, pack_unchecked, unpack
+from .variant import Variant, check_status
+
+#: Bytes of a position with its count, and of a move.
+POSITION_BYTES, MOVE_BYTES = 180, 60
+#: Draws: so many times the same position, and so many half-moves without a capture or a move of a pawn.
+REPETITIONS, REVERSIBLE_MOVES = 3, 100
+#: Moves that are written down between two yields.
+MOVES_A_STEP = 32
+
+#: What ``new_game`` takes and a game of dark chess has not.
+_NOT_FOR_DARK = ("position", "seed", "illegal_move", "reversible_moves", "max_turns")
+
+
+class DarkBoard(ReconRules):
+    """A board on which there is no check: every pseudo-legal move may be made, castling out of and through it too."""
+
+    def has_insufficient_material(self, color: Color) -> bool:
+        return False  # a king alone may capture a king
+
+
+def targets_of(board: Board, color: Color, pieces: Bitboard) -> Bitboard:
+    """Return the squares that some of a side's pieces can move to, were it to move, without castling and en passant.
+
+    Squares of pieces of its own that it guards are among them.
+    """
+    occupied, pawns = board.occupied, board.pawns & pieces
+    targets = 0
+    for square in chess.scan_forward(pieces ^ pawns):
+        targets |= board.attacks_mask(square)
+    for square in chess.scan_forward(pawns):
+        targets |= board.attacks_mask(square) & board.occupied_co[not color]
+    forward = chess.shift_up if color else chess.shift_down
+    steps = forward(pawns) & ~occupied
+    crossed = chess.BB_RANK_3 if color else chess.BB_RANK_6
+    return targets | steps | forward(steps & crossed) & ~occupied
+
+
+def _passers(board: Board, color: Color) -> Bitboard:
+    """Return the pawns of a side that may capture en passant."""
+    if board.ep_square is None or board.turn != color:
+        return chess.BB_EMPTY
+    return board.pawns & board.occupied_co[color] & chess.BB_PAWN_ATTACKS[not color][board.ep_square]
+
+
+def visible_squares(board: Board, color: Color) -> Bitboard:
+    """Return the squares that a side sees: its own pieces, where they can move to, and a pawn it may take en passant.
+
+    The side need not be to move.
+    """
+    own = board.occupied_co[color]
+    visible = own | targets_of(board, color, own)
+    if board.ep_square is not None and _passers(board, color):
+        visible |= BB_SQUARES[board.ep_square] | BB_SQUARES[board.ep_square + (-8 if color else 8)]
+    return visible
+
+
+def seen_part(position: Position, seat: Color) -> Position:
+    """Return what a seat sees of a true position: a position without all else, and the squares that it sees."""
+    board = unpack(position)
+    visible, white = visible_squares(board, seat), board.occupied_co[WHITE]
+    board.pawns &= visible
+    board.knights &= visible
+    board.bishops &= visible
+    board.rooks &= visible
+    board.queens &= visible
+    board.kings &= visible
+    board.occupied_co[WHITE] = white & visible
+    board.castling_rights &= chess.BB_RANK_1 if seat else chess.BB_RANK_8
+    if not _passers(board, seat):
+        board.ep_square = None
+    board.turn = seat
+    return pack_unchecked(board) + visible.to_bytes(8, "little")
+
+
+class DarkView(Seen, frozen=True, gc=False):
+    """What a seat sees of a position, and which squares these are, by name."""
+
+    visible: list[str]
+
+
+def show_part(part: Position) -> DarkView:
+    """Return what is shown of what :func:`seen_part` returns."""
+    board, visible = unpack(part), int.from_bytes(part[-8:], "little")
+    placed = placement(contents(board, board.occupied))
+    kings, white = board.kings, board.occupied_co[WHITE]
+    rights, castles = castling(board.castling_rights, kings & white, kings & ~white, False)
+    board.occupied |= chess.BB_ALL ^ visible  # a square that a pawn does not see before it is occupied
+    return DarkView(
+        placement=fen_of(placed),
+        castling=rights,
+        passant="-" if board.ep_square is None else chess.SQUARE_NAMES[board.ep_square],
+        castles=castles,
+        board=cast(BoardRows, Raw(placed.json)),
+        access_map=_access_map(_sources(board, board.turn)),
+        visible=[chess.SQUARE_NAMES[square] for square in chess.scan_forward(visible)],
+    )
+
+
+def _access_map(sources: list[Bitboard]) -> AccessMap:
+    lists = (",".join(PAIRS[source] for source in chess.scan_forward(squares)) for squares in sources)
+    return cast(AccessMap, Raw(access_json_of(lists)))
+
+
+def _sources(board: Board, color: Color) -> list[Bitboard]:
+    """Return, for each square, the pieces of a side that can move there; en passant counts for the side to move."""
+    own, sources = board.occupied_co[color], [chess.BB_EMPTY] * 64
+    for source in chess.scan_forward(own):
+        bit = BB_SQUARES[source]
+        for target in chess.scan_forward(targets_of(board, color, bit) & ~own):
+            sources[target] |= bit
+    if color == board.turn and board.ep_square is not None:
+        sources[board.ep_square] |= _passers(board, color)
+    return sources
+
+
+#: What is shown to somebody without a seat.
+NOTHING = show_part(pack_unchecked(Board(None)) + bytes(8))
+
+
+class Accepted(Struct, frozen=True, gc=False):
+    """A seat's latest move, in UCI, or ending, in its word: what a retry must equal, and what it is shown again."""
+
+    ply: int
+    action: str
+    is_ending: bool
+    before: Position
+    after: Snapshot
+
+
+class DarkGame(HiddenGame):
+    """A game in which each side sees where its pieces can move to."""
+
+    def __init__(self, created: Created) -> None:
+        super().__init__(created)
+        options = self.options
+        self._board = DarkBoard(options.fen)
+        self.turn = self.start_turn = self._board.turn
+        self.start_fullmove = self._board.fullmove_number
+        self._moves: list[str] = []
+        self._text = (0, "")
+        self._max_plies = created.max_plies
+        if isinstance(options.max_moves, int):
+            self._max_plies = min(self._max_plies, 2 * options.max_moves)
+        #: What is kept of what its seats were shown; no other game meets it.
+        self.seat_views = SeatViews(seen_part, show_part)
+        self._facts: tuple[Position, Facts] | None = None
+        self._latest: list[Accepted | None] = [None, None]
+        #: How often each position has occurred since the last move that cannot be taken back.
+        self._occurred: dict[Position, int] = {}
+        self._stand(None)
+
+    # --- Showing ------------------------------------------------------------------------------------------------------
+
+    @property
+    def moves(self) -> list[str]:
+        return self._moves.copy()
+
+    @property
+    def movetext(self) -> str:  # type: ignore[override]  # nothing sets it
+        if self._text[0] != len(self._moves):
+            self._text = len(self._moves), run_through(self.pgn_text())
+        return self._text[1]
+
+    def pgn_text(self) -> Generator[None, None, str]:
+        board = DarkBoard(self.options.fen)
+        words: list[str] = []
+        for ply, uci in enumerate(list(self._moves), 1):
+            number = f"{board.fullmove_number}." if board.turn else "" if words else f"{board.fullmove_number}..."
+            words.append(number + board.san_and_push(Move.from_uci(uci)))
+            if not ply % MOVES_A_STEP:
+                yield
+        return " ".join(words)
+
+    def actions(self) -> Actions:
+        return Actions(move=[move.uci() for move in self._board.legal_moves])
+
+    def seen_by(self, shown: Snapshot, seat: Color | None) -> Seen:
+        return NOTHING if seat is None else self.seat_views.of(shown.position, seat)
+
+    def own_fields(self, shown: Snapshot, seat: Color | None, seen: Seen | None) -> tuple[object, ...]:
+        return UNSET, UNSET, UNSET, seen.visible if isinstance(seen, DarkView) else None
+
+    def facts_at(self, shown: Snapshot) -> Facts:
+        if self._facts is None or self._facts[0] != shown.position:
+            self._facts = shown.position, _facts_of(shown.position)
+        return self._facts[1]
+
+    @property
+    def estimated_bytes(self) -> int:
+        return GAME_BYTES + POSITION_BYTES * len(self._occurred) + MOVE_BYTES * len(self._moves)
+
+    # --- Deciding -----------------------------------------------------------------------------------------------------
+
+    def decide_play(self, command: Play, elapsed: float) -> Decision:
+        accepted = self._latest[command.seat]
+        if accepted is not None and not command.offer_draw and _is_move_again(accepted, command):
+            return Decision(self.flag(elapsed), shown=accepted.after)
+        if (refused := self.refuse(command, elapsed)) is not None:
+            return refused
+        if command.seat != self.turn:
+            return Decision(refusal=self.not_your_turn(command.seat))
+        if command.offer_draw:
+            return Decision(refusal=NotAvailable(f"offer_draw: {self.options.variant} has no draw offers"))
+        try:
+            return Decision([Moved(read_move(self._board, command.text), elapsed)])
+        except GmError as refusal:
+            return Decision(refusal=refusal)
+
+    def shown_again(self, command: End) -> Snapshot | None:
+        accepted = self._latest[command.seat]
+        if accepted is None or not accepted.is_ending or accepted.ply != command.ply:
+            return None
+        return accepted.after if accepted.action == command.ending.termination else None
+
+    # --- Applying -----------------------------------------------------------------------------------------------------
+
+    def apply_moved(self, event: Moved) -> None:
+        seat, before, board = self.turn, self.now, self._board
+        if self.clock is not None:
+            self.clock.charge(seat, event.seconds)
+            self.clock.press(seat)
+        board.push(Move.from_uci(event.move))
+        board.clear_stack()
+        board.promoted = chess.BB_EMPTY  # a king on a promoted piece's square would be taken for none
+        if not board.halfmove_clock:
+            self._occurred.clear()
+        self._moves.append(event.move)
+        self.turn = board.turn
+        self._stand(event.move)
+        self._latest[seat] = Accepted(before.ply, event.move, False, before.position, self.now)
+
+    def apply_ended(self, event: Ended) -> None:
+        before, ending, seat = self.now, event.ending, event.side
+        self.charge_ended(event)
+        if ending.called_off:
+            self.called_off_by = seat
+        self._end(structs.replace(before, ending=ending))
+        if seat is not None and event.asked is not None:
+            self._latest[seat] = Accepted(before.ply, event.asked, True, before.position, self.now)
+
+    def _stand(self, last_move: str | None) -> None:
+        """Take in the position on the board, and see whether it ends the game."""
+        board, position = self._board, pack(self._board)
+        occurrences = self._occurred[position] = self._occurred.get(position, 0) + 1
+        shown = Snapshot(
+            position=position,
+            ply=len(self._moves),
+            halfmoves=board.halfmove_clock,
+            occurrences=occurrences,
+            text_length=0,
+            last_move=last_move,
+            draw_offered=False,
+            ending=None,
+        )
+        self._end(structs.replace(shown, ending=self._verdict(shown)))
+
+    def _end(self, now: Snapshot) -> None:
+        self.now = now
+        self.over = now.ending is not None
+        if self.over:
+            self.seat_views.forget()
+
+    def _verdict(self, shown: Snapshot) -> Ending | None:
+        """Return how the game ends by its position, in OpenSpiel's order; None where it goes on."""
+        board = self._board
+        if board.king(WHITE) is None or board.king(BLACK) is None:
+            return Ending(Cause.KING_CAPTURE, winner=board.king(WHITE) is not None)
+        if shown.occurrences >= REPETITIONS:
+            return Ending(Cause.THREEFOLD_REPETITION)
+        if not any(board.legal_moves):
+            return Ending(Cause.STALEMATE)
+        if shown.halfmoves >= REVERSIBLE_MOVES:
+            return Ending(Cause.FIFTY_MOVES)
+        return Ending(Cause.MOVE_LIMIT) if shown.ply >= self._max_plies else None
+
+
+def _board_of(position: Position) -> DarkBoard:
+    return DarkBoard(unpack(position).fen(en_passant="fen"))
+
+
+def _facts_of(position: Position) -> Facts:
+    """Return the facts of a true position, with the moves of these rules and no others."""
+    board = _board_of(position)
+    facts = hidden_facts(pack(board))
+    white, black = _sources(board, WHITE), _sources(board, BLACK)
+    facts.access_map = _access_map([one | other for one, other in zip(white, black, strict=True)])
+    return facts
+
+
+def read_move(board: DarkBoard, text: str) -> str:
+    """Return the UCI of a move given in UCI or SAN. Neither it nor a refusal depends on anything that is not seen.
+
+    :raises IllegalMove: the text means no move that may be made.
+    :raises AmbiguousMove: it means several.
+    """
+    try:
+        try:
+            move = board.parse_uci(text)
+        except chess.InvalidMoveError:
+            move = board.parse_san(text)
+    except chess.AmbiguousMoveError:
+        message = f"move: {quote(text)} could be several moves: name the file or rank the piece comes from"
+        raise AmbiguousMove(message) from None
+    except ValueError:
+        move = Move.null()
+    if not move:
+        raise IllegalMove(f"move: {quote(text)} is not among {chess.COLOR_NAMES[board.turn]}'s move_actions")
+    return move.uci()
+
+
+def _is_move_again(accepted: Accepted, command: Play) -> bool:
+    """Return whether a command is the accepted move again, however that is spelt."""
+    if accepted.is_ending or accepted.ply != command.ply:
+        return False
+    if accepted.action == command.text:
+        return True
+    try:
+        return read_move(_board_of(accepted.before), command.text) == accepted.action
+    except GmError:
+        return False
+
+
+class DarkVariant(Variant):
+    """Dark chess, or Fog of War."""
+
+    name = "dark_chess"
+    title = "dark chess"
+    pgn_name = "Dark chess"
+    pgn_aliases = frozenset({"dark_chess", "fog of war", "fogofwar"})
+    board_type = DarkBoard
+    pgn_is_common = False
+    loads_moves = False
+    victory = Cause.KING_CAPTURE
+
+    def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
+        self.refuse_pgn(request)
+        self.refuse(request, _NOT_FOR_DARK)
+        if request.draws == "claimed":
+            raise BadRequest(f"draws: 'claimed' does not apply to {self.name}; its draws are automatic")
+        return GameOptions(
+            variant=self.name,
+            fen=_start_fen(request.fen or chess.STARTING_FEN),
+            draws="automatic",
+            max_moves=request.max_moves,
+            clock=check_clock(request.clock) if isinstance(request.clock, ClockOption | str) else None,
+        )
+
+    def make_game(self, created: Created) -> DarkGame:
+        return DarkGame(created)
+
+
+def _start_fen(fen: str) -> str:
+    """Return a FEN as games keep it.
+
+    :raises BadPosition: it does not parse, or no game can begin with it.
+    """
+    try:
+        board = DarkBoard(fen)
+    except (ValueError, IndexError) as error:
+        raise BadPosition(f"fen: {quote(fen)} cannot be read: {str(error)[:120]}") from None
+    check_status(fen, board, "dark_chess")
+    pack(board)  # which takes back an en passant square that nothing can use
+    return board.fen()
+
+
+DARK = DarkVariant()

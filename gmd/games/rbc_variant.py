@@ -1,0 +1,68 @@
+"""The variant ``rbc``: how a game of reconnaissance blind chess begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import chess
+from msgspec import UNSET
+
+from gm_protocol.endings import Cause
+from gm_protocol.errors import BadPosition, quote
+from gm_protocol.messages import ClockOption, GameOptions, NewGame
+from gm_recon import ReconBoard
+from gm_recon.pgn import VARIANT
+
+from .clock import check_clock
+from .events import Created
+from .rbc import RbcGame
+from .variant import Variant, check_counters
+
+#: What a game has where nothing else is asked for, as with reconchess: 15 minutes and 5 seconds a move, and a draw
+#: after 100 half-moves without capture or pawn move.
+RECON_CLOCK = ClockOption(initial=900.0, increment=5.0)
+RECON_REVERSIBLE_MOVES = 100
+
+#: What "new_game" takes and a game of reconnaissance blind chess has not: draws would be signals between the players.
+_NOT_FOR_RECON = ("position", "seed", "draws", "max_moves", "illegal_move")
+
+
+class RbcVariant(Variant):
+    """Reconnaissance blind chess. Its games do not begin in the middle: clients would not know what they have seen."""
+
+    name = "rbc"
+    title = "blind chess"
+    pgn_name = VARIANT
+    pgn_aliases = frozenset({"reconnaissance chess", "rbc"})
+    pgn_is_common = False
+    loads_moves = False
+    victory = Cause.KING_CAPTURE
+    null_is_an_answer = True
+
+    def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
+        self.refuse_pgn(request)
+        self.refuse(request, _NOT_FOR_RECON)
+        clock = RECON_CLOCK if request.clock is UNSET else request.clock
+        reversible = RECON_REVERSIBLE_MOVES if request.reversible_moves is UNSET else request.reversible_moves
+        return GameOptions(
+            variant=self.name,
+            fen=_start_fen(chess.STARTING_FEN if request.fen is None else request.fen),
+            clock=None if clock is None else check_clock(clock),
+            reversible_moves=reversible,
+            max_turns=request.max_turns,
+        )
+
+    def make_game(self, created: Created) -> RbcGame:
+        return RbcGame(created)
+
+
+def _start_fen(fen: str) -> str:
+    try:
+        board = ReconBoard(fen)
+    except (ValueError, IndexError) as error:
+        raise BadPosition(f"fen: {quote(fen)}: {str(error)[:120]}") from None
+    check_counters(fen, board.halfmoves, board.fullmoves)
+    return board.fen()
+
+
+RBC = RbcVariant()
