@@ -80,6 +80,11 @@ class Place:
         """The address it counts for; empty for none."""
         return "" if self._home is None else self._home.name
 
+    @property
+    def neighbours(self) -> int:
+        """How many places its address has; none where it counts for no address."""
+        return 0 if self._home is None else self._home.count
+
     def begin(self, now: float) -> None:
         """Note that a request is under way."""
         self._busy = True

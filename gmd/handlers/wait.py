@@ -66,7 +66,8 @@ async def _patiently(
                         await subscription.wait()
                         call.arrived = loop_time.now()
                         answer = await look()
-            if answer is None and loop_time.is_catching_up():  # what it waits for may lie in a socket
+            timed_out = answer is None and not subscription.interrupted
+            if timed_out and loop_time.is_catching_up():  # what it waits for may lie in a socket
                 await loop_time.caught_up()
                 answer = await look()
     call.arrived = loop_time.now()

@@ -16,12 +16,14 @@ from gm_protocol.errors import BadFrame, GmError, ShuttingDown, TooMany
 from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
 from gmd import loop_time
+from gmd.fair_reader import FairReader
 from gmd.handlers import dispatch
 from gmd.handlers.call import Authority, Call
 from gmd.loop_time import PatientScope
 from gmd.places import Place
 from gmd.players.presence import Visit
 from gmd.services import Services
+from gmd.tls import TlsStream
 from gmd.turns import UnacknowledgedResults
 from gmd.watchers import Subscription
 
@@ -66,7 +68,7 @@ class Session:
         place: Place | None = None,
     ) -> None:
         """:param place: is told what the session does with it."""
-        self._stream = stream
+        self._reader = FairReader(stream, services.scheduler, None if isinstance(stream, TlsStream) else place)
         self._seat = Seat(place)
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._limits = services.limits
@@ -265,7 +267,7 @@ class Session:
             await self._outbox.drain()
             self._take_at_hand()
         elif self._decoder.ready:
-            await trio.lowlevel.checkpoint()
+            await self._reader.give_way()
 
     async def _answer_large(self, size: int, request: AnyRequest, call: Call) -> dispatch.Answered:
         """Answer a request of so many bytes, which others may not have room for.
@@ -338,7 +340,7 @@ class Session:
         self._took(data)
 
     async def _take_bytes(self) -> None:
-        self._took(await self._stream.receive_some(READ_SIZE))
+        self._took(await self._reader.receive_some(READ_SIZE))
 
     def _took(self, data: bytes | bytearray) -> None:
         self._call.arrived = self._read_at = loop_time.arrival()
