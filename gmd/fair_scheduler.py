@@ -8,8 +8,8 @@ at once would make one turn of the loop last for seconds. Here a turn is to take
 - An address with very many connections is a crowd (:mod:`gmd.crowds`): the loop is told that some of them can be read,
   and wakes as many as it has time for.
 
-Who goes next is decided by fair queueing. Every address is charged with the processor time of its connections' tasks; the
-one that has been charged least goes next, and within it the connection that has waited longest. So a client that asks
+Who goes next is decided by fair queueing. Every address is charged with the processor time of its connections' tasks;
+the one charged least goes next, and within it the connection that has waited longest. So a client that asks
 little passes at once, however much others ask.
 """
 

@@ -141,9 +141,13 @@ class HttpServer:
         def begin(stream: trio.SocketStream) -> None:
             connections.start_soon(self._handle, stream, app, shortcut)
 
+        async def accept_and_close(listener: trio.SocketListener) -> None:
+            async with listener:
+                await accept(listener, begin, self._note_short)
+
         async with trio.open_nursery() as nursery:
             for listener in listeners:
-                nursery.start_soon(accept, listener, begin, self._note_short)
+                nursery.start_soon(accept_and_close, listener)
 
     def _note_short(self, error: OSError) -> None:
         logger.warning("cannot accept", reason=error.strerror, connections=len(self._connections))
