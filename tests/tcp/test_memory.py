@@ -24,6 +24,8 @@ LIMIT = MAX_MEMORY // 2
 FRAME = 100_000
 #: So many frames are more than the limit.
 FRAMES = 12
+#: A frame that is read in one piece: how much memory two pieces take depends on where it was cut.
+WHOLE_FRAME = 60_000
 
 TOO_MANY: Json = {
     "code": "too_many",
@@ -84,8 +86,8 @@ async def test_of_many_short_frames_the_largest_are_cut_off_and_others_notice_no
         await honest.send_bytes(request[:4_500])  # a frame on its way is no offence
         async with crowd(daemon, FRAMES) as clients:
             for number, client in enumerate(clients, 1):
-                await client.send_bytes(short_frame())
-                await until_held(daemon, 4_500 + number * (FRAME - 10))
+                await client.send_bytes(short_frame(WHOLE_FRAME))
+                await until_held(daemon, 4_500 + number * (WHOLE_FRAME - 10))
                 assert daemon.memory.held <= LIMIT
             assert daemon.memory.cut_off
             for client in clients[: daemon.memory.cut_off]:
