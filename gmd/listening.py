@@ -60,6 +60,7 @@ async def accept(
     :param begin: is given each of them.
     :param note_short: is told when there is no room for one; it is tried again after a pause.
     """
+    await trio.lowlevel.checkpoint()  # whoever is cancelled before it begins may have its listener closed already
     ours = listener.socket
     bare = socket.socket(ours.family, ours.type, ours.proto, fileno=ours.fileno())  # it accepts without waiting
     try:
