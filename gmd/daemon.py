@@ -160,6 +160,7 @@ async def open_daemon(
             async with (
                 opened_web(config, http_certificate, http_sockets, services, session_server, operators, local) as web,
                 _writing(log),
+                services.scheduler.running(),
                 _serving(services, doors, local, web, config),
             ):
                 with carried:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import errno
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, NoReturn
 
 import trio
 
 #: Connections the kernel may hold for us between two accepts.
 BACKLOG = 1024
+#: Connections accepted in one turn of the event loop: whoever is behind a crowd is not to wait a turn for each of it.
+AT_ONCE = 16
+#: What accepting fails with where the process or the machine has no room for a connection; and for how long to pause.
+OUT_OF_ROOM = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+PAUSE_SECONDS = 0.1
 
 
 class CannotListen(OSError):
@@ -43,6 +48,36 @@ async def _listeners(host: str, port: int) -> list[trio.SocketListener]:
         raise CannotListen(error.errno, error.strerror or str(error)) from error
     except UnicodeError as error:  # no host could have such a name
         raise CannotListen(errno.EINVAL, str(error)) from error
+
+
+async def accept(
+    listener: trio.SocketListener, begin: Callable[[trio.SocketStream], None], note_short: Callable[[OSError], None]
+) -> NoReturn:
+    """Accept connections until cancelled.
+
+    It differs from :func:`trio.serve_listeners`, which accepts one in a turn of the event loop.
+
+    :param begin: is given each of them.
+    :param note_short: is told when there is no room for one; it is tried again after a pause.
+    """
+    await trio.lowlevel.checkpoint()  # whoever is cancelled before it begins may have its listener closed already
+    ours = listener.socket
+    bare = socket.socket(ours.family, ours.type, ours.proto, fileno=ours.fileno())  # it accepts without waiting
+    try:
+        while True:
+            await trio.lowlevel.wait_readable(ours)
+            try:
+                for _ in range(AT_ONCE):
+                    begin(trio.SocketStream(trio.socket.from_stdlib_socket(bare.accept()[0])))
+            except (BlockingIOError, ConnectionAbortedError):
+                pass  # that were all, or one has gone already
+            except OSError as error:
+                if error.errno not in OUT_OF_ROOM:
+                    raise
+                note_short(error)
+                await trio.sleep(PAUSE_SECONDS)
+    finally:
+        bare.detach()  # the listener closes it
 
 
 def is_local(listener: trio.SocketListener) -> bool:

@@ -85,6 +85,11 @@ class Place:
         """The seat that it is the one to play; None where it plays none, or another has played it since."""
         return self._seat
 
+    @property
+    def neighbours(self) -> int:
+        """How many places its address has; none where it counts for no address."""
+        return 0 if self._home is None else self._home.count
+
     def begin(self, now: float) -> None:
         """Note that a request is under way."""
         self._busy = True

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
+from gmd.fair_scheduler import FairScheduler
 from gmd.histories import Histories
 from gmd.lobby.lobby import Lobby
 from gmd.memory_ledger import MemoryLedger
@@ -38,6 +39,8 @@ class Services:
     patience: Patience
     #: Whether open ids are refused.
     registered_only: bool = False
+    #: Whose connections are read next while the event loop is loaded.
+    scheduler: FairScheduler = field(default_factory=FairScheduler)
     #: Of finished games: made once for all who ask.
     histories: Histories = field(default_factory=Histories)
 

@@ -9,6 +9,7 @@ client to have read its last reply.
 from __future__ import annotations
 
 import ssl
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import trio
@@ -19,8 +20,14 @@ from gmd.config import ConfigError
 HANDSHAKE_RECORD = 0x16
 #: Longest first message of a client's, in bytes: OpenSSL reserves what it claims, and those of today have up to 2,000.
 MAX_HELLO = 8_192
+#: Bytes asked of the bare connection at once: two records of TLS and what is around them.
+MAX_RECORDS = 65_536
 #: Bytes of memory that a handshake may take, more or less.
 HANDSHAKE_BYTES = 65_536
+
+
+#: Reads some bytes, at most so many.
+Receive = Callable[[int], Awaitable[bytes | bytearray]]
 
 
 class NotTls(Exception):
@@ -116,9 +123,11 @@ class TlsStream(trio.abc.Stream):
     :ivar transport: the bare connection.
     """
 
-    def __init__(self, transport: trio.abc.Stream, context: ssl.SSLContext) -> None:
+    def __init__(self, transport: trio.abc.Stream, context: ssl.SSLContext, receive: Receive | None = None) -> None:
+        """:param receive: reads the bare connection, in place of its own method."""
         self.transport = transport
-        self._tls = trio.SSLStream(_Transport(transport), context, server_side=True)
+        bare = _Transport(transport, receive or transport.receive_some)
+        self._tls = trio.SSLStream(bare, context, server_side=True)
 
     async def do_handshake(self) -> None:
         """Agree with the peer on keys; nothing can be sent or received before. Cancelled, it leaves a useless stream.
@@ -165,8 +174,9 @@ class _Transport(trio.abc.Stream):
     Its end is an exception, and not an empty read, for that would break the TLS on it: replies could not be sent.
     """
 
-    def __init__(self, stream: trio.abc.Stream) -> None:
+    def __init__(self, stream: trio.abc.Stream, receive: Receive) -> None:
         self._stream = stream
+        self._receive = receive
         self._looked = False
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
@@ -176,7 +186,7 @@ class _Transport(trio.abc.Stream):
         await self._stream.wait_send_all_might_not_block()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        data = await self._stream.receive_some(max_bytes)
+        data = await self._receive(MAX_RECORDS if max_bytes is None else max_bytes)
         if not data:
             raise _TransportEnded
         if not self._looked:

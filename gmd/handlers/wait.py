@@ -75,7 +75,8 @@ async def _patiently(
                     while answer is None and not subscription.interrupted:
                         await subscription.wait()
                         answer = await look(context.at(loop_time.now()))
-            if answer is None and loop_time.is_catching_up():  # what it waits for may lie in a socket
+            timed_out = answer is None and not subscription.interrupted
+            if timed_out and loop_time.is_catching_up():  # what it waits for may lie in a socket
                 await loop_time.caught_up()
                 answer = await look(context.at(loop_time.now()))
     return answer, context.at(loop_time.now())

@@ -18,6 +18,7 @@ from hypercorn.utils import parse_socket_addr
 from gm_protocol.errors import TooMany
 from gm_protocol.messages import Limits
 from gmd import loop_time
+from gmd.fair_reader import FairReader
 from gmd.loop_time import PatientScope
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience, Sending
@@ -94,6 +95,7 @@ class Connection:
         memory: MemoryLedger,
         patience: Patience,
         proxies: Proxies,
+        reader: FairReader,
     ) -> None:
         """:param transport: the bare connection below the stream; the stream itself where there is no TLS between.
         :param shortcut: what answers plain requests without the application.
@@ -104,6 +106,7 @@ class Connection:
         :param memory: where it accounts for the bytes that it holds.
         :param patience: how long a peer may take over a response.
         :param proxies: whose connections are many clients'.
+        :param reader: reads the stream.
         """
         self._stream = stream
         self._transport = transport
@@ -124,6 +127,7 @@ class Connection:
         self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone, self._begin)
         self._memory = memory
         self._proxies = proxies
+        self._reader = reader
         self._sending = Sending(stream, patience)
         #: Bytes that have come since the end of the last request; and whether something was sent.
         self._arrived = 0
@@ -259,7 +263,7 @@ class Connection:
     async def _receive(self) -> bytes:
         """What comes from the network next; nothing where the peer is gone."""
         try:
-            data = bytes(await self._stream.receive_some(PIECE))
+            data = bytes(await self._reader.receive_some(PIECE))
         except trio.BrokenResourceError:
             return b""
         self._arrived += len(data)

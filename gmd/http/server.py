@@ -17,7 +17,10 @@ from gm_protocol.messages import Limits
 from gmd import loop_time
 from gmd.addresses import source_of
 from gmd.descriptors import is_last, say_at_once, shortage
+from gmd.fair_reader import FairReader
+from gmd.fair_scheduler import FairScheduler
 from gmd.lingering import MAX_LINGERING, LingeringCloser
+from gmd.listening import accept
 from gmd.logger import get_logger
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience
@@ -80,6 +83,7 @@ class HttpServer:
         *,
         share: int | None = None,
         name: str = "http_max_connections",
+        scheduler: FairScheduler | None = None,
     ) -> None:
         """:param memory: where connections account for what they hold.
         :param patience: how long a client may take over a response.
@@ -87,12 +91,14 @@ class HttpServer:
         :param certificate: puts TLS on every connection.
         :param share: how many connections one address may have; without this, as many as all may.
         :param name: of the setting that the limit is.
+        :param scheduler: whose connections are read next while the loop is loaded; without one, all that can be.
         """
         self._limits = limits
         self._memory = memory
         self._patience = patience
         self._proxies = proxies
         self._name = name
+        self._scheduler = scheduler or FairScheduler()
         self._places = Places(max_connections, share or max_connections, IDLE_SECONDS)
         self._reserve = Places(RESERVE, RESERVE, 0.0)
         self._certificate = certificate
@@ -128,11 +134,21 @@ class HttpServer:
         :param shortcut: what answers plain requests without the application.
         """
 
-        async def handle(stream: trio.SocketStream) -> None:
-            await self._handle(stream, app, shortcut)
+        def begin(stream: trio.SocketStream) -> None:
+            connections.start_soon(self._handle, stream, app, shortcut)
 
         connections.start_soon(self._farewells.run)
-        await trio.serve_listeners(handle, list(listeners), handler_nursery=connections)
+
+        async def accept_and_close(listener: trio.SocketListener) -> None:
+            async with listener:
+                await accept(listener, begin, self._note_short)
+
+        async with trio.open_nursery() as nursery:
+            for listener in listeners:
+                nursery.start_soon(accept_and_close, listener)
+
+    def _note_short(self, error: OSError) -> None:
+        logger.warning("cannot accept", reason=error.strerror, connections=len(self._connections))
 
     async def stop(self, patience: float) -> None:
         """Let every connection finish the request in hand, for ``patience`` seconds at most."""
@@ -161,6 +177,7 @@ class HttpServer:
             logger.exception("http connection failed")
             return
         finally:
+            await trio.aclose_forcefully(stream)
             self._empty.set()
 
     async def _admit(self, guest: _Guest, app: ASGIFramework, shortcut: Shortcut | None) -> None:
@@ -216,9 +233,12 @@ class HttpServer:
         self, guest: _Guest, place: Place, app: ASGIFramework, shortcut: Shortcut | None, limits: Limits
     ) -> None:
         transport = guest.transport
-        stream = await self._secured(transport, self._handshakes, limits.frame_seconds)
+        reader = FairReader(transport, self._scheduler, place)
+        stream = await self._secured(transport, self._handshakes, limits.frame_seconds, reader)
         if stream is None:
             return
+        if stream is not transport:
+            reader = FairReader(stream, self._scheduler, None)
         connection = Connection(
             stream,
             transport,
@@ -231,6 +251,7 @@ class HttpServer:
             self._memory,
             self._patience,
             self._proxies,
+            reader,
         )
         guest.connection = connection
         self._connections.add(connection)
@@ -242,15 +263,21 @@ class HttpServer:
         await self._part(stream, transport)
 
     async def _secured(
-        self, transport: trio.SocketStream, under_way: set[trio.CancelScope], seconds: float
+        self,
+        transport: trio.SocketStream,
+        under_way: set[trio.CancelScope],
+        seconds: float,
+        reader: FairReader | None = None,
     ) -> trio.abc.Stream | None:
         """The connection with TLS on it, where this port has it; None where there is no agreement in time.
 
         :param under_way: where to count the handshake for as long as it lasts.
+        :param reader: reads the transport.
         """
         if self._certificate is None:
             return transport
-        secured = TlsStream(transport, self._certificate.context)
+        receive = None if reader is None else reader.receive_some
+        secured = TlsStream(transport, self._certificate.context, receive)
         peer = self._proxies.client_of(transport.socket.getpeername()[:2])
         with (
             trio.move_on_after(seconds) as handshake,

@@ -69,7 +69,14 @@ class HttpService:
         limit, is_private = config.http_max_connections, all(map(is_local, listeners))
         share = share_of(config.http_max_connections_per_address, limit, local=is_private)
         self._server = HttpServer(
-            services.limits, limit, services.memory, services.patience, proxies, certificate, share=share
+            services.limits,
+            limit,
+            services.memory,
+            services.patience,
+            proxies,
+            certificate,
+            share=share,
+            scheduler=services.scheduler,
         )
         vitals.http_ports["http"] = self._server
         #: Which connection plays which game for its player.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -15,8 +14,10 @@ from gm_protocol.framing import encode_frame
 from gmd import loop_time
 from gmd.addresses import source_of
 from gmd.descriptors import is_last, say_at_once, shortage
+from gmd.fair_reader import FairReader
 from gmd.games.game import Game
 from gmd.lingering import LingeringCloser
+from gmd.listening import accept
 from gmd.logger import get_logger
 from gmd.places import Full, Place, Places
 from gmd.requests.session import Authority
@@ -31,9 +32,6 @@ logger = get_logger(__name__)
 
 #: Seconds after which a client turned away may find room.
 RETRY_AFTER = 5.0
-#: What accepting fails with where the process or the machine has no room for a connection; and for how long to pause.
-OUT_OF_ROOM = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
-PAUSE_SECONDS = 0.1
 #: Seconds a client that is turned away has to take the reason; and how many, under TLS, may be taking it at a time:
 #: each holds a descriptor and costs a handshake, which those inside need the processor for.
 REFUSAL_SECONDS = 1.0
@@ -143,20 +141,19 @@ class SessionServer:
                 nursery.start_soon(self._accept, listener, sessions)
 
     async def _accept(self, listener: trio.SocketListener, sessions: trio.Nursery) -> None:
-        """The loop of :func:`trio.serve_listeners`, without the forced closing behind every handler.
+        """Begin a session for every connection.
 
-        That is done by cancellation, and took a quarter of a version 1 session.
+        None is closed forcibly behind its handler, as :func:`trio.serve_listeners` has it: that is done by
+        cancellation, and took a quarter of a version 1 session.
         """
-        while True:
-            try:
-                stream = await listener.accept()
-            except OSError as error:
-                if error.errno not in OUT_OF_ROOM:
-                    raise
-                logger.warning("cannot accept", reason=error.strerror, sessions=len(self._sessions))
-                await trio.sleep(PAUSE_SECONDS)
-            else:
-                sessions.start_soon(self.handle, stream)
+
+        def note_short(error: OSError) -> None:
+            logger.warning("cannot accept", reason=error.strerror, sessions=len(self._sessions))
+
+        def begin(stream: trio.SocketStream) -> None:
+            sessions.start_soon(self.handle, stream)
+
+        await accept(listener, begin, note_short)
 
     async def handle(self, stream: trio.abc.Stream) -> None:
         """Serve one connection until it is closed. Nothing that goes wrong in it escapes."""
@@ -195,7 +192,7 @@ class SessionServer:
         return self._places.enter(source_of(guest.peer), evict, loop_time.now())
 
     async def _admit(self, guest: _Guest, place: Place) -> None:
-        secured = await self._secured(guest.stream, self._handshakes, self._limits.frame_seconds)
+        secured = await self._secured(guest.stream, self._handshakes, self._limits.frame_seconds, place)
         if secured is not None:
             await self._converse(secured, guest, place)
 
@@ -225,16 +222,18 @@ class SessionServer:
                 self._empty.set()
 
     async def _secured(
-        self, stream: trio.abc.Stream, under_way: set[trio.CancelScope], seconds: float
+        self, stream: trio.abc.Stream, under_way: set[trio.CancelScope], seconds: float, place: Place | None = None
     ) -> trio.abc.Stream | None:
         """The connection with TLS on it, where this server has it; None where there is no agreement in time.
 
         :param under_way: where to count the handshake for as long as it lasts.
+        :param place: the connection's, if it has one: then it is read in turns.
         """
         if self._certificate is None:
             return stream
-        secured = TlsStream(stream, self._certificate.context)
         peer = peer_of(stream)  # now, for nobody knows when it has gone
+        reader = FairReader(stream, self._services.scheduler, place)
+        secured = TlsStream(stream, self._certificate.context, reader.receive_some)
         reason = "it was not agreed on in time"
         with (
             trio.move_on_after(seconds) as handshake,

@@ -16,11 +16,13 @@ from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Wait
 from gmd import dispatch, loop_time
 from gmd.dispatch import PendingReply
+from gmd.fair_reader import FairReader
 from gmd.loop_time import PatientScope
 from gmd.places import Place
 from gmd.players.presence import Visit
 from gmd.requests.session import Authority, ClientSession
 from gmd.services import Services
+from gmd.tls import TlsStream
 from gmd.watchers import Subscription
 
 from .endings import ANSWERED, CUT_OFF, STALLED
@@ -62,7 +64,8 @@ class Session:
         place: Place | None = None,
     ) -> None:
         """:param place: is told what the session does with it."""
-        self._stream = stream
+        takes_no_turns = isinstance(stream, TlsStream) or authority is Authority.OPERATOR
+        self._reader = FairReader(stream, services.scheduler, None if takes_no_turns else place)
         self._seat = Seat(place)
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._limits = services.limits
@@ -261,7 +264,7 @@ class Session:
             await self._outbox.drain()
             self._take_at_hand()
         elif self._decoder.ready:
-            await trio.lowlevel.checkpoint()
+            await self._reader.give_way()
 
     async def _answer_large(self, request: AnyRequest, size: int) -> PendingReply:
         """Answer a request of so many bytes, which others may not have room for.
@@ -324,7 +327,7 @@ class Session:
         self._took(data)
 
     async def _take_bytes(self) -> None:
-        self._took(await self._stream.receive_some(READ_SIZE))
+        self._took(await self._reader.receive_some(READ_SIZE))
 
     def _took(self, data: bytes | bytearray) -> None:
         self._arrived = self._read_at = loop_time.arrival()

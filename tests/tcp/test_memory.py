@@ -24,6 +24,8 @@ LIMIT = MAX_MEMORY // 2
 FRAME = 100_000
 #: So many frames are more than the limit.
 FRAMES = 12
+#: A frame that is read in one piece: how much memory two pieces take depends on where it was cut.
+WHOLE_FRAME = 60_000
 
 TOO_MANY: Json = {
     "code": "too_many",
@@ -84,8 +86,8 @@ async def test_of_many_short_frames_the_largest_are_cut_off_and_others_notice_no
         await honest.send_bytes(request[:4_500])  # a frame on its way is no offence
         async with crowd(daemon, FRAMES) as clients:
             for number, client in enumerate(clients, 1):
-                await client.send_bytes(short_frame())
-                await until_held(daemon, 4_500 + number * (FRAME - 10))
+                await client.send_bytes(short_frame(WHOLE_FRAME))
+                await until_held(daemon, 4_500 + number * (WHOLE_FRAME - 10))
                 assert daemon.memory.held <= LIMIT
             assert daemon.memory.cut_off
             for client in clients[: daemon.memory.cut_off]:
@@ -133,9 +135,9 @@ async def test_what_a_client_may_leave_unread_is_bounded_however_much_it_asks(me
 
 
 async def test_of_clients_that_leave_replies_unread_the_largest_are_cut_off() -> None:
-    """Over sockets: whatever the kernel takes, there is more."""
+    """Over sockets: whatever the kernel takes of what the server holds for each, of so many there is enough left."""
     async with running_daemon(max_memory=MAX_MEMORY) as daemon, connected(daemon) as honest:
-        async with crowd(daemon, 8) as clients, trio.open_nursery() as nursery:
+        async with crowd(daemon, 24) as clients, trio.open_nursery() as nursery:
             for client in clients:
                 nursery.start_soon(ask_for_ever, client, 90_000)
             while not daemon.memory.cut_off:

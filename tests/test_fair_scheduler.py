@@ -1,0 +1,260 @@
+"""Connections take turns by address while the loop is loaded. Nothing here is timed: what others got is counted."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+
+import pytest
+import trio
+import trio.testing
+
+from gm_protocol.framing import encode_frame
+from gmd.crowds import Crowd
+from gmd.fair_reader import FairReader
+from gmd.fair_scheduler import CROWD, TURN_SECONDS, FairScheduler
+from gmd.places import Places
+from gmd.tcp.session import BATCH, Session
+from tests.helpers import Client, memory_daemon, running_daemon
+
+GREEDY, HONEST = "10.0.0.1", "10.0.0.2"
+MANY = 200
+
+
+def stepping_scheduler() -> FairScheduler:
+    """One that lets one connection through a turn of the loop, and by whose clock every step takes a millisecond."""
+    ticks = count()
+    return FairScheduler(0.0, lambda: next(ticks) * 1e-3)
+
+
+async def ask_again_and_again(scheduler: FairScheduler, source: str, served: list[str]) -> None:
+    while True:
+        await scheduler.wait_turn(source)
+        served.append(source)
+        await trio.lowlevel.checkpoint()
+
+
+async def turns_of_others(ask: Callable[[], Awaitable[object]], served: list[str], times: int) -> list[int]:
+    """How many turns others got before each of some of ours was over."""
+    found = []
+    for _ in range(times):
+        before = served.count(GREEDY)
+        await ask()
+        found.append(served.count(GREEDY) - before)
+    return found
+
+
+async def test_lone_connection_is_served_before_a_crowd_of_another_address_gets_two_more_turns() -> None:
+    scheduler, served = stepping_scheduler(), list[str]()
+    async with scheduler.running(), trio.open_nursery() as nursery:
+        for _ in range(MANY):
+            nursery.start_soon(ask_again_and_again, scheduler, GREEDY, served)
+        while len(served) < 10:
+            await trio.lowlevel.checkpoint()
+        found = await turns_of_others(lambda: scheduler.wait_turn(HONEST), served, 20)
+        nursery.cancel_scope.cancel()
+    assert max(found) <= 2
+
+
+async def test_connections_of_one_address_are_served_in_the_order_in_which_they_came() -> None:
+    scheduler, served = stepping_scheduler(), list[int]()
+
+    async def ask(number: int) -> None:
+        await scheduler.wait_turn(GREEDY)
+        served.append(number)
+
+    async with scheduler.running(), trio.open_nursery() as nursery:
+        for number in range(MANY):
+            nursery.start_soon(ask, number)
+            await trio.lowlevel.checkpoint()
+    assert served == sorted(served)
+    assert len(served) == MANY
+
+
+async def test_addresses_share_turns_alike_however_many_connections_each_has() -> None:
+    scheduler, served = stepping_scheduler(), list[str]()
+    async with scheduler.running(), trio.open_nursery() as nursery:
+        for source, connections in ((GREEDY, 100), (HONEST, 4), ("10.0.0.3", 20)):
+            for _ in range(connections):
+                nursery.start_soon(ask_again_and_again, scheduler, source, served)
+        while len(served) < 900:
+            await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    shares = [served[300:].count(source) for source in (GREEDY, HONEST, "10.0.0.3")]
+    assert max(shares) - min(shares) <= 60  # of two hundred
+
+
+async def test_nobody_waits_while_the_turns_of_the_loop_are_short() -> None:
+    scheduler = FairScheduler(3_600.0)
+    async with scheduler.running():
+        for _ in range(MANY):
+            await scheduler.wait_turn(GREEDY)
+            await trio.lowlevel.checkpoint()
+        assert not scheduler.is_loaded
+    assert scheduler.parked == 0
+
+
+async def test_scheduler_that_is_not_running_lets_everybody_pass() -> None:
+    scheduler = FairScheduler(0.0)
+    await scheduler.wait_turn(GREEDY)
+    assert (scheduler.is_loaded, scheduler.parked) == (False, 0)
+
+
+async def test_load_ends_when_all_have_gone() -> None:
+    scheduler = stepping_scheduler()
+    async with scheduler.running():
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                for _ in range(10):
+                    nursery.start_soon(scheduler.wait_turn, GREEDY)
+                while scheduler.parked < 10:
+                    await trio.lowlevel.checkpoint()
+                scope.cancel()
+        await trio.testing.wait_all_tasks_blocked()
+        scheduler.turn_seconds = 3_600.0
+        scheduler.begin_turn()
+        assert not scheduler.is_loaded
+
+
+@contextmanager
+def pairs(number: int) -> Iterator[list[tuple[socket.socket, socket.socket]]]:
+    opened = [socket.socketpair() for _ in range(number)]
+    try:
+        for pair in opened:
+            for end in pair:
+                end.setblocking(False)
+        yield opened
+    finally:
+        for pair in opened:
+            for end in pair:
+                end.close()
+
+
+async def test_crowd_wakes_one_at_a_time_however_many_can_be_read() -> None:
+    crowd, woken = Crowd(), list[int]()
+
+    async def wait(descriptor: int) -> None:
+        await crowd.wait(descriptor)
+        woken.append(descriptor)
+
+    with pairs(50) as opened:
+        async with trio.open_nursery() as nursery:
+            for ours, _ in opened:
+                nursery.start_soon(wait, ours.fileno())
+            await trio.testing.wait_all_tasks_blocked()
+            for _, theirs in opened:
+                theirs.send(b"x")
+            for number in range(50):
+                assert (len(woken), len(crowd)) == (number, 50 - number)
+                assert crowd.wake_one()
+                await trio.testing.wait_all_tasks_blocked()
+        assert not crowd.wake_one()
+    assert len(set(woken)) == 50
+    crowd.close()
+
+
+async def test_crowd_passes_over_those_that_were_cancelled() -> None:
+    crowd = Crowd()
+    with pairs(2) as ((gone, its_peer), (here, other_peer)):
+        with trio.move_on_after(0) as scope:
+            await crowd.wait(gone.fileno())
+        assert scope.cancelled_caught
+        its_peer.send(b"x")
+        other_peer.send(b"x")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(crowd.wait, here.fileno())
+            await trio.testing.wait_all_tasks_blocked()
+            assert crowd.wake_one()
+        assert not crowd.wake_one()
+        its_peer.send(b"y")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(crowd.wait, gone.fileno())  # it may come again
+            await trio.testing.wait_all_tasks_blocked()
+            assert crowd.wake_one()
+    crowd.close()
+
+
+async def test_reader_that_is_cancelled_while_it_waits_for_its_turn_loses_no_bytes() -> None:
+    scheduler = FairScheduler(0.0)
+    ours, theirs = trio.testing.memory_stream_pair()
+    place = Places(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
+    reader = FairReader(theirs, scheduler, place)
+    await ours.send_all(b"request")
+    async with scheduler.running():
+        await trio.lowlevel.checkpoint()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(reader.receive_some, 100)
+            while not scheduler.parked:
+                await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+        assert await reader.receive_some(100) == b"request"
+
+
+async def test_sessions_of_one_address_that_never_stop_asking_delay_that_of_another_by_two_batches() -> None:
+    """Each of two hundred asks again as soon as it can; the lone one's pings are answered in between."""
+    scheduler = stepping_scheduler()
+    places = Places(10_000, 10_000, 0.0)
+    async with memory_daemon() as daemon, scheduler.running(), trio.open_nursery() as nursery:
+        services = dataclasses.replace(daemon.services, scheduler=scheduler)
+
+        def connect(source: str) -> Client:
+            ours, theirs = trio.testing.memory_stream_pair()
+            place = places.enter(source, lambda _: None, 0.0)
+            nursery.start_soon(Session(theirs, services, peer=f"{source}:1", place=place).run)
+            return Client(ours)
+
+        async def ask_for_ever(client: Client) -> None:
+            await client.send({"kind": "hello", "protocol": 2})
+            while True:
+                await client.send_bytes(encode_frame(b'{"kind":"ping"}') * BATCH)
+                await trio.lowlevel.checkpoint()
+
+        for _ in range(MANY):
+            nursery.start_soon(ask_for_ever, connect(GREEDY))
+        lone = connect(HONEST)
+        assert (await lone.ask("hello", protocol=2))["error"] is None
+        answered = daemon.services.metrics.answered
+        found = []
+        for _ in range(20):
+            before = sum(answered.values())
+            assert await lone.ask("ping") == {"error": None}
+            found.append(sum(answered.values()) - before - 1)
+        assert max(found) <= 3 * BATCH
+        nursery.cancel_scope.cancel()
+
+
+async def test_address_with_very_many_connections_is_answered_in_full() -> None:
+    async with running_daemon() as daemon:
+        clients = [Client(await trio.open_tcp_stream("127.0.0.1", daemon.port)) for _ in range(3 * CROWD)]
+        for request in (("hello", {"protocol": 2}), ("ping", {}), ("ping", {})):
+            for client in clients:
+                await client.send({"kind": request[0], **request[1]})
+            for client in clients:
+                assert (await client.receive())["error"] is None
+        for client in clients:
+            await client.aclose()
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 100_000])
+async def test_reader_of_a_socket_reads_all_that_was_sent_and_the_end(chunk: int) -> None:
+    scheduler, place = FairScheduler(TURN_SECONDS), Places(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
+    data = os.urandom(50_000 if chunk > 7 else 500)
+    with pairs(1) as ((ours, theirs),):
+        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(ours)), scheduler, place)
+        writer = trio.SocketStream(trio.socket.from_stdlib_socket(theirs))
+        received = bytearray()
+        async with scheduler.running(), trio.open_nursery() as nursery:
+
+            async def send() -> None:
+                await writer.send_all(data)
+                await writer.send_eof()
+
+            nursery.start_soon(send)
+            while more := await reader.receive_some(chunk):
+                received += more
+                await trio.lowlevel.checkpoint()
+    assert received == data
