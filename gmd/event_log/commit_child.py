@@ -19,6 +19,7 @@ from typing import Any
 
 from gmd.event_log.open_files import OpenFiles
 from gmd.event_log.transaction import Transaction, execute
+from gmd.event_log.wal_room import WalRoom
 
 #: What comes before each message: its length.
 HEADER = struct.Struct("<I")
@@ -42,9 +43,14 @@ def main() -> None:
     for statement in preparation:
         connection.execute(statement).close()
     files = OpenFiles(file)
+    room = WalRoom(connection, files.wal)
     _answer(READY)
     while (message := receive()) is not None:
-        _answer(DONE if _committed(connection, files, record, *message) else FAILED)
+        if _committed(connection, files, record, *message):
+            _answer(DONE)
+            room.keep()
+        else:
+            _answer(FAILED)
     connection.close()
 
 

@@ -1,0 +1,174 @@
+"""Room in the write-ahead log is made ahead of commits, and holds nothing that anybody reads."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gmd.event_log.wal_room import LEAST_ROOM, MOST_ROOM, WalRoom
+from gmd.repair.pages import Pages
+from tests.event_log.test_commit_process import log_in
+from tests.event_log.test_contract import CREATED, SUMMARY
+
+FILE = "games.sqlite"
+#: Bytes of a row that takes a page of its own.
+ROW = b"x" * 3_000
+
+
+def opened(directory: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(directory / FILE, isolation_level=None)
+    for statement in ("PRAGMA journal_mode = WAL", "PRAGMA wal_autocheckpoint = 0", "PRAGMA busy_timeout = 0"):
+        connection.execute(statement).close()
+    connection.execute("CREATE TABLE IF NOT EXISTS rows (row BLOB)").close()
+    return connection
+
+
+def insert(connection: sqlite3.Connection, count: int = 1) -> None:
+    connection.executemany("INSERT INTO rows VALUES (?)", [(ROW,)] * count).close()
+
+
+def count_in(connection: sqlite3.Connection) -> int:
+    (count,) = connection.execute("SELECT count(*) FROM rows").fetchone()
+    return int(count)
+
+
+def size_of(directory: Path) -> int:
+    return (directory / f"{FILE}-wal").stat().st_size
+
+
+def room_in(directory: Path, connection: sqlite3.Connection) -> WalRoom:
+    return WalRoom(connection, str(directory / f"{FILE}-wal"))
+
+
+def crashed(directory: Path, to: Path) -> sqlite3.Connection:
+    """The database as it is found after a crash: a copy of its files, which a connection has open."""
+    to.mkdir()
+    for ending in ("", "-wal"):
+        shutil.copy(directory / f"{FILE}{ending}", to / f"{FILE}{ending}")
+    return opened(to)
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """Let no file of this process become longer, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_commits_overwrite_room_and_do_not_lengthen_the_file(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as connection:
+        room = room_in(tmp_path, connection)
+        insert(connection)
+        before = size_of(tmp_path)
+        room.keep()
+        made = size_of(tmp_path)
+        assert made == before + LEAST_ROOM
+        for _ in range(3):  # three frames each at most, which are less than the least room
+            insert(connection)
+            room.keep()
+        assert size_of(tmp_path) == made
+
+
+def test_room_grows_with_the_log_up_to_its_bound(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as connection:
+        room = room_in(tmp_path, connection)
+        steps = set()
+        while size_of(tmp_path) < 4 * MOST_ROOM:
+            before = size_of(tmp_path)
+            insert(connection)
+            used = size_of(tmp_path)
+            room.keep()
+            if used > before:
+                steps.add(size_of(tmp_path) - used)
+                assert size_of(tmp_path) - used == min(max(used, LEAST_ROOM), MOST_ROOM)
+        assert max(steps) == MOST_ROOM
+        assert min(steps) == LEAST_ROOM
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(1, 40)), min_size=1, max_size=15))
+def test_whatever_two_connections_commit_outlives_a_crash(
+    tmp_path_factory: pytest.TempPathFactory, commits: list[tuple[int, int]]
+) -> None:
+    directory = tmp_path_factory.mktemp("room")
+    with closing(opened(directory)) as one, closing(opened(directory)) as other:
+        room, rows = room_in(directory, one), 0
+        for writer, count in commits:
+            connection = (one, other)[writer]
+            connection.execute("BEGIN IMMEDIATE").close()
+            insert(connection, count)
+            connection.execute("COMMIT").close()
+            rows += count
+            room.keep()
+        with closing(crashed(directory, directory / "copy")) as found:
+            assert count_in(found) == rows
+            assert found.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_no_room_is_made_while_another_connection_writes(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as connection, closing(opened(tmp_path)) as other:
+        room = room_in(tmp_path, connection)
+        insert(connection)
+        other.execute("BEGIN IMMEDIATE").close()
+        insert(other)
+        before = size_of(tmp_path)
+        room.keep()
+        assert size_of(tmp_path) == before
+        other.execute("COMMIT").close()
+        room.keep()
+        assert size_of(tmp_path) > before
+        assert count_in(connection) == 2
+
+
+def test_full_disk_costs_the_room_alone(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as connection:
+        room = room_in(tmp_path, connection)
+        insert(connection)
+        with largest_file(size_of(tmp_path)):
+            room.keep()
+        insert(connection)
+        room.keep()
+        assert not connection.in_transaction
+        with closing(crashed(tmp_path, tmp_path / "copy")) as found:
+            assert count_in(found) == 2
+
+
+def test_log_without_a_file_has_no_room(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as connection:
+        room = WalRoom(connection, str(tmp_path / "missing"))
+        insert(connection)
+        before = size_of(tmp_path)
+        room.keep()
+        assert size_of(tmp_path) == before
+
+
+def test_repair_reads_the_pages_before_the_room(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as connection:
+        room = room_in(tmp_path, connection)
+        for _ in range(3):
+            insert(connection)
+            room.keep()
+        found = Pages(tmp_path / FILE)
+        pages = b"".join(found.read(number) for number in range(1, found.count + 1))
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+        assert pages == (tmp_path / FILE).read_bytes()
+
+
+async def test_process_that_commits_makes_room(tmp_path: Path) -> None:
+    async with log_in(tmp_path) as (log, _, _):
+        before = size_of(tmp_path)
+        for _ in range(2):  # it makes the room behind its answer, and before the next one
+            await log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY).wait()
+        assert size_of(tmp_path) >= before + LEAST_ROOM
