@@ -198,7 +198,7 @@ class Places:
         """A source with one place more."""
         if not source:
             return None
-        home = self._sources.setdefault(source, _Source(source))
+        home = self._sources.get(source) or self._sources.setdefault(source, _Source(source))
         self._count(home, home.count + 1)
         return home
 
