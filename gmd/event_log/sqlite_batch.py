@@ -9,6 +9,9 @@ from typing import Any
 
 import chess
 import msgspec
+from msgspec import Struct
+
+from gmd.games.game import GameSummary
 
 from gm_protocol.endings import ON
 from gm_protocol.state import COLOR_NAMES
@@ -17,6 +20,21 @@ from .rows import NEW_COLUMNS, new_row, seat_row, token_row
 from .seats import has_joined
 from .store import GameAppend, ResultDelivered
 from .transaction import Statement, Transaction
+
+
+def _place(struct: type[Struct], name: str) -> int:
+    """Where a field of a struct is in its JSON, which is an array."""
+    return struct.__struct_fields__.index(name)
+
+
+def _at(name: str, field: str | None = None) -> str:
+    """Return the SQL of a field of a row's, which is a :class:`GameAppend` as JSON.
+
+    :param field: a field of the game's standing there, where that is the field.
+    """
+    inner = "" if field is None else f"[{_place(Standing, field)}]"
+    return f"json_extract(value, '$[{_place(GameAppend, name)}]{inner}')"
+
 
 # A batch is one statement, and that a transaction of its own: a thread that executes one waits for Python's lock after
 # it, and beside a busy server that takes longer than the statement. So the rows come out of a JSON text, which for a
@@ -42,11 +60,11 @@ CREATE TEMP TRIGGER write_batch INSTEAD OF INSERT ON batch BEGIN
 END
 """,
 )
-_INSERT_BATCH = """
+_INSERT_BATCH = f"""
 INSERT INTO batch
-    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
-        json_extract(value, '$[3][0]'), json_extract(value, '$[3][1]'), json_extract(value, '$[3][3]'),
-        json_extract(value, '$[3][2]'), ?, iif(json_extract(value, '$[1]') = 0, json_extract(value, '$[4]'), NULL)
+    SELECT {_at("game_id")}, {_at("expected")}, {_at("events")},
+        {_at("standing", "turn")}, {_at("standing", "ply_index")}, {_at("standing", "seconds_left")},
+        {_at("standing", "termination")}, ?, iif({_at("expected")} = 0, {_at("token")}, NULL)
     FROM json_each(?)
 """
 _INSERT_TOKEN = "INSERT INTO tokens (token, game_id, content) VALUES (?, ?, ?)"
