@@ -23,8 +23,8 @@ GAMES = 4
 
 #: What the kernel is asked to tell of: bytes of each call, and a page of the database is 4,096.
 CALLS = ["-e", "trace=fsync,fdatasync,pwrite64,write,sendto,sendmsg", "-s", "4096"]
-#: As strace writes calls: whole, or in two lines where another thread came between.
-WHOLE = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)")
+#: As strace writes calls: whole, or in two lines where another thread came between. (SQL in the arguments has "= 0".)
+WHOLE = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)(?: E[A-Z]+ .*)?$")
 BEGUN = re.compile(r"(\d+) +(\w+)\((.*) <unfinished \.\.\.>")
 ENDED = re.compile(r"(\d+) +<\.\.\. (\w+) resumed>(.*)\) += (-?\d+)")
 
