@@ -11,10 +11,9 @@ import chess
 import msgspec
 from msgspec import Struct
 
-from gmd.games.game import GameSummary
-
 from gm_protocol.endings import ON
 from gm_protocol.state import COLOR_NAMES
+from gmd.games.game import GameSummary
 
 from .rows import NEW_COLUMNS, new_row, seat_row, token_row
 from .seats import has_joined
@@ -30,9 +29,9 @@ def _place(struct: type[Struct], name: str) -> int:
 def _at(name: str, field: str | None = None) -> str:
     """Return the SQL of a field of a row's, which is a :class:`GameAppend` as JSON.
 
-    :param field: a field of the game's standing there, where that is the field.
+    :param field: a field of the game's summary there, where that is the field.
     """
-    inner = "" if field is None else f"[{_place(Standing, field)}]"
+    inner = "" if field is None else f"[{_place(GameSummary, field)}]"
     return f"json_extract(value, '$[{_place(GameAppend, name)}]{inner}')"
 
 
@@ -63,8 +62,8 @@ END
 _INSERT_BATCH = f"""
 INSERT INTO batch
     SELECT {_at("game_id")}, {_at("expected")}, {_at("events")},
-        {_at("standing", "turn")}, {_at("standing", "ply_index")}, {_at("standing", "seconds_left")},
-        {_at("standing", "termination")}, ?, iif({_at("expected")} = 0, {_at("token")}, NULL)
+        {_at("summary", "turn")}, {_at("summary", "ply_index")}, {_at("summary", "seconds_left")},
+        {_at("summary", "termination")}, ?, iif({_at("expected")} = 0, {_at("token")}, NULL)
     FROM json_each(?)
 """
 _INSERT_TOKEN = "INSERT INTO tokens (token, game_id, content) VALUES (?, ?, ?)"
