@@ -213,11 +213,17 @@ async def two_tables() -> AsyncIterator[tuple[Table, Table]]:
         "max_invitations_per_minute": often,
     }
     settings = {"idle_timeout": 10_000, "frame_timeout": 10_000, "metrics_token": "the operator's", **patience}
+    clock = trio.lowlevel.current_clock()
+    assert isinstance(clock, MockClock)
+    clock.rate = 0.0
     async with rbc_table(**settings) as one, rbc_table(**settings) as other:
         for table in (one, other):
             auth = table.other.auth
             answered(await table.client.post("/api/users/me/max_games", json={"max_games": 0}, auth=auth))
-        yield one, other
+        try:
+            yield one, other
+        finally:
+            clock.rate = 1.0  # connections linger for a moment before they are closed
 
 
 async def play(pair: Pair, twins: Twins) -> None:
