@@ -106,11 +106,14 @@ async def test_invitations_that_it_cannot_play_are_declined_and_end_nothing(daem
         account = await client.register("connect-invited")
         me, key = account["player"], account["key"]
         chess = [(await stranger.new_game(OTHER, me, brief=True))["game_id"] for _ in range(101)]
-        blind = (await client.new_game(me, me, variant="rbc", max_turns=1, player=me, key=key))["game_id"]
+        bridge = Bridge(Server(port=port, hello={"player": me, "key": key}), AT_RANDOM, witness, at_once=4)
         with trio.fail_after(PATIENCE):
-            await Bridge(Server(port=port, hello={"player": me, "key": key}), AT_RANDOM, witness, at_once=4).run(
-                lambda bridge: bridge.play_all(1)
-            )
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(bridge.run, lambda bridge: bridge.play_all(1))
+                for game_id in chess:
+                    while (await stranger.wait(game_id, brief=True))["state"]["phase"] != "over":
+                        pass
+                blind = (await client.new_game(me, me, variant="rbc", max_turns=1, player=me, key=key))["game_id"]
         ends = [(await stranger.state(game_id, brief=True))["state"]["termination"] for game_id in chess]
     assert witness.declined == [(game_id, "is standard, and RandomBot plays rbc") for game_id in chess]
     assert (witness.left, witness.ends_by_game) == ([], {blind: "draw_turn_limit"})

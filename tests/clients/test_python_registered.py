@@ -244,15 +244,20 @@ def test_an_invitation_that_is_declined_holds_up_no_other_game(clients: Clients,
 def test_more_invitations_than_can_be_left_standing_are_declined(clients: Clients, house: House) -> None:
     """Else strangers could keep a bot from its turns by inviting it, and have it ask without end."""
     me = registered(house)
-    mine, theirs = clients.connect(house.port, player=me.id, key=me.key), clients.connect(house.port, player=7)
-    refused = [theirs.new_game(7, me.id, brief=True)["game_id"] for _ in range(102)]
-    game_id = mine.new_game(me.id, 7)["game_id"]
-    asked: list[int] = []
-    assert turns_of(mine, random.Random(1), 1, invited=lambda state: asked.append(state["game_id"])) == [
-        (game_id, "white")
-    ]
-    assert asked == refused
-    ends = [theirs.state(each, brief=True)["state"]["termination"] for each in refused]
+    mine = clients.connect(house.port, player=me.id, key=me.key)
+    with blocking.connect(port=house.port, player=7) as theirs:
+        refused = [theirs.new_game(7, me.id, brief=True)["game_id"] for _ in range(102)]
+        game_id = mine.new_game(7, me.id)["game_id"]  # its turn would come before the invitations
+        asked: list[int] = []
+
+        def invited(state: Any) -> None:
+            asked.append(state["game_id"])
+            if asked[-1] == refused[-1]:
+                theirs.move(game_id, "e4")
+
+        assert turns_of(mine, random.Random(1), 1, invited=invited) == [(game_id, "black")]
+        assert asked == refused
+        ends = [theirs.state(each, brief=True)["state"]["termination"] for each in refused]
     assert ends == ["available_move"] * 100 + ["declined"] * 2
 
 

@@ -60,7 +60,7 @@ SHAPES = (
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({"variant": "chess9600"}, 'variant: "chess9600" is none of standard, chess960, crazyhouse, rbc'),
+        ({"variant": "chess9600"}, 'variant: "chess9600" is none of standard, chess960, crazyhouse, rbc, dark_chess'),
         ({"draws": "never"}, 'draws: "never" is none of claimed, automatic'),
         ({"illegal_move": 3}, "illegal_move: 3 is none of refuse, lose"),
         ({"clock": 180}, f"clock: 180 is no time control: {SHAPES}"),

@@ -288,7 +288,7 @@ SENTENCES = [
     ({"kind": "game_from_pgn", "player_white": 1, "player_black": 2}, "pgn: missing; game_from_pgn needs it"),
     (
         {"kind": "new_game", "player_white": 1, "player_black": 2, "variant": "atomic"},
-        'variant: "atomic" is none of standard, chess960, crazyhouse, rbc',
+        'variant: "atomic" is none of standard, chess960, crazyhouse, rbc, dark_chess',
     ),
     (
         {"kind": "new_game", "player_white": 1, "player_black": 2, "clock": {"initial": "1"}},
