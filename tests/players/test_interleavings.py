@@ -408,7 +408,7 @@ async def try_every_order(there: House, names: Sequence[str], tried: Tried, *, b
         await scene.close()
 
 
-@pytest.mark.authenticated
+@pytest.mark.proof
 async def test_all_at_once_leave_the_account_as_one_after_the_other_would() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:
@@ -428,7 +428,7 @@ async def test_nobody_who_has_lost_the_key_makes_a_game() -> None:
     assert tried.orders > 2 * len(OPERATIONS)
 
 
-@pytest.mark.authenticated
+@pytest.mark.proof
 async def test_of_those_who_register_a_name_at_once_one_makes_the_player() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:
