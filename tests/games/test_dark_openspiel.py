@@ -125,6 +125,7 @@ def play(seed: int, seen: Counter[str]) -> None:
     spiel = pyspiel.load_game("dark_chess", {"fen": fen}).new_initial_state()
     shuffles = rng.random() < 0.2  # between few squares, so that positions recur
     spares = seed % 4 == 0  # kings, so that games last
+    returns = seed % 16 == 6  # to where the piece came from, so that positions recur soon
     while True:
         check_end(game, spiel)
         moves = check_moves(game, spiel)
@@ -132,7 +133,9 @@ def play(seed: int, seen: Counter[str]) -> None:
             break
         for seat in chess.COLORS:
             check_observation(game, spiel, seat, seen)
-        uci = choose(moves, DarkBoard(str(spiel)), rng, shuffles=shuffles, spares=spares)
+        uci = back_of(game) if returns else None
+        if uci not in moves:
+            uci = choose(moves, DarkBoard(str(spiel)), rng, shuffles=shuffles, spares=spares)
         note(DarkBoard(str(spiel)), chess.Move.from_uci(uci), seen)
         spiel.apply_action(moves[uci])
         decision = game.decide(Play(game.turn, uci), 0.0)
@@ -142,6 +145,14 @@ def play(seed: int, seen: Counter[str]) -> None:
     seen[termination_of(game.now.ending)] += 1
     seen["games"] += 1
     seen["moves"] += game.now.ply
+
+
+def back_of(game: DarkGame) -> str | None:
+    """Return the move that takes the latest one of the side to move back; None where there is none yet."""
+    if len(game.moves) < 2:
+        return None
+    move = chess.Move.from_uci(game.moves[-2])
+    return chess.Move(move.to_square, move.from_square).uci()
 
 
 def choose(moves: dict[str, int], board: chess.Board, rng: random.Random, *, shuffles: bool, spares: bool) -> str:
