@@ -73,9 +73,9 @@ def main() -> None:
     )
     parser.add_argument("--against", metavar="DIR", help="another checkout of gmd, whose server takes turns, too")
     options = parser.parse_args()
-    if unknown := set(options.services) - {*PARTS, *LONG}:
+    if unknown := set(options.parts) - {*PARTS, *LONG}:
         parser.error(f"PART: {', '.join(sorted(unknown))} is none of {', '.join([*PARTS, *LONG])}")
-    for name in options.services or PARTS:
+    for name in options.parts or PARTS:
         (PARTS | LONG)[name](options)
 
 
