@@ -83,10 +83,10 @@ class _Flow:
             self.is_readable = False
             self.drained.set()
             return False
-        self._prepay(turn)
+        self.prepay(turn)
         return True
 
-    def _prepay(self, turn: int) -> None:
+    def prepay(self, turn: int) -> None:
         """Advance by what a connection is expected to take that is let through in a turn of the loop."""
         self.cost = max(LEAST_COST, self.cost + WEIGHT * (self._spent - self.cost))
         self._spent = 0.0
@@ -165,6 +165,7 @@ class FairScheduler:
             self._meter.watch(task, flow)
         if self._is_running and flow.tag <= self._virtual and not flow.is_queued:
             flow.tag = self._virtual
+            flow.prepay(self._turn)  # or all its connections would pass before the first of them is charged
             return  # it has used less than its share
         await self._park(task, flow)
 

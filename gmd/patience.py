@@ -10,7 +10,7 @@ from msgspec import Struct
 from gmd import loop_time
 from gmd.loop_time import PatientScope
 
-#: Bytes sent between two looks at the clock.
+#: Bytes sent between two looks at the clock, and in one turn of the event loop: the kernel takes its time over more.
 PIECE = 65_536
 
 
@@ -34,7 +34,7 @@ class Sending:
         self._scope: PatientScope | None = None
         self._is_over = False
 
-    async def send(self, data: bytes, note_sent: Callable[[int], None] | None = None) -> None:
+    async def send(self, data: bytes | memoryview, note_sent: Callable[[int], None] | None = None) -> None:
         """Send all of it.
 
         :param note_sent: told the length of every piece that was sent.

@@ -88,6 +88,23 @@ async def test_addresses_share_turns_alike_however_many_connections_each_has() -
     assert max(shares) - min(shares) <= 60  # of two hundred
 
 
+async def test_when_load_begins_no_address_passes_with_all_its_connections_at_once() -> None:
+    """One address is parked first. To the others, of which nobody waits yet, one pass each is lent."""
+    scheduler, served = stepping_scheduler(), list[str]()
+
+    async def ask(source: str) -> None:
+        await scheduler.wait_turn(source)
+        served.append(source)
+
+    async with scheduler.running(), trio.open_nursery() as nursery:
+        for source in (GREEDY, HONEST, "10.0.0.3"):
+            for _ in range(MANY):
+                nursery.start_soon(ask, source)
+        await trio.lowlevel.checkpoint()
+        assert len(served) <= 3
+    assert len(served) == 3 * MANY
+
+
 async def test_nobody_waits_while_the_turns_of_the_loop_are_short() -> None:
     scheduler = FairScheduler(3_600.0)
     async with scheduler.running():

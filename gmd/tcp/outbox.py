@@ -14,7 +14,7 @@ from gmd import loop_time
 from gmd.dispatch import PendingReply, finish
 from gmd.memory_ledger import Account
 from gmd.metrics import Metrics
-from gmd.patience import Patience, Sending
+from gmd.patience import PIECE, Patience, Sending
 from gmd.requests.session import ClientSession
 
 
@@ -83,7 +83,7 @@ class Outbox:
         self.is_whole = True
         self._held_size = self._unsent_size = 0  # bytes of replies that may not leave yet, and that may
         self._batches: deque[ReplyBatch] = deque()
-        self._unsent: list[bytes] = []
+        self._unsent: list[bytes | memoryview] = []
         self._sending = False
         self._settled = trio.Event()
         self.sent_at = loop_time.now()
@@ -134,7 +134,8 @@ class Outbox:
         """
         self._sending = True
         while self._unsent:
-            data, self._unsent = b"".join(self._unsent), []
+            data = self._unsent[0] if len(self._unsent) == 1 else b"".join(self._unsent)
+            self._unsent = []
             await self._stalled.send(data, self._note_sent)
             if not self.is_whole:
                 raise trio.TooSlowError
@@ -191,15 +192,15 @@ class Outbox:
             self._send_now()
 
     def _send_now(self) -> None:
-        """Send as much as the peer has room for; the rest takes waiting, and finds out if it is gone."""
+        """Send as much as the peer has room for, of a long reply a piece; the rest takes waiting, and finds out if it is gone."""
         data = b"".join(self._unsent)
         sent = 0
         if self._socket is not None:
             with suppress(OSError):
-                sent = os.write(self._socket.fileno(), data)
+                sent = os.write(self._socket.fileno(), data if len(data) <= PIECE else memoryview(data)[:PIECE])
                 self._note_sent(sent)
         self.sent_at = loop_time.now()
-        self._unsent = [] if sent == len(data) else [data[sent:]]
+        self._unsent = [] if sent == len(data) else [memoryview(data)[sent:]]
         self._unsent_size = len(data) - sent
         if self._unsent:
             self._wake()
