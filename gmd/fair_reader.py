@@ -64,6 +64,7 @@ class FairReader:
                 await self._take_turn()
             elif (crowd := self._crowd()) is not None:
                 await crowd.wait(socket.fileno())
+                self._scheduler.begin(self._place.source)
             else:
                 await trio.lowlevel.wait_readable(socket)
                 await self._take_turn()

@@ -18,14 +18,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fcntl import ioctl
 from termios import TIOCOUTQ
+from time import perf_counter
 
 import trio
 
 #: How long, and how much, a connection is read on.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 1 << 20
-#: Time between two looks, and bytes read in one call.
+#: Time between two looks; and how long one may take, after which the next goes on with the others.
 LOOK_SECONDS = 0.02
+LONGEST_LOOK = 0.001
+#: Bytes read of a connection in a look.
 READ_SIZE = 65_536
 #: Connections read on at once, unless fewer are said. Beyond that the oldest is closed as it is: they hold descriptors
 #: that others need.
@@ -47,6 +50,7 @@ class LingeringCloser:
         """:param most: connections read on at once."""
         self._most = most
         self._lingering: dict[int, _Farewell] = {}
+        self._to_look_at: list[int] = []
         self._some = trio.Event()
         self._none = trio.Event()
         self._ended = False
@@ -96,9 +100,13 @@ class LingeringCloser:
             await self._none.wait()
 
     def _look(self) -> None:
-        now = trio.current_time()
-        for descriptor, farewell in list(self._lingering.items()):
-            if _has_ended(descriptor, farewell) or now >= farewell.deadline:
+        """Look at each, or at as many as there is time for."""
+        self._to_look_at = self._to_look_at or list(reversed(self._lingering))
+        now, until = trio.current_time(), perf_counter() + LONGEST_LOOK
+        while self._to_look_at and perf_counter() < until:
+            descriptor = self._to_look_at.pop()
+            farewell = self._lingering.get(descriptor)
+            if farewell is not None and (_has_ended(descriptor, farewell) or now >= farewell.deadline):
                 self._close(descriptor)
 
     def _close(self, descriptor: int) -> None:
@@ -110,18 +118,18 @@ class LingeringCloser:
 
 
 def _has_ended(descriptor: int, farewell: _Farewell) -> bool:
-    """Read what there is; whether that was the last of it, or is enough."""
+    """Read some of what there is; whether that was the last of it, or is enough."""
     try:
-        while farewell.bytes_left > 0:
-            read = len(os.read(descriptor, READ_SIZE))
-            if read == 0:
-                return farewell.received is None or _is_delivered(descriptor)
-            farewell.bytes_left -= read
+        read = len(os.read(descriptor, READ_SIZE))
     except BlockingIOError:
         return False
     except OSError:
         farewell.received = None  # the peer has reset the connection
-    return True
+        return True
+    if read == 0:
+        return farewell.received is None or _is_delivered(descriptor)
+    farewell.bytes_left -= read
+    return farewell.bytes_left <= 0
 
 
 def _is_delivered(descriptor: int) -> bool:

@@ -256,6 +256,30 @@ async def test_address_with_very_many_connections_is_answered_in_full() -> None:
             await client.aclose()
 
 
+async def test_crowd_of_one_address_is_charged_for_what_its_connections_take() -> None:
+    """Its connections can always be read, and none of them ever has to ask for its turn."""
+    scheduler, places, served = stepping_scheduler(), Places(10_000, 10_000, 0.0), list[str]()
+
+    async def read_for_ever(end: socket.socket) -> None:
+        place = places.enter(GREEDY, lambda _: None, 0.0)
+        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(end)), scheduler, place)
+        while True:
+            await reader.receive_some(1)
+            served.append(GREEDY)
+            await trio.lowlevel.checkpoint()
+
+    with pairs(2 * CROWD) as opened:
+        async with scheduler.running(), trio.open_nursery() as nursery:
+            for ours, theirs in opened:
+                theirs.send(bytes(5_000))
+                nursery.start_soon(read_for_ever, ours)
+            while len(served) < 1_000:
+                await trio.lowlevel.checkpoint()
+            found = await turns_of_others(lambda: scheduler.wait_turn(HONEST), served, 100)
+            nursery.cancel_scope.cancel()
+    assert max(found) <= 3
+
+
 @pytest.mark.parametrize("chunk", [1, 7, 100_000])
 async def test_reader_of_a_socket_reads_all_that_was_sent_and_the_end(chunk: int) -> None:
     scheduler, place = FairScheduler(TURN_SECONDS), Places(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
