@@ -34,8 +34,10 @@ TURN_SECONDS = 0.005
 #: Seconds that a connection is expected to take before its address has been measured; and the least.
 FIRST_COST = 0.0005
 LEAST_COST = 0.0001
-#: Weight of the latest measurement in what a connection of an address is expected to take.
-WEIGHT = 1 / 8
+#: Turns after which garbage is looked for among what is older, too.
+OLDER_EVERY = 4
+#: How much less an earlier measurement counts in what a connection of an address is expected to take.
+DECAY = 31 / 32
 #: Addresses that are remembered; beyond that those are forgotten that a new one would be no different from.
 MAX_FLOWS = 4_096
 #: Connections of one address from which on they are a crowd; and the most crowds, each of which has a descriptor.
@@ -55,7 +57,7 @@ class _Flow:
     """
 
     __slots__ = (
-        *("_passed", "_prepaid", "_spent", "_turn"),
+        *("_let_through", "_passed", "_prepaid", "_spent", "_turn"),
         *("cost", "crowd", "drained", "is_queued", "is_readable", "parked", "tag"),
     )
 
@@ -72,7 +74,8 @@ class _Flow:
         """Owe nothing, and be owed nothing."""
         self.tag = tag
         self._prepaid = 0.0  # seconds that the tag has advanced by and that have not been used
-        self._spent = 0.0  # seconds used since one of the connections was last let through
+        # What its connections have used, in seconds, and how many were let through: the latest count most.
+        self._spent, self._let_through = FIRST_COST, 1.0
         self._turn = self._passed = 0  # the latest turn of the loop in which some were let through, and how many
 
     def let_one_through(self, turn: int) -> bool:
@@ -89,8 +92,9 @@ class _Flow:
 
     def prepay(self, turn: int) -> None:
         """Advance by what a connection is expected to take that is let through in a turn of the loop."""
-        self.cost = max(LEAST_COST, self.cost + WEIGHT * (self._spent - self.cost))
-        self._spent = 0.0
+        self.cost = max(LEAST_COST, self._spent / self._let_through)
+        self._spent *= DECAY
+        self._let_through = self._let_through * DECAY + 1
         self._passed = 1 + (self._passed if turn == self._turn else 0)
         self._turn = turn
         missing = self._passed * self.cost - self._prepaid
@@ -243,6 +247,8 @@ class FairScheduler:
             if self._queue and self._meter is None:
                 self._meter = _Meter(self._used)
                 trio.lowlevel.add_instrument(self._meter)
+            if self._meter is not None:
+                gc.collect(1 if self._turn % OLDER_EVERY == 0 else 0)
             await trio.lowlevel.checkpoint()
         self._end_load()
 

@@ -48,16 +48,18 @@ async def turns_of_others(ask: Callable[[], Awaitable[object]], served: list[str
     return found
 
 
-async def test_lone_connection_is_served_before_a_crowd_of_another_address_gets_two_more_turns() -> None:
+async def test_lone_connection_is_served_as_often_as_a_whole_crowd_of_another_address() -> None:
+    """A few of them may go first now and then: what the latest have taken is charged a turn later."""
     scheduler, served = stepping_scheduler(), list[str]()
     async with scheduler.running(), trio.open_nursery() as nursery:
         for _ in range(MANY):
             nursery.start_soon(ask_again_and_again, scheduler, GREEDY, served)
-        while len(served) < 10:
+        while len(served) < 100:  # by then it is known how long one of them takes
             await trio.lowlevel.checkpoint()
         found = await turns_of_others(lambda: scheduler.wait_turn(HONEST), served, 20)
         nursery.cancel_scope.cancel()
-    assert max(found) <= 2
+    assert max(found) <= 6
+    assert sum(found) <= 1.5 * len(found)
 
 
 async def test_connections_of_one_address_are_served_in_the_order_in_which_they_came() -> None:
@@ -196,18 +198,24 @@ async def test_crowd_passes_over_those_that_were_cancelled() -> None:
 
 
 async def test_reader_that_is_cancelled_while_it_waits_for_its_turn_loses_no_bytes() -> None:
-    scheduler = FairScheduler(0.0)
+    class Cancelling(FairScheduler):
+        """Cancels whoever is about to wait for its turn, so that nothing comes between."""
+
+        async def wait_turn(self, source: str) -> None:
+            scope.cancel()
+            await super().wait_turn(source)
+
+    scheduler, scope = Cancelling(0.0), trio.CancelScope()
     ours, theirs = trio.testing.memory_stream_pair()
     place = Places(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
     reader = FairReader(theirs, scheduler, place)
     await ours.send_all(b"request")
     async with scheduler.running():
         await trio.lowlevel.checkpoint()
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(reader.receive_some, 100)
-            while not scheduler.parked:
-                await trio.lowlevel.checkpoint()
-            nursery.cancel_scope.cancel()
+        with scope:
+            await reader.receive_some(100)
+        assert scope.cancelled_caught
+        assert scheduler.parked == 1
         assert await reader.receive_some(100) == b"request"
 
 

@@ -192,7 +192,7 @@ class Outbox:
             self._send_now()
 
     def _send_now(self) -> None:
-        """Send as much as the peer has room for, of a long reply a piece; the rest takes waiting, and finds out if it is gone."""
+        """Send as much as the peer has room for, of a long reply a piece; the rest takes waiting."""
         data = b"".join(self._unsent)
         sent = 0
         if self._socket is not None:
