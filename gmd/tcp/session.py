@@ -285,7 +285,7 @@ class Session:
         try:
             request = decode_request(body, strict=self.client.strict)
         except InvalidRequest as invalid:
-            request = invalid
+            request = invalid.bare()
             if invalid.kind == "hello":
                 self.client.forget()
         if not self.version:
