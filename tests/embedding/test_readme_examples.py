@@ -1,4 +1,4 @@
-"""The README's examples of embedding, each run as its reader would run it."""
+"""The manual's examples of embedding, each run as its reader would run it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 
 from tests.embedding.test_pytest_plugin import OTHERS
 from tests.helpers import START_FEN
-from tests.test_readme import BLOCKS
+from tests.docs.pages import MANUAL, blocks_of
 
 EXAMPLES = [
-    text for language, text in BLOCKS if language == "python" and re.search(r"import gmd\b|, gmd\b|gmd_daemon", text)
+    text for language, text in blocks_of(MANUAL / "how-to/embed.md") if language == "python" and re.search(r"import gmd\b|, gmd\b|gmd_daemon", text)
 ]
 
 
