@@ -82,7 +82,7 @@ def test_first_rbc_bot_plays_and_is_ranked(at_desk: Reader) -> None:
 
 
 def test_first_rbc_bot_s_last_steps_may_be_followed_again(at_desk: Reader) -> None:
-    *first, keys, bot, ranked = blocks_of(MANUAL / "tutorials/first-rbc-bot.md")
+    *_, keys, bot, ranked = blocks_of(MANUAL / "tutorials/first-rbc-bot.md")
     for block in (keys, bot, ranked, keys, ranked):
         at_desk.run(block)
 
