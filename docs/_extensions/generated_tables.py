@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from inspect import getdoc
 from pathlib import Path
@@ -59,6 +60,7 @@ def errors() -> Iterator[str]:
 
 def routes() -> Iterator[str]:
     """Yield the table of HTTP routes, from the OpenAPI document that the daemon serves."""
+    logging.getLogger("gmd").setLevel(logging.ERROR)  # Sphinx would show what the daemon logs
     config = Config(port=0, http=True, http_port=0, data=":memory:")
     with background_daemon(config) as daemon, urlopen(f"http://127.0.0.1:{daemon.http_port}/schema") as response:
         paths = json.load(response)["paths"]
