@@ -31,17 +31,19 @@ def write_tables(app: Sphinx) -> None:
         (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+TYPES = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+
+
 def settings() -> Iterator[str]:
-    """Yield the table of settings, a row for each field of the configuration."""
-    yield "| setting | type | `gmd serve` | embedded | what it is |"
-    yield "|---|---|---|---|---|"
+    """Yield the settings, an entry for each field of the configuration."""
     hints = get_type_hints(Config, include_extras=True)
     for name in Config.__struct_fields__:
         hint = next((part for part in get_args(hints[name]) if get_origin(part) is Annotated), hints[name])
         kind, meta = hint.__origin__, hint.__metadata__[0]
-        word = "one of " + ", ".join(get_args(kind)) if get_origin(kind) is Literal else kind.__name__
+        word = "one of " + ", ".join(get_args(kind)) if get_origin(kind) is Literal else TYPES[kind]
         served, embedded = (_default(name, getattr(each, name)) for each in (SERVED, EMBEDDED))
-        yield f"| `{name}` | {word} | {served} | {embedded} | {meta.description} |"
+        default = served if served == embedded else f"{served}, embedded {embedded}"
+        yield from (f"`{name}` ({word}; default {default})", f": {meta.description}", "")
 
 
 def _default(name: str, value: object) -> str:
