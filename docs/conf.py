@@ -14,6 +14,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click", "sphinx_copyb
 exclude_patterns = ["_generated"]
 html_theme = "furo"
 html_title = f"gmd {VERSION}"
+# "--port" is an option, and no dash.
+smartquotes = False
 html_static_path: list[str] = []
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
