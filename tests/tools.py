@@ -1,10 +1,11 @@
-"""Programs that some tests run and that not every machine has."""
+"""Programs and modules that some tests need and that not every machine has."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,3 +32,9 @@ def _do_without(reason: str) -> NoReturn:
     if os.environ.get("GMD_REQUIRE_ALL") == "1":
         pytest.fail(f"{reason}, and GMD_REQUIRE_ALL=1 lets no test be skipped for that")
     pytest.skip(reason)
+
+
+def require_module(name: str) -> None:
+    """Go on where a module can be imported. Without it the test is skipped, or fails where GMD_REQUIRE_ALL=1."""
+    if find_spec(name) is None:
+        _do_without(f"the module {name} is not installed")

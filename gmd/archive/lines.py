@@ -1,4 +1,4 @@
-"""JSON lines: a game a line, with all there is of it. docs/ARCHIVE.md describes them for others."""
+"""JSON lines: a game a line, with all there is of it. docs/reference/files.md describes them for others."""
 
 from __future__ import annotations
 
