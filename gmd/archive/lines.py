@@ -100,4 +100,4 @@ def _checked_end(line: GameLine, game: Game) -> float | None:
     try:
         return None if line.ended is None else read_time(line.ended)
     except ValueError:
-        raise BadGame(f"ended: {line.ended!r} is no time such as 2026-11-21T04:41:00Z") from None
+        raise BadGame(f"ended: {line.ended!r} is not a time such as 2026-11-21T04:41:00Z") from None

@@ -96,7 +96,10 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "result": ({"result": "1-0"}, "result: '1-0' does not go with 'victory_black'"),
     "no end": ({"ended": None}, "ended: None does not go with 'victory_black'"),
-    "end": ({"ended": "2026-02-30T00:00:00Z"}, "ended: '2026-02-30T00:00:00Z' is no time such as 2026-11-21T04:41:00Z"),
+    "end": (
+        {"ended": "2026-02-30T00:00:00Z"},
+        "ended: '2026-02-30T00:00:00Z' is not a time such as 2026-11-21T04:41:00Z",
+    ),
     "token": (
         {"token": {"key": "", "content": ""}},
         "this is no game: Expected `bytes` of length >= 32 - at `$.token.key`",
