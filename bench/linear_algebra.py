@@ -1,7 +1,7 @@
 """The ratings of 10 to 5,000 versions of bots by gmd's own linear algebra, and by numpy's on full matrices.
 
 ``python -m bench.linear_algebra`` measures each in its own process: processor time, and peak memory beyond that at the
-begin. Both compute the same: Newton's method, and the diagonal of the inverse Hessian.
+start. Both compute the same: Newton's method, and the diagonal of the inverse Hessian.
 """
 
 from __future__ import annotations

@@ -32,8 +32,7 @@ from gmd.games.variants import make_game
 MEBIBYTE = 1 << 20
 #: The aim for every stretch: "a few milliseconds".
 LONGEST_MS = 5.0
-#: Plies of the long games. By default games are shorter, as ``hello`` says; these are just below the longest that the
-#: setting allows.
+#: Plies of the long games: just below the former limit of 12,000. The default limit, which ``hello`` gives, is lower.
 LONG = 11_996
 RBC_SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 ASKED_BY_PLAYERS = (

@@ -1,4 +1,4 @@
-"""The games of a file, one after another, whatever its format: little memory, however large the file."""
+"""The games of a file of either format, read one after another, in little memory even for a large file."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ class BatchingLog:
         self._thread = WriterThread()
         self._committer = committer
         self._committing: tuple[_Batch, float] | None = None  # the committer's batch, and when it was handed over
-        self._beside = trio.Lock()
-        self._changed = trio.Event()  # set on stop(), and when the state of the outage may have changed
+        self._other_work = trio.Lock()
+        self._changed = trio.Event()  # set by stop(), by an unexpected error, and by a failed write
         self._bug: Exception | None = None
         self._gathering_since = 0.0
         self._gather_seconds = gather_seconds
@@ -195,7 +195,7 @@ class BatchingLog:
             await committer.run(self._committed)
 
     async def _try_to_write(self) -> None:
-        """Find out whether the log can be written, so that the daemon's readiness is right."""
+        """Find out whether the log can be written, so that clients are sent to this daemon only if it can."""
         failing = self.failure is not None
         try:
             await self._thread.call(self._store.probe if failing else self._store.look)
@@ -210,7 +210,7 @@ class BatchingLog:
         while self._gathering or self._writing:
             self._hand_over()
             await next(iter(self._writing.values())).settled()
-        async with self._beside:
+        async with self._other_work:
             self._closed = True
         if self._delivered:
             await self._thread.call(partial(self._write, _Batch([], list(self._delivered))))
@@ -235,7 +235,7 @@ class BatchingLog:
 
     def _commit(self, batch: _Batch) -> bool:
         """Give a batch to the committer; return False if the thread must write it, as while it is writing already."""
-        return self._committer is not None and not self._beside.locked() and self._committer.put(*batch)
+        return self._committer is not None and not self._other_work.locked() and self._committer.put(*batch)
 
     def _committed(self, done: bool) -> None:
         """Take the committer's answer. The thread tries a failed batch once more, to find out which games fail."""
@@ -279,7 +279,7 @@ class BatchingLog:
             pending.settle(None)
 
     def _note(self, error: Exception | None, games: int, seconds: float) -> None:
-        """Count a batch, and log the begin and the end of an outage."""
+        """Count a batch, and log the start and the end of an outage."""
         if error is None:
             self._metrics.commit_seconds.observe(seconds)
             self._metrics.commit_games.observe(games)
@@ -290,7 +290,7 @@ class BatchingLog:
             self._changed.set()
 
     async def prune(self, seconds: float) -> list[Pruned]:
-        async with self._beside:  # so that a batch waits for at most one step
+        async with self._other_work:  # so that a batch waits for at most one step
             if self._closed:
                 raise LogFailed("the event log is closed; nothing was removed")
             try:
@@ -305,8 +305,8 @@ class BatchingLog:
 
     def _fail(self, pending: Pending, error: GmError) -> None:
         """Settle an append that failed, and later appends to the same game, which cannot become durable either."""
-        behind = self._gathering.pop(pending.game_id, None)
-        for lost in filter(None, (pending, behind)):
+        later = self._gathering.pop(pending.game_id, None)
+        for lost in filter(None, (pending, later)):
             if lost.token is not None:
                 self._forget(lost.token, lost.game_id)
             lost.settle(error)
@@ -322,7 +322,7 @@ class BatchingLog:
 
     async def write(self, work: Callable[[Connection], _T]) -> _T:
         """Run work in a transaction on the games' database; see :class:`~gmd.event_log.store.Database`."""
-        async with self._beside:
+        async with self._other_work:
             if self._closed:
                 raise LogFailed("the event log is closed; nothing was done")
             try:

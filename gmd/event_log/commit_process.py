@@ -72,7 +72,7 @@ class CommitProcess:
         return self._process.pid
 
     def put(self, transaction: Transaction, note: bytes = b"") -> bool:
-        """Have a transaction committed; return False if that is not possible now. None may be under way.
+        """Have a transaction committed; return False if that is not possible now. No other may be under way.
 
         :param note: the bytes to write to the record after the commit; empty for none.
         """

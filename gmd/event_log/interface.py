@@ -214,7 +214,7 @@ class EventLog(Protocol):
         """Return all ranked games, without reading others; called once, at the start."""
 
     async def live_games(self) -> int:
-        """Return the number of games that are not over; called once, at the start, because it is linear in them."""
+        """Return the number of games that are not over; called once, at the start, because it counts all of them."""
 
     async def prune(self, seconds: float) -> list[Pruned]:
         """Remove some of the games that ended at least so many seconds ago, and return them.

@@ -1,4 +1,4 @@
-"""The log messages about outages of the event log: at the begin, at intervals, and at the end."""
+"""The log messages about outages of the event log: at the start, at intervals, and at the end."""
 
 from __future__ import annotations
 

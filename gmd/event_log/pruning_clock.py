@@ -57,7 +57,7 @@ class PruningClock:
         self._steady = steady
         self._seen: float | None = None
         self._looked = steady()
-        self._said = self._noted = -REPEAT_SECONDS
+        self._logged = self._noted = -REPEAT_SECONDS
 
     def __call__(self) -> float:
         wall, steady = self._wall(), self._steady()
@@ -67,7 +67,7 @@ class PruningClock:
             self._seen = wall
         else:
             self._seen = known
-            self._say(wall, steady)
+            self._log_jump(wall, steady)
         if steady >= self._noted + NOTE_SECONDS:
             self._noted = steady
             self._note()
@@ -83,10 +83,10 @@ class PruningClock:
             newest = self._newest(wall)
             return wall if newest is None else newest
 
-    def _say(self, wall: float, steady: float) -> None:
+    def _log_jump(self, wall: float, steady: float) -> None:
         assert self._seen is not None
-        if steady >= self._said + REPEAT_SECONDS:
-            self._said = steady
+        if steady >= self._logged + REPEAT_SECONDS:
+            self._logged = steady
             logger.error(
                 "the clock has jumped ahead: finished games are pruned as if it had not",
                 clock=write_time(wall),

@@ -68,7 +68,7 @@ class StoredGame(NamedTuple):
 
 
 class Unreadable(Exception):
-    """A missing or invalid event; the message says which of both.
+    """A missing or invalid event; the message says which.
 
     :ivar seq: the number that it has, or should have.
     """

@@ -142,7 +142,7 @@ class SqliteStore(SqlStore):
         self._connection: Connection | None = None
         self._patience = patience
         self._files: OpenFiles | None = None
-        self._wal_said = False
+        self._wal_loss_logged = False
         self._committed = Committed()
         #: The descriptor of the file that records the last commit (:mod:`gmd.event_log.last_commit`), if there is one.
         self.record: int | None = None
@@ -167,8 +167,8 @@ class SqliteStore(SqlStore):
         try:
             self._patiently(self._checkpoint)
         finally:
-            if not self._wal_said:
-                self._wal_said = True
+            if not self._wal_loss_logged:
+                self._wal_loss_logged = True
                 logger.error(
                     "the write-ahead log was deleted while it was open: every commit goes into the database file at "
                     "once, which is slower",
@@ -222,7 +222,7 @@ class SqliteStore(SqlStore):
                 os.pwrite(self.record, note, 0)
 
     def _patiently(self, begin: Callable[[], _T]) -> _T:
-        """Retry an operation while another process is writing, until the patience ends."""
+        """Retry an operation while another process is writing, for as many seconds as the store's patience."""
         began = time.monotonic()
         while True:
             try:

@@ -163,7 +163,7 @@ def sources_of(sources: bytes, target: Square) -> Bitboard:
 def _look_around(
     board: Board, color: Color, own: Bitboard, king: Bitboard, free: Lanes, empty: Lanes, enemies: Lanes
 ) -> tuple[Bitboard, Lanes]:
-    """Return every square that a colour attacks, and the moves of all its pieces but the king, were the king safe.
+    """Return the squares that a colour attacks, and the moves of its pieces except the king, as if that were safe.
 
     The attacked squares include those of the colour's own pieces. Bits are walked by hand and no function is called
     per piece, because these loops are half of the access map's cost.
@@ -205,7 +205,7 @@ def _legal(board: Board, color: Color, own: Bitboard, king: Bitboard, lanes: Lan
     """Return the legal moves of a colour as if it were its turn, without castling, en passant and captures of a king.
 
     :param own: its pieces; ``king`` is its king.
-    :param lanes: its moves without the king's, were the king safe.
+    :param lanes: its moves without the king's, as if the king were safe.
     """
     if not king:
         return lanes

@@ -106,7 +106,7 @@ def seen_part(position: Position, seat: Color) -> Position:
 
 
 class DarkView(Seen, frozen=True, gc=False):
-    """What a seat sees of a position, and the names of the visible squares."""
+    """A seat's view of a position, with the names of the visible squares."""
 
     visible: list[str]
 

@@ -17,7 +17,7 @@ class Actions(NamedTuple):
 
 
 class SeatKnowledge(NamedTuple):
-    """What one seat alone knows of the latest turns; unset in variants without such knowledge."""
+    """The knowledge of the latest turns that only one seat has; unset in variants without it."""
 
     capture: str | UnsetType | None = UNSET
     sense: LastSense | UnsetType | None = UNSET

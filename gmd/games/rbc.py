@@ -1,4 +1,4 @@
-"""The variant ``rbc``: a game of reconnaissance blind chess behind commands and events.
+"""The variant ``rbc``: a game of reconnaissance blind chess with commands and events.
 
 The rules are those of :mod:`gm_recon`. This module adds what a game between two clients needs: refusals and their
 texts, time, and the replies to retries.

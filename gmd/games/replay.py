@@ -187,7 +187,7 @@ def _who_called_off(game: Game, event: Ended, cause: Cause) -> int | None:
     """Return the player whose seat the event names; if it names none, a player who can have called the game off."""
     if cause is Cause.EXPIRED:
         if not (game.lapsing or game.created.invited):
-            raise _Wrong("termination: 'expired' cannot end a game without a time limit for its begin")
+            raise _Wrong("termination: 'expired' cannot end a game without a time limit to begin")
         return None
     if (seat := event.side) is not None:
         return game.named[seat]
