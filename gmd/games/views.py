@@ -243,7 +243,7 @@ def check_history(game: Game) -> None:
     :raises NotAvailable: the game is in progress and hides something.
     """
     if not game.open and not game.over:
-        raise NotAvailable(f"game_id: game {game.id} is in progress: its history is shown once it is over")
+        raise NotAvailable(f"game_id: game {game.id} is not over: its history is shown once it is over")
 
 
 def _open_history(moves: list[str], pgn: Generator[None, None, str]) -> Generator[None, None, History]:
