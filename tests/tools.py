@@ -31,7 +31,7 @@ def require_tool(name: str, *trial: str) -> Path:
 
 
 def require_module(name: str) -> ModuleType:
-    """Import a module. Without it the test, or the whole test module, is skipped; or it fails where GMD_REQUIRE_ALL=1."""
+    """Import a module. Without it the test, or its module, is skipped, or fails where GMD_REQUIRE_ALL=1."""
     if find_spec(name) is None:
         _do_without(f"the module {name} is not installed")
     return import_module(name)
