@@ -215,7 +215,7 @@ def test_the_operator_looks_after_players(outputs: list[str]) -> None:
     assert first != second
     names = ["their-bot-N", "absent-minded-N  (password)", "my-guest-N", "my-bot"]
     assert [re.sub(r"-\d+", "-N", line.split("  ", 2)[2]) for line in players] == names
-    assert re.fullmatch(r"their-bot-\d+ \(\d{16}\) has no key any more\.", revoked)
+    assert re.fullmatch(r"their-bot-\d+ \(\d{16}\) no longer has a key\.", revoked)
 
 
 def test_the_blind_players_see_their_own_pieces(outputs: list[str]) -> None:
