@@ -89,4 +89,4 @@ def _summary(module: ast.Module) -> str:
 @click.group(cls=Commands)
 @click.version_option(VERSION, prog_name="gmd")
 def main() -> None:
-    """Run a game server for chess and reconnaissance-blind-chess bots, or let bots play on one."""
+    """Run the game server for people who write chess and reconnaissance-blind-chess bots."""

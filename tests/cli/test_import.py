@@ -73,7 +73,7 @@ def test_other_games_of_the_same_ids_are_conflicts_or_get_new_ids(exported: Path
             [
                 f"{more}, line 1: game 1 is now game 9",
                 f"{more}, line 4: game 7 is now game 10",
-                "Imported 3 games, 1 was there",
+                "Imported 3 games, 1 was there already",
             ]
         ),
         "",
