@@ -120,7 +120,7 @@ class Connection:
         #: Whether a head has begun to arrive and is not whole yet.
         self._in_head = False
         #: The last response, sent when the connection is evicted in the middle of a request.
-        self._last_words = b""
+        self._last_response = b""
         #: Bytes read but not processed yet.
         self._ahead = b""
         self._reading = PatientScope(loop_time.now() + self._seconds)
@@ -148,7 +148,7 @@ class Connection:
         if self._place.value in IN_USE:
             return False
         if not self._is_between_requests:
-            self._last_words = response
+            self._last_response = response
         self._reading.cancel()
         return True
 
@@ -172,9 +172,9 @@ class Connection:
         with self._reading:
             await self._read()
         if self._cut is not None:
-            await self._say_cut_off(self._cut)
-        elif self._last_words:
-            await self._send(self._last_words)
+            await self._send_cut_off(self._cut)
+        elif self._last_response:
+            await self._send(self._last_response)
         elif self._reading.cancel_called:
             await self._intake.give_up()
         await self._http.handle(Closed())
@@ -186,7 +186,7 @@ class Connection:
         self._intake.forget()
         self._reading.cancel()
 
-    async def _say_cut_off(self, why: TooMany) -> None:
+    async def _send_cut_off(self, why: TooMany) -> None:
         """Send the reason, unless that would come in the middle of a response."""
         if not self._is_answered:
             await self._send(whole_response(503, str(why), why.retry_after))

@@ -105,7 +105,7 @@ class HttpServer:
         self._connections: set[Connection] = set()
         self._handshakes: set[trio.CancelScope] = set()
         self._refusals: set[trio.CancelScope] = set()
-        self._farewells = LingeringCloser(min(max_connections, MAX_LINGERING))
+        self._lingering = LingeringCloser(min(max_connections, MAX_LINGERING))
         self._context = WorkerContext(None)
         self._config = _hypercorn_config()
         self._empty = trio.Event()
@@ -115,7 +115,7 @@ class HttpServer:
     @property
     def connections(self) -> int:
         """The number of open connections, including those about to be closed."""
-        return len(self._connections) + len(self._handshakes) + len(self._refusals) + len(self._farewells)
+        return len(self._connections) + len(self._handshakes) + len(self._refusals) + len(self._lingering)
 
     @property
     def evicted(self) -> int:
@@ -137,7 +137,7 @@ class HttpServer:
         def begin(stream: trio.SocketStream) -> None:
             connections.start_soon(self._handle, stream, app, shortcut)
 
-        connections.start_soon(self._farewells.run)
+        connections.start_soon(self._lingering.run)
 
         async def accept_and_close(listener: trio.SocketListener) -> None:
             async with listener:
@@ -161,7 +161,7 @@ class HttpServer:
             while self._connections or self._handshakes or self._refusals:
                 self._empty = trio.Event()
                 await self._empty.wait()
-            await self._farewells.wait_none()
+            await self._lingering.wait_none()
 
     async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         try:
@@ -289,7 +289,7 @@ class HttpServer:
                 await secured.do_handshake()
                 return secured
             except NotTls:
-                await self._tell(transport, transport, _NOT_TLS)
+                await self._send_and_close(transport, transport, _NOT_TLS)
             except HandshakeFailed as error:
                 logger.debug("no TLS", reason=str(error))
             finally:
@@ -304,9 +304,9 @@ class HttpServer:
         elif len(self._refusals) < MAX_TLS_REFUSALS:
             secured = await self._secured(transport, self._refusals, REFUSAL_SECONDS)
             if secured is not None:
-                await self._tell(secured, transport, _turned_away(sentence))
+                await self._send_and_close(secured, transport, _turned_away(sentence))
 
-    async def _tell(self, stream: trio.abc.Stream, transport: trio.SocketStream, response: bytes) -> None:
+    async def _send_and_close(self, stream: trio.abc.Stream, transport: trio.SocketStream, response: bytes) -> None:
         """Send a response that belongs to no request, and close."""
         with trio.move_on_after(REFUSAL_SECONDS):
             await stream.send_all(response)
@@ -317,7 +317,7 @@ class HttpServer:
         if isinstance(stream, TlsStream):
             with trio.move_on_after(REFUSAL_SECONDS):
                 await stream.end()
-        self._farewells.take(transport)
+        self._lingering.take(transport)
 
 
 def _turned_away(sentence: str) -> bytes:

@@ -62,7 +62,7 @@ class Authenticator:
         self.presence = Presence(registry, presence_seconds)
         self._digest = digest
         #: Compared with where there is no digest; no key has this one.
-        self._nobodys = secrets.token_bytes(keys.SIZE)
+        self._decoy = secrets.token_bytes(keys.SIZE)
 
     def close(self) -> None:
         """End the threads for passwords; no further request may come."""
@@ -178,7 +178,7 @@ class Authenticator:
         :raises TooMany: too many failed attempts have come from this address.
         """
         account = self.registry.get(player)
-        before, named = self._nobodys, self._nobodys
+        before, named = self._decoy, self._decoy
         if account is not None and account.nonce is not None:
             before, named = account.previous or before, account.rekey_token or named
         is_before = hmac.compare_digest(before, self._digest(key or ""))
@@ -195,7 +195,7 @@ class Authenticator:
         """Return whether a key is a player's. If so, record its use and the address."""
         expected = None if account is None else account.key
         given = self._digest(key or "")
-        if not hmac.compare_digest(given, expected or self._nobodys) or account is None or expected is None:
+        if not hmac.compare_digest(given, expected or self._decoy) or account is None or expected is None:
             return False
         self.registry.note_use(account)
         self.guesses.know(account.name, peer)

@@ -50,7 +50,7 @@ class Passwords:
         self._workers = Workers(AT_A_TIME, "gmd passwords")
         self._queue = FairQueue("max_waiting_passwords", AT_A_TIME, max_waiting, max_waiting_of_one)
         #: A hash that no password has; a comparison with it takes as long as with any other.
-        self._nobodys = self._random_hash()
+        self._decoy = self._random_hash()
         self.verified = 0
 
     async def hash(self, password: str, client: QueuedClient = OURSELVES) -> str:
@@ -65,7 +65,7 @@ class Passwords:
 
         :raises TooMany: too many are waiting already; nothing was compared.
         """
-        matches = await self._in_thread(client, self._matches, stored or self._nobodys, password)
+        matches = await self._in_thread(client, self._matches, stored or self._decoy, password)
         self.verified += 1
         return matches and stored is not None
 

@@ -140,7 +140,7 @@ class Matchmaker:
     async def _look(self) -> float:
         """Pair players who have room; return when to run again if nothing happens, in trio's time."""
         while self._leaving:
-            await self._let_go(self._leaving.pop())
+            await self._call_off(self._leaving.pop())
         now = trio.current_time()
         here = [account for account in self._lobby.presence.here() if account.ranked]
         apart = self._pair_history.look(now, apart=len(here) > 2)
@@ -156,7 +156,7 @@ class Matchmaker:
         """Return the games to which a player was invited here and that it has not answered."""
         return [each.game_id for each in self._lobby.book.received(player) if each.game_id in self._made]
 
-    async def _let_go(self, player: int) -> None:
+    async def _call_off(self, player: int) -> None:
         for game_id in self._untaken(player):
             try:
                 await self._lobby.decline(game_id, player, loop_time.now())
