@@ -95,7 +95,7 @@ def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], seats: Seats,
         raise Unusable(f"{error.filename}: cannot be read: {error.strerror}") from None
     except DBAPIError as error:
         raise Unusable(f"data: the log cannot be written: {error.orig}") from None
-    click.echo(_said(importer, done).capitalize())
+    click.echo(_summary(importer, done).capitalize())
     return _status(done)
 
 
@@ -138,7 +138,7 @@ def _add(importer: Importer, found: Found, *, is_new: bool) -> str:
     return added
 
 
-def _said(importer: Importer, done: Counter[str]) -> str:
+def _summary(importer: Importer, done: Counter[str]) -> str:
     said = f"imported {counted(importer.imported, 'game')}"
     if done["cut"]:
         said += f", {done['cut']:,} only as far as a null move"

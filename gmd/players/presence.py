@@ -103,7 +103,7 @@ class Visit:
 
     @property
     def player(self) -> int | None:
-        """The registered player whose session it is; None for nobody's."""
+        """The registered player whose session it is, or None."""
         return None if self._authenticated is None else self._authenticated.player
 
     @property
@@ -118,7 +118,7 @@ class Visit:
         self._presence.enter(authenticated)
 
     def leave(self) -> None:
-        """Make the session nobody's; called at its end, too."""
+        """Detach the session from its player; called at its end, too."""
         if self._authenticated is not None:
             self._presence.leave(self._authenticated)
             self._authenticated = None

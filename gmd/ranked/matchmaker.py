@@ -90,7 +90,7 @@ class Matchmaker:
                 logger.exception("the matchmaker failed")
                 again = trio.current_time() + RETRY_SECONDS
 
-    # --- What happens -------------------------------------------------------------------------------------------
+    # --- Events -------------------------------------------------------------------------------------------------
 
     def _on_seats(self, game: Game) -> None:
         if not is_ranked(game.created):
@@ -135,7 +135,7 @@ class Matchmaker:
         account = None if player is None else self._registry.get(player)
         return account is not None and account.ranked
 
-    # --- What is done -------------------------------------------------------------------------------------------
+    # --- Actions ------------------------------------------------------------------------------------------------
 
     async def _look(self) -> float:
         """Pair players who have room; return when to run again if nothing happens, in trio's time."""

@@ -90,7 +90,9 @@ class Ratings:
         self.record = record
         for name in self._anchors:
             if self._registry.named(name) is None:  # misspelt, or free for any player to register
-                logger.warning("an anchor is nobody's name: whoever registers it has that rating", anchor=name)
+                logger.warning(
+                    "an anchor is not registered: the player who registers its name gets that rating", anchor=name
+                )
         self._changed.set()
 
     async def run(self) -> None:

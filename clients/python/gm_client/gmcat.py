@@ -40,6 +40,9 @@ MAX_REPLY = 64 << 20
 PRETTY_WIDTH = 100
 
 EPILOG = """\
+examples: gmcat '{"kind": "ping"}'
+          gmcat < requests.jsonl > replies.jsonl
+
 Without a request as an argument, requests are read from standard input, one per line; blank lines are skipped.
 Each reply is printed on a line of its own as it arrives.
 

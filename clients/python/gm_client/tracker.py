@@ -101,7 +101,7 @@ class Tracker:
             raise ValueError(f"ply_index: {state['ply_index']}: a tracker has to see a game from its beginning")
         return tracker
 
-    # --- What is possible ---------------------------------------------------------------------------------------
+    # --- Queries ------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         """Return the number of positions."""
@@ -156,7 +156,7 @@ class Tracker:
     def _draw(self, count: int) -> list[int]:
         return list(self._positions) if count >= len(self) else self._rng.sample(list(self._positions), count)
 
-    # --- What the server says -----------------------------------------------------------------------------------
+    # --- The server's replies -----------------------------------------------------------------------------------
 
     def begin(self, state: GameState) -> None:
         """Begin the player's turn with this state. A repeated call in the same turn does nothing.
@@ -179,7 +179,7 @@ class Tracker:
             requested, taken = read_move(reply["requested_move"]), read_move(reply["taken_move"])
             self.player_moved(requested, taken, read_square(reply["capture_square"]))
 
-    # --- The same in python-chess's terms -----------------------------------------------------------------------
+    # --- The same with python-chess types ------------------------------------------------------------------------
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square it captured on, or None.
@@ -259,7 +259,7 @@ class Tracker:
             return path & ~target, target
         return path, 0
 
-    # --- Keeping them -------------------------------------------------------------------------------------------
+    # --- Updates ------------------------------------------------------------------------------------------------
 
     def _keep(self, fits: Fits) -> None:
         """Keep the positions that fit. If some were left out, generate all again: now there may be room.

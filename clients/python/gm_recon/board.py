@@ -116,7 +116,7 @@ class ReconBoard:
         self._men, self._cells, self._ranks = other._men.copy(), other._cells.copy(), other._ranks.copy()
         self._own, self._pawns, self._pawn_moves = other._own.copy(), other._pawns.copy(), other._pawn_moves.copy()
 
-    # --- What there is to see -----------------------------------------------------------------------------------
+    # --- State --------------------------------------------------------------------------------------------------
 
     def piece_at(self, square: Square) -> Piece | None:
         """Return the piece on a square, or None."""
