@@ -61,8 +61,8 @@ def refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[H
     status, sentence, headers = error.status_code, error.detail, dict(error.headers or {})
     path = request.scope["path"]
     if status == HTTP_404_NOT_FOUND:
-        there_is = "see /schema for the routes" if request.app.openapi_config else "this port has /healthz and /metrics"
-        sentence = f"{path}: no such path; {there_is}"
+        advice = "see /schema for the routes" if request.app.openapi_config else "this port has /healthz and /metrics"
+        sentence = f"{path}: no such path; {advice}"
     elif status == HTTP_405_METHOD_NOT_ALLOWED and "allow" in headers:
         taken = headers["allow"].split(", ")
         if "GET" in taken:
