@@ -170,12 +170,12 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
     *shown, loaded = run.stdout.splitlines()
     rows = [line.split(maxsplit=1) for line in shown[shown.index("Serve:") :] if line.startswith("  ")]
     assert sorted(rows) == [
-        ["check", "Replay every game: is the log whole?"],
+        ["check", "Check the event log by replaying every game."],
         ["connect", "Let a bot play: gmd's own, reconchess's, UCI, CodinGame."],
         ["evaluate", "Play a trained bot against others, and say how strong it is."],
         ["export", "Write games as PGN or JSON lines."],
-        ["import", "Take in games out of PGN files or JSON lines."],
-        ["leaderboard", "How strong everybody is who has played ranked games."],
+        ["import", "Import games from PGN files or JSON lines."],
+        ["leaderboard", "Show the ratings of all players of ranked games."],
         ["match", "Play bots against each other, and say which is the stronger."],
         ["play", "A game against a bot, in the terminal."],
         ["playback", "Give a bot a recorded blind game once more, and compare."],
@@ -184,7 +184,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["register", "Register a player, and print its key."],
         ["rekey", "Give a player a new key, and print it."],
         ["replay", "Step through a recorded game in a terminal."],
-        ["revoke", "Take a player's key and password away, and end its sessions."],
+        ["revoke", "Revoke a player's key and password, and end its sessions."],
         ["serve", "Run the daemon."],
         ["tournament", "Let registered players play a tournament."],
         ["train", "Let a bot learn by playing against itself."],

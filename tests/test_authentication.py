@@ -151,7 +151,7 @@ async def attempt(client: Client, kind: str, target: int, fields: Json) -> bytes
 
 def expected(kind: str, target: int, fields: Json) -> bytes:
     """The reply to every attempt of a kind, with a key or without."""
-    words = f"player: {target} is a registered player's id, and acts with its key alone"
+    words = f"player: {target} is a registered player's id; send the player's key with it"
     if fields.get("key"):
         words = f"player: the key does not belong to player {target}; check the key (GM_KEY, or --key @FILE)"
     code = "unauthorized"
@@ -214,7 +214,7 @@ def refused_by_name(name: str, fields: Json) -> bytes:
     elif fields.get("key"):
         words = f"name: the key does not belong to '{name}'; check the key (GM_KEY, or --key @FILE)"
     else:
-        words = f"name: '{name}' acts with its key or its password alone; give one (GM_KEY, or --key @FILE)"
+        words = f"name: '{name}' needs its key or its password; give one (GM_KEY, or --key @FILE)"
     return f'{{"code":"unauthorized","error":"{words}"}}'.encode()
 
 

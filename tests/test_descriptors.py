@@ -132,7 +132,7 @@ def test_too_few_descriptors_to_start_with_are_called_that(limit: int, tmp_path:
     assert ran.returncode == 1
     (line,) = [line for line in ran.stderr.splitlines() if line.startswith("Error: ")]
     assert line == (
-        f"Error: too few descriptors to start with: this process may have {limit}, and "
-        f"{LEAST} are the least. Raise ulimit -n (LimitNOFILE of a service)"
+        f"Error: too few file descriptors: this process may open {limit}, and "
+        f"the daemon needs at least {LEAST}. Raise ulimit -n (LimitNOFILE of a service)"
     )
     assert "Traceback" not in ran.stderr

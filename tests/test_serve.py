@@ -55,7 +55,7 @@ def test_it_says_where_it_listens_and_what_to_try() -> None:
         assert daemon.port > 0
         assert daemon.lines == [
             f"gmd {__version__} listening on 127.0.0.1:{daemon.port}",
-            "Games are kept in memory: they end with the daemon.",
+            "Games are kept in memory only: they are lost when the daemon stops.",
             f"""Try: {GMCAT} --port {daemon.port} '{{"kind": "new_game", "player_white": 1, "player_black": 2}}'""",
         ]
 
@@ -81,7 +81,7 @@ def test_a_daemon_that_nobody_could_play_on_does_not_start() -> None:
     """Only the operator may register players, and the operator's socket is in the data directory that there is not."""
     ran = gmd("serve", "--require-registration", "--max-registrations-per-hour", 0, "--data", ":memory:", "--port", 0)
     assert (ran.status, ran.out) == (2, "")
-    assert "max_registrations_per_hour: with 0 the operator registers" in " ".join(ran.err.split())
+    assert "max_registrations_per_hour: with 0 only the operator can register" in " ".join(ran.err.split())
 
 
 @pytest.mark.parametrize("number", SIGNALS)

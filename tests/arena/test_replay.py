@@ -210,7 +210,7 @@ def test_chess960_castles_as_it_should(tmp_path: Path) -> None:
         ("a.pem", "-----BEGIN KEY-----\nMIIh2\n-----END KEY-----\n", "neither a legal move nor a tag of PGN"),
         ("a.pgn", "", "holds no game"),
         ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a legal move nor a tag of PGN"),
-        ("a.json", '{"type": "Game"}', 'it is no JSON object of the type "GameHistory"'),
+        ("a.json", '{"type": "Game"}', 'it is not a JSON object of type "GameHistory"'),
         ("a.jsonl", open_line(["e4"]).replace("e2e4", "e2e5"), "event 1 does not apply"),
         ("a.jsonl", open_line(["e4"]) * 2, "a.jsonl"),
     ],

@@ -16,7 +16,7 @@ from tests.cli.commands import change, client_of, database, gmd, gmd_process, jo
 from tests.helpers import Client
 from tests.serving import children_of, served
 
-FIRST = "This is the first damage; --all looks for more."
+FIRST = "This is the first damage found; use --all to find the rest."
 
 
 def test_a_log_as_a_daemon_leaves_it_is_whole(played_data: Path) -> None:
@@ -201,9 +201,7 @@ def test_a_page_of_events_that_is_gone_is_damage(data: Path) -> None:
     file.write_bytes(content)
     status, out, err = gmd("check", "--data", data, "--all")
     assert (status, err) == (1, "")
-    assert (
-        out.splitlines()[-1] == "file: nothing can be read behind the first 0 games: database disk image is malformed"
-    )
+    assert out.splitlines()[-1] == "file: nothing can be read after the first 0 games: database disk image is malformed"
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path, data: Path) -> None:
@@ -224,7 +222,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, data: Path) -> None:
     memory = gmd("check", "--data", ":memory:")
     assert (memory.status, memory.err.splitlines()[-1]) == (
         2,
-        "Error: data: :memory: keeps nothing; name a directory with --data",
+        "Error: data: :memory: has no files; name a directory with --data",
     )
 
 
@@ -266,7 +264,7 @@ def test_the_settings_of_the_daemon_say_which_log(played_data: Path, tmp_path: P
     file = tmp_path / "gmd.toml"
     file.write_text(f'data = "{played_data}"\nport = 7200\n', "utf-8")
     environment_wins = gmd("check", "--config", file)
-    assert environment_wins.err.splitlines()[-1].startswith("Error: data: :memory: keeps nothing")
+    assert environment_wins.err.splitlines()[-1].startswith("Error: data: :memory: has no files")
     assert gmd("check", "--config", file, "--data", played_data).status == 0
     file.write_text("prot = 7200\n", "utf-8")
     assert gmd("check", "--config", file).status == 2

@@ -84,7 +84,7 @@ async def test_blind_games_are_left_out_of_pgn_unless_they_are_asked_for(tmp_pat
             await client.ask("end_game", game_id=game_id, player=1, termination="resignation_white")
     ran = gmd("export", "--data", tmp_path)
     assert (ran.status, ran.out.count("[Event ")) == (0, 1)
-    assert ran.err == "left out: 2 games of blind chess; --variant rbc writes them, and --format jsonl everything\n"
+    assert ran.err == "left out: 2 games of blind chess; use --variant rbc, or --format jsonl for all variants\n"
     assert "Variant" not in ran.out
     for arguments, count in ((["--variant", "rbc"], 2), (["--game", 2], 1), (["--format", "jsonl"], 3)):
         ran = gmd("export", "--data", tmp_path, *arguments)
@@ -132,7 +132,7 @@ def test_a_line_has_a_whole_game(played_data: Path) -> None:
 def test_live_games_are_left_out_unless_they_are_asked_for(played_data: Path) -> None:
     ran = gmd_process("export", "--data", played_data, "--format", "jsonl")
     assert [json.loads(line)["game_id"] for line in ran.out.splitlines()] == [1, 3, 4, 5]
-    assert ran.err == "left out: 1 live game; --status all writes them too\n"
+    assert ran.err == "left out: 1 live game; use --status all to export them too\n"
     assert exported(played_data, "--status", "all") == [1, 2, 3, 4, 5]
     assert exported(played_data, "--status", "live") == [2]
     assert exported(played_data, "--game", 3, "--game", 2) == [2, 3]
@@ -165,14 +165,14 @@ def test_a_named_game_that_is_not_written_is_said_and_is_no_success(played_data:
     assert [json.loads(line)["game_id"] for line in ran.out.splitlines()] == [1]
     assert (ran.status, ran.err.splitlines()) == (
         1,
-        [f"game: {missing} is not in the log; without --game all that are there are written" for missing in (9, 8)],
+        [f"game: {missing} is not in the log; leave out --game to export all games" for missing in (9, 8)],
     )
 
 
 def test_a_named_game_that_other_options_leave_out_is_said_too(played_data: Path) -> None:
     ran = gmd("export", "--data", played_data, "--game", 1, "--player", 77)
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == "game: 1 is in the log, but not as the other options ask for games; leave them out to have it\n"
+    assert ran.err == "game: 1 is in the log, but the other options exclude it; leave them out to export it\n"
 
 
 def test_a_file_appears_once_it_is_whole(played_data: Path, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_into_an_empty_directory_and_out_again_it_is_the_same(exported: Path, tm
     assert gmd_process("import", "--data", data, exported) == (0, "Imported 5 games\n", "")
     assert export_again(data) == exported.read_text()
     assert gmd("check", "--data", data).status == 0
-    assert gmd("import", "--data", data, exported) == (0, "Imported 0 games, 5 were there\n", "")
+    assert gmd("import", "--data", data, exported) == (0, "Imported 0 games, 5 were there already\n", "")
     assert export_again(data) == exported.read_text()
 
 
@@ -73,7 +73,7 @@ def test_other_games_of_the_same_ids_are_conflicts_or_get_new_ids(exported: Path
             [
                 f"{more}, line 1: game 1 is now game 9",
                 f"{more}, line 4: game 7 is now game 10",
-                "Imported 3 games, 1 was there",
+                "Imported 3 games, 1 was there already",
             ]
         ),
         "",
@@ -168,7 +168,7 @@ def test_pgn_games_are_as_their_text_says(tmp_path: Path) -> None:
     named = import_pgn(tmp_path / "data", file, "--black", 3)
     assert (named.status, named.err.splitlines()[-1]) == (
         2,
-        f"Error: {file}: its name ends neither in .pgn nor in .jsonl; say --format",
+        f"Error: {file}: its name ends neither in .pgn nor in .jsonl; add --format",
     )
     assert import_pgn(tmp_path / "data", file, "--format", "pgn", "--black", 3) == (
         1,
@@ -262,7 +262,7 @@ def test_where_games_are_there_already_the_status_is_1(exported: Path, tmp_path:
     gmd("import", "--data", data, exported)
     more.write_text(exported.read_text() + "{}\n")
     ran = gmd("import", "--data", data, more)
-    assert (ran.status, ran.out) == (1, "Imported 0 games, 5 were there, 1 game could not be imported\n")
+    assert (ran.status, ran.out) == (1, "Imported 0 games, 5 were there already, 1 game could not be imported\n")
 
 
 def test_beside_a_daemon_nothing_is_imported(exported: Path, tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_beside_a_daemon_nothing_is_imported(exported: Path, tmp_path: Path) -> 
 
 
 def test_what_is_no_file_is_said_before_anything_is_imported(exported: Path, tmp_path: Path) -> None:
-    for name, why in (("none.jsonl", "does not exist"), ("", "is no regular file")):
+    for name, why in (("none.jsonl", "does not exist"), ("", "is not a regular file")):
         ran = gmd("import", "--data", tmp_path / "data", exported, tmp_path / name)
         assert (ran.status, ran.err) == (2, f"Error: {tmp_path / name}: {why}\n")
     assert not (tmp_path / "data").exists()

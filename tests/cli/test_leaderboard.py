@@ -113,8 +113,8 @@ def test_what_cannot_be_asked_is_said(data: Path) -> None:
     for arguments, said in (
         (("--data", data), "no daemon runs in"),
         (("--server", "http://127.0.0.1:1"), "Connection refused"),
-        (("--server", "http://x", "--recompute"), "--server asks a daemon by HTTP"),
-        (("--data", data, "--anchors", "a=1"), "--anchors goes with --recompute"),
+        (("--server", "http://x", "--recompute"), "--server cannot be combined with"),
+        (("--data", data, "--anchors", "a=1"), "--anchors needs --recompute"),
         (("--data", data, "--recompute", "--anchors", "second"), "'second' is not NAME=RATING"),
         (("--data", data.parent / "nowhere", "--recompute"), "there is no log of games"),
     ):
@@ -133,11 +133,11 @@ def test_daemon_with_a_certificate_of_its_own_is_asked_by_http(tmp_path: Path) -
             (("--server", url), "; name one to trust with --ca FILE"),
             (
                 ("--server", url.replace("https:", "http:")),
-                "this port speaks TLS, and what came is not: the address begins with https://",
+                "this port requires TLS; use an https:// address",
             ),
             (("--server", url, "--ca", certificates.key), f"--ca: {certificates.key} holds no certificate in PEM"),
             (("--server", url, "--ca", tmp_path / "none"), f"--ca: {tmp_path / 'none'}: No such file or directory"),
-            (("--ca", certificates.ca), "--ca goes with --server https://..."),
+            (("--ca", certificates.ca), "--ca needs --server https://..."),
         ):
             ran = gmd("leaderboard", *arguments)
             assert ran.status == 2, ran
@@ -150,7 +150,7 @@ def test_https_where_there_is_no_tls_is_said() -> None:
         url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
         ran = gmd("leaderboard", "--server", url.replace("http:", "https:"))
     assert ran.status == 2
-    assert "does this port speak TLS? Without TLS the address begins with http://" in ran.err
+    assert "does this port speak TLS? If not, use an http:// address" in ran.err
 
 
 def test_a_version_that_the_row_says_otherwise_is_found(data: Path) -> None:

@@ -71,7 +71,7 @@ def test_rekey_and_revoke_take_a_name_or_an_id(daemon: Served, directory: Path) 
         key = ran.out.strip()
         assert hello(daemon, player=player, key=key) == player
     ran = gmd("revoke", player, "--data", directory)
-    assert (ran.status, ran.out) == (0, f"changing ({player}) has no key any more.\n")
+    assert (ran.status, ran.out) == (0, f"changing ({player}) no longer has a key.\n")
     assert hello(daemon, player=player, key=key) == "unauthorized"
     assert f"{player}  " in gmd("players", "--data", directory).out
     assert gmd("players", "--data", directory).out.splitlines()[0].endswith("  changing  (revoked)")
@@ -108,10 +108,13 @@ def test_where_no_daemon_runs_that_is_said(tmp_path: Path) -> None:
     for command in (("register", "bot"), ("players",), ("rekey", "bot"), ("revoke", "bot")):
         ran = gmd(*command, "--data", tmp_path)
         assert (ran.status, ran.out) == (2, "")
-        assert ran.err == f"Error: no daemon runs in {tmp_path}: start gmd serve, or name its directory with --data\n"
+        assert (
+            ran.err
+            == f"Error: no daemon runs in {tmp_path}: start one with gmd serve, or name its directory with --data\n"
+        )
 
 
 def test_a_daemon_that_keeps_nothing_has_no_operator() -> None:
     ran = gmd("players")
     assert ran.status == 2
-    assert "data: :memory: keeps nothing; name a directory with --data" in ran.err
+    assert "data: :memory: has no files; name a directory with --data" in ran.err

@@ -12,7 +12,7 @@ from tests.cli.commands import gmd
     [
         ("serv", "No such command 'serv'. Did you mean 'serve'?"),
         ("tornament", "No such command 'tornament'. Did you mean 'tournament'?"),
-        ("xyzzy", "No such command 'xyzzy'. `gmd --help` lists them."),
+        ("xyzzy", "No such command 'xyzzy'. See `gmd --help` for the commands."),
     ],
 )
 def test_an_unknown_command_is_answered_with_the_one_it_may_be_meant_for(typed: str, said: str) -> None:

@@ -202,8 +202,8 @@ def test_escapes(driver: Driver, text: str, string: str) -> None:
         ('{"aa":1}', "a", "there is no such member or element"),
         ('{"a":1}', "aa", "there is no such member or element"),
         ("{}", "a", "there is no such member or element"),
-        ('{"a":1}', "a.b", "the value is of another type or out of range"),
-        ("[1]", "a", "the value is of another type or out of range"),
+        ('{"a":1}', "a.b", "the value has another type or is out of range"),
+        ("[1]", "a", "the value has another type or is out of range"),
         ('{"a":1} x', "a", "the text is not JSON"),
         ('{"a":1}\0\0', "a", f"{digits('1')} - 1"),
     ],
@@ -306,7 +306,7 @@ def test_a_session_s_patience_ends(driver: Driver) -> None:
 
 def test_no_gm_server_is_found_out(driver: Driver) -> None:
     with serving(lambda peer, requests: peer.connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as server:
-        assert driver.ask("session", str(server.port), "20000") == "what came is no reply of a gm server"
+        assert driver.ask("session", str(server.port), "20000") == "the data received is not a reply of a gm server"
 
 
 # The README.

@@ -61,7 +61,7 @@ def test_generated_text_says_what_made_it() -> None:
 
 def test_check_names_stale_files_and_writes_nothing(tree: Path) -> None:
     assert generate(tree, "--check") == (0, [])
-    replace(tree / TRIO, "Is anybody there?", "Is a server there?")
+    replace(tree / TRIO, "Check that the server answers.", "Is a server there?")
     before = (tree / BLOCKING).read_text("utf-8")
     assert generate(tree, "--check") == (1, [str(BLOCKING)])
     assert (tree / BLOCKING).read_text("utf-8") == before
@@ -98,7 +98,7 @@ def test_new_field_of_schema_reaches_types_of_both_languages(tree: Path) -> None
 def test_word_of_trio_without_counterpart_is_refused() -> None:
     source = "import trio\n\n\nasync def nap() -> None:\n    await trio.sleep(1)\n"
     with pytest.raises(
-        ValueError, match=r"WORDS does not say what 'trio' is in a client that blocks: 'trio.sleep\(1\)'"
+        ValueError, match=r"'trio' is left in the blocking client; add a replacement to WORDS: 'trio.sleep\(1\)'"
     ):
         blocking_client(source)
 

@@ -82,7 +82,7 @@ def test_a_key_that_cannot_be_read_is_exit_2() -> None:
 
 def test_a_key_without_a_player_is_exit_2() -> None:
     run = subprocess.run([*GMCAT, "--key", "k", PING], capture_output=True, text=True, timeout=PATIENCE)
-    assert (run.returncode, run.stderr.splitlines()[-1]) == (2, "gmcat: error: --key goes with --player")
+    assert (run.returncode, run.stderr.splitlines()[-1]) == (2, "gmcat: error: --key needs --player")
 
 
 def test_requests_need_not_name_the_player_then(daemon_process: Served) -> None:

@@ -71,7 +71,7 @@ def test_another_protocol_is_exit_2(garbage: bytes) -> None:
         peer.connection.sendall(garbage)
 
     with serving(answer_garbage) as server:
-        assert complaint(gmcat(server, PING)).startswith("this is no gm server")
+        assert complaint(gmcat(server, PING)).startswith("this is not a gm server")
 
 
 @pytest.mark.parametrize(

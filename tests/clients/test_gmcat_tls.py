@@ -38,19 +38,19 @@ def test_names_do_as_well_as_addresses(tls_process: Served, certificates: Certif
 def test_a_certificate_that_nobody_vouches_for_is_exit_2(tls_process: Served, tmp_path: Path) -> None:
     said = complaint(gmcat(tls_process, "--tls", PING))
     assert said == (
-        "the server is not known to be 127.0.0.1: unable to get local issuer certificate"
-        "; --ca FILE trusts a certificate of your own"
+        "the server is not verified as 127.0.0.1: unable to get local issuer certificate"
+        "; use --ca FILE to trust your own certificate"
     )
     other = make_certificates(tmp_path)
     said = complaint(gmcat(tls_process, "--tls", "--ca", str(other.ca), PING))
-    assert said == "the server is not known to be 127.0.0.1: unable to get local issuer certificate"
+    assert said == "the server is not verified as 127.0.0.1: unable to get local issuer certificate"
 
 
 def test_a_certificate_of_another_host_is_exit_2(certificates: Certificates) -> None:
     with served("--host", "127.0.0.2", *certificates.flags) as daemon:
         said = complaint(gmcat(daemon, "--tls", "--ca", str(certificates.ca), PING))
     assert said == (
-        "the server is not known to be 127.0.0.2: IP address mismatch, certificate is not valid for '127.0.0.2'"
+        "the server is not verified as 127.0.0.2: IP address mismatch, certificate is not valid for '127.0.0.2'"
     )
 
 
@@ -76,22 +76,22 @@ def test_plaintext_to_a_server_with_tls_prints_what_the_server_says_of_it(tls_pr
 
 def test_tls_to_a_server_without_it_is_exit_2(daemon_process: Server) -> None:
     said = complaint(gmcat(daemon_process, "--tls", PING))
-    assert said.startswith("no TLS with 127.0.0.1: ")
-    assert said.endswith(" (does the server speak it?)")
+    assert said.startswith("TLS with 127.0.0.1 failed: ")
+    assert said.endswith(" (does the server use TLS?)")
 
 
 def test_a_server_that_does_not_go_on_with_the_handshake_is_exit_2() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         server = ScriptedServer(*silent.getsockname())
         said = complaint(gmcat(server, "--tls", "--timeout", "0.2", PING))
-    assert said == "no TLS with 127.0.0.1: it did not answer in time"
+    assert said == "TLS with 127.0.0.1 failed: it did not answer in time"
 
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--ca", "ca.pem"], "--ca goes with --tls"),
-        (["--tls", "--socket", "x"], "--tls is for the game port, and --socket is not that"),
+        (["--ca", "ca.pem"], "--ca needs --tls"),
+        (["--tls", "--socket", "x"], "--tls cannot be combined with --socket: only the game port has TLS"),
     ],
 )
 def test_options_that_do_not_go_together_are_exit_2(arguments: list[str], error: str) -> None:

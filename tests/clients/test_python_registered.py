@@ -102,7 +102,7 @@ def test_a_key_may_come_with_each_request(clients: Clients, house: House) -> Non
     ids=["wrong key", "no key", "wrong name", "wrong password"],
 )
 def test_who_is_not_let_in_has_an_error_with_a_code(clients: Clients, house: House, fields: Json) -> None:
-    refused = "the key does not belong to|acts with its key alone$|wrong password for"
+    refused = "the key does not belong to|send the player's key with it$|wrong password for"
     with pytest.raises(GmError, match=refused) as caught:
         clients.connect(house.port, **{"player": registered(house).id, **fields})
     assert (caught.value.code, caught.value.kind, caught.value.retry_after) == ("unauthorized", "hello", None)

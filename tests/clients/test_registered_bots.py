@@ -146,7 +146,7 @@ async def test_what_keeps_a_bot_out_is_said(bots: Bots, language: str, daemon_pr
     daemon = daemon_process
     one = await register(daemon.port, f"barred-{language}")
     by_name = ["--player", one.name, "--opponent", "open"]
-    assert "acts with its key or its password alone" in refusal(bots, daemon, language, *by_name)
+    assert "needs its key or its password" in refusal(bots, daemon, language, *by_name)
     for key in ("wrong", f"{one.key}x"):
         assert f"the key does not belong to '{one.name}'" in refusal(bots, daemon, language, *by_name, key=key)
     by_id = ["--player", str(one.player), "--opponent", "open", "--key", "wrong"]

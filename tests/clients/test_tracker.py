@@ -256,7 +256,7 @@ def keys(tracker: Tracker) -> set[Key]:
 def test_what_cannot_be_is_told() -> None:
     tracker = Tracker(chess.BLACK)
     tracker.opponent_moved(None)
-    with pytest.raises(ValueError, match=r"^no position is possible any more: what the tracker was told "):
+    with pytest.raises(ValueError, match=r"^no position is possible any more: the observations "):
         tracker.saw([(chess.E4, chess.Piece(chess.QUEEN, chess.WHITE))])
     assert len(tracker) == 21  # as it was
 

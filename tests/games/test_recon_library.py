@@ -29,11 +29,11 @@ def after(*turns: str, fen: str = chess.STARTING_FEN) -> ReconGame:
 def test_a_sense_comes_before_the_move_and_there_is_one_of_each() -> None:
     game = ReconGame()
     assert not game.sensed
-    with pytest.raises(WrongPhase, match=r"a sense is due before the move; sense\(None\) passes"):
+    with pytest.raises(WrongPhase, match=r"sense before you move; sense\(None\) passes"):
         game.move(E2E4)
     game.sense(chess.E7)
     assert game.sensed
-    with pytest.raises(WrongPhase, match="a move is due"):
+    with pytest.raises(WrongPhase, match="this turn's sense has been made; move next"):
         game.sense(None)
     game.move(E2E4)
     assert (game.turn, game.sensed, game.ply) == (BLACK, False, 1)
@@ -78,7 +78,7 @@ def test_nothing_is_sensed_by_passing() -> None:
 @pytest.mark.parametrize("square", [-1, 64])
 def test_what_is_no_square_is_not_sensed(square: int) -> None:
     game = ReconGame()
-    with pytest.raises(ValueError, match=rf"{square} is no square: they are 0 \(a1\) to 63 \(h8\)"):
+    with pytest.raises(ValueError, match=rf"{square} is not a square: use 0 \(a1\) to 63 \(h8\)"):
         game.sense(square)
     assert not game.sensed
 

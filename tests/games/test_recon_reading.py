@@ -102,7 +102,7 @@ def changed(change: Any) -> str:
     ("text", "reason"),
     [
         ("", "Expecting value"),
-        ("[]", "it is no JSON object"),
+        ("[]", "it is not a JSON object"),
         ('{"type": "GameHistory"}', "a field is missing"),
         (changed(lambda saved: saved["taken_moves"]["true"].__setitem__(2, None)), "White's turn 3: its fens_after_mo"),
         (changed(lambda saved: saved["sense_results"]["false"].__setitem__(1, [])), "Black's turn 2: its sense_result"),
@@ -110,7 +110,7 @@ def changed(change: Any) -> str:
         (changed(lambda saved: saved.update(win_reason={"value": "BOREDOM"})), "BOREDOM"),
         (
             changed(lambda saved: saved["fens_before_move"]["true"].__setitem__(0, "8/8 w - - 0 1")),
-            "cannot be played again",
+            "cannot be replayed",
         ),
     ],
 )

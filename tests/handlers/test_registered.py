@@ -65,7 +65,7 @@ def refused(player: int) -> Json:
 def refused_without_key(player: int) -> Json:
     return {
         "code": "unauthorized",
-        "error": f"player: {player} is a registered player's id, and acts with its key alone",
+        "error": f"player: {player} is a registered player's id; send the player's key with it",
     }
 
 
@@ -365,7 +365,7 @@ async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() 
         assert reply == {
             "code": "too_many",
             "error": "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys "
-            "and passwords have come from there, so this password was not compared",
+            "and passwords have come from this address, so this password was not checked",
         }
         assert daemon.authenticator.passwords.verified == looked_at
         assert (await client.ask("hello", name="bot", password=PASSWORD))["error"] is None  # who is known there
@@ -406,7 +406,7 @@ async def test_a_registration_that_comes_to_nothing_is_not_counted() -> None:
         client = await connect(daemon.port, "127.0.0.1")
         await register(client)
         for _ in range(3):
-            assert (await client.ask("register", name="other"))["error"].startswith("max_players: there are 1")
+            assert (await client.ask("register", name="other"))["error"].startswith("max_players: the limit of 1 ")
         await client.aclose()
 
 

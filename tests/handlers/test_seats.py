@@ -45,7 +45,7 @@ async def test_nobody_acts_as_a_registered_player(player: int, kind: str, fields
         await client.new_game()
         reply = await client.ask(kind, player=player, **fields)
         assert reply["code"] == "unauthorized"
-        assert reply["error"] == f"player: {player} is a registered player's id, and acts with its key alone"
+        assert reply["error"] == f"player: {player} is a registered player's id; send the player's key with it"
         assert [row["game_id"] for row in (await client.ask("games"))["games"]] == [1]
 
 

@@ -75,7 +75,7 @@ LEFT_OUT: dict[Route, Clauses] = {
 }
 
 #: What there is besides, with its statuses as ``/schema`` has them.
-OURS: dict[Route, Clauses] = {("GET", "/api/leaderboard"): {**_SUCCESS, 400: ("A page that cannot be.",)}}
+OURS: dict[Route, Clauses] = {("GET", "/api/leaderboard"): {**_SUCCESS, 400: ("An invalid page.",)}}
 
 #: Every route under ``/api``.
 DOCUMENTED: dict[Route, Clauses] = {**MANUAL, **LEFT_OUT, **OURS}

@@ -38,7 +38,7 @@ async def test_what_may_be_asked_is_said_to_who_asks_otherwise() -> None:
     async with http_daemon() as (_, client):
         response = await client.post("/healthz")
         assert sorted(response.headers["allow"].split(", ")) == ["GET", "HEAD", "OPTIONS"]
-        assert response.json() == {"error": "/healthz: POST is not taken here; send GET", "code": "method_not_allowed"}
+        assert response.json() == {"error": "/healthz: POST is not allowed; send GET", "code": "method_not_allowed"}
 
 
 @pytest.mark.parametrize(("request_", "status", "code"), REFUSED)
@@ -64,7 +64,7 @@ async def test_metrics_are_for_those_who_show_the_token(shown: str | None) -> No
         refused = await client.get("/metrics", headers=headers)
         assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
         assert refused.json() == {
-            "error": "authorization: /metrics takes the token of metrics_token, as in: Authorization: Bearer TOKEN",
+            "error": "authorization: /metrics needs the daemon's metrics_token; send Authorization: Bearer TOKEN",
             "code": "unauthorized",
         }
         assert "gmd_" not in refused.text

@@ -49,7 +49,7 @@ async def test_a_daemon_that_stops_says_so_until_its_sessions_have_ended() -> No
         assert response.status_code == 503
         assert response.json() == {
             "status": "stopping",
-            "reason": "the daemon is finishing the requests in hand, and takes no more",
+            "reason": "the daemon is finishing the requests in progress and takes no new ones",
         }
         await client.aclose()
 

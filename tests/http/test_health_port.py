@@ -44,7 +44,7 @@ async def test_health_port_answers_health_and_metrics_alone_also_without_http(ht
             response = await client.get(path)
             assert (response.status_code, response.json()) == (
                 404,
-                {"error": f"{path}: there is nothing here; this port has /healthz and /metrics", "code": "not_found"},
+                {"error": f"{path}: no such path; this port has /healthz and /metrics", "code": "not_found"},
             )
 
 

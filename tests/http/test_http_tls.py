@@ -104,7 +104,7 @@ async def test_a_client_without_tls_is_told_to_use_it(certificates: Certificates
         response = await plain.get(f"http://127.0.0.1:{daemon.http_port}/healthz")
         assert response.status_code == 400
         assert response.json() == {
-            "error": "this port speaks TLS, and what came is not: the address begins with https://",
+            "error": "this port requires TLS; use an https:// address",
             "code": "bad_request",
         }
         assert (await client.get("/healthz")).status_code == 200

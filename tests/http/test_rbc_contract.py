@@ -101,7 +101,7 @@ def _examples() -> dict[Route, list[Example]]:
         examples[game_route(what)] += of_game
     for path, of_path in _OTHERS.items():
         examples["POST", path] += of_path
-    examples["GET", "/api/leaderboard"].append(Example("A page that cannot be.", 400, _asks_for_no_page))
+    examples["GET", "/api/leaderboard"].append(Example("An invalid page.", 400, _asks_for_no_page))
     return examples
 
 

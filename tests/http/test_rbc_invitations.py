@@ -220,11 +220,11 @@ async def test_an_invitation_says_what_is_played() -> None:
         ({"clock": {"initial": 0, "increment": 0}}, "clock.initial: "),
         ({"clock": {"minutes": 15}}, 'clock: {"minutes":15}: object contains unknown field `minutes`'),
         ({"fen": "nonsense"}, "fen: 'nonsense': "),
-        ({"fen": None}, "the body cannot be taken: Expected `str`, got `null` - at `$.fen`"),
-        ({"reversible_moves": 0}, "the body cannot be taken: Expected `int` >= 1 - at `$.reversible_moves`"),
-        ({"max_turns": 1.5}, "the body cannot be taken: Expected `int | null`, got `float` - at `$.max_turns`"),
-        ({"max_turn": 40}, "the body cannot be taken: Object contains unknown field `max_turn`"),
-        ({"variant": "chess960"}, "the body cannot be taken: Object contains unknown field `variant`"),
+        ({"fen": None}, "invalid body: Expected `str`, got `null` - at `$.fen`"),
+        ({"reversible_moves": 0}, "invalid body: Expected `int` >= 1 - at `$.reversible_moves`"),
+        ({"max_turns": 1.5}, "invalid body: Expected `int | null`, got `float` - at `$.max_turns`"),
+        ({"max_turn": 40}, "invalid body: Object contains unknown field `max_turn`"),
+        ({"variant": "chess960"}, "invalid body: Object contains unknown field `variant`"),
     ],
 )
 async def test_what_cannot_be_played_is_refused_by_its_field(given: dict[str, Any], sentence: str) -> None:

@@ -148,7 +148,7 @@ async def test_the_steps_of_a_turn_have_an_order() -> None:
         assert code(await table.white.post(game_id, "sense", {"square": chess.E6})) == (400, "not_your_turn")
         refused = await table.white.post(game_id, "resign")
         assert code(refused) == (400, "not_your_turn")
-        assert refused.json()["error"] == "it is not your turn: a player resigns on its own turn"
+        assert refused.json()["error"] == "it is not your turn: a player can resign only on its own turn"
 
 
 async def test_whatever_is_posted_again_is_answered_as_before_and_done_once() -> None:

@@ -89,7 +89,7 @@ async def test_neighbours_wrong_passwords_shut_out_nobody_who_is_known() -> None
         assert response.json()["code"] == "too_many"
         assert response.json()["error"] == (
             "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys and "
-            "passwords have come from there, so this password was not compared"
+            "passwords have come from this address, so this password was not checked"
         )
         assert int(response.headers["retry-after"]) == response.json()["retry_after"] == 30
         async with httpx.AsyncClient(base_url=client.base_url, trust_env=False) as another:

@@ -115,7 +115,7 @@ async def test_the_null_move_raises_as_in_local_game_and_passes_nothing() -> Non
             await in_thread(remote.sense, None)
             with pytest.raises(ValueError, match="0000 was not in move_actions"):
                 local.move(Move.null())
-            with pytest.raises(ValueError, match="0000, the null move, is not among move_actions"):
+            with pytest.raises(ValueError, match="0000, the null move, is not in move_actions"):
                 await in_thread(remote.move, Move.null())
         assert tuple(await in_thread(remote.move, None)) == local.move(None) == (None, None, None)
 

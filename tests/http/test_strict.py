@@ -23,11 +23,11 @@ CHUNKED = GET.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n"
 #: What would be a second request to whoever reads the first otherwise.
 SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
 
-LINES = b"the head: end each line with CR LF, and continue none on the next"
-LENGTHS = b"content-length and transfer-encoding: send one of them, and once"
-NUMBER = b"content-length: send one whole number, in digits alone"
-CHUNKS = b"the header of a chunk: begin it with its size in hexadecimal digits, end it with CR LF"
-NONE = b"what came is no HTTP request; this port speaks HTTP/1.1"
+LINES = b"request head: end each line with CR LF, and do not continue lines"
+LENGTHS = b"content-length and transfer-encoding: send exactly one of them"
+NUMBER = b"content-length: send one whole number, with digits only"
+CHUNKS = b"chunk header: begin it with the size in hexadecimal digits and end it with CR LF"
+NONE = b"this is not an HTTP request; this port speaks HTTP/1.1"
 
 #: The known ways to smuggle a request, by the sections of RFC 9112; and what is said of each.
 SMUGGLING = {

@@ -76,7 +76,7 @@ async def test_what_is_wrong_is_refused_in_the_same_words_and_is_not_remembered(
         credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, PEER)
         wrong = ["", "Correct horse", PASSWORD + " ", key[:-1]]
-        words = "authorization: wrong password for '{}'; check both; without a password, a player sends its key"
+        words = "authorization: wrong password for '{}'; check both; a player without a password sends its key"
         assert [await refused(credentials, "Bot", secret) for secret in wrong] == [words.format("Bot")] * len(wrong)
         assert await refused(credentials, "Nobody", PASSWORD) == words.format("Nobody")
         assert await refused(credentials, f"Bot\0{PASSWORD}", "") != ""
@@ -124,7 +124,7 @@ async def test_a_player_who_is_not_known_at_an_address_is_refused_and_told_why()
                 await credentials.admit("Bot", secret, PEER)
             assert str(refusal.value) == (
                 "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys and "
-                "passwords have come from there, so this password was not compared"
+                "passwords have come from this address, so this password was not checked"
             )
             assert refusal.value.retry_after == 30.0
 

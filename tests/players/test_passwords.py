@@ -34,5 +34,5 @@ async def test_who_has_no_password_is_verified_all_the_same(passwords: Passwords
 async def test_the_stand_in_costs_what_a_true_hash_costs() -> None:
     with closing(Passwords()) as passwords:
         true = extract_parameters(await passwords.hash("password"))
-        assert extract_parameters(passwords._nobodys) == true
+        assert extract_parameters(passwords._decoy) == true
     assert (true.type.name, true.memory_cost, true.time_cost, true.parallelism) == ("ID", 65_536, 3, 4)

@@ -170,7 +170,7 @@ async def test_there_are_no_more_players_than_there_may_be() -> None:
         await registry.register(name, None, "t")
     with pytest.raises(TooMany) as caught:
         await registry.register("three", None, None)
-    assert str(caught.value) == "max_players: there are 2, and no more may register"
+    assert str(caught.value) == "max_players: the limit of 2 players is reached"
     assert (await registry.register("two", None, "t"))[0].player == FIRST_PLAYER + 1
 
 

@@ -110,12 +110,12 @@ def test_what_is_done_is_said_and_what_is_not_kept_is_set_aside(stored: Stored, 
         f"game {lost}: set aside: event 0: it cannot be read: JSON is malformed: invalid character (byte 0): '?'",
         f"game {mended}: its row was damaged, and was rebuilt from its events",
         f"game {robbed}: its row is lost, and was rebuilt from its events",
-        f"players, row {player}: set aside: key is no digest of 32 bytes; player {player} is kept as 'player-11', "
+        f"players, row {player}: set aside: key is not a digest of 32 bytes; player {player} is kept as 'player-11', "
         "and has no key",
         f"Repaired: {len(games_of(stored.rows)) - 1} games with "
-        f"{len(stored.rows['events']) - len(games_of(stored.rows)[lost][1])} events and 12 players are whole.",
-        f"What is not kept is in {set_aside}",
-        f"The damaged file is {original}",
+        f"{len(stored.rows['events']) - len(games_of(stored.rows)[lost][1])} events and 12 players are intact.",
+        f"Damaged data is set aside in {set_aside}",
+        f"The damaged file is kept as {original}",
     ]
     assert set_aside.stat().st_mode & 0o777 == 0o600
     aside = [json.loads(line) for line in set_aside.read_text().splitlines()]
