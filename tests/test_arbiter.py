@@ -192,7 +192,8 @@ async def test_game_out_of_time_backs_off_while_the_log_cannot_be_written(
         log.full = True
         with structlog.testing.capture_logs() as logged:
             await trio.sleep(200)
-        # At once when its time is up, then after one second, two, four and so on, with the attempt at its time.
+        # Once when its time is up, once when it is up again after the reload, then after one second, two, four and so
+        # on.
         assert len(troubles(logged)) == 1 + 1 + 8
         log.full = False
         await trio.sleep(LAST_RETRY)

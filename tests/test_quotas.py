@@ -182,7 +182,7 @@ async def test_limits_apply_to_a_socket_of_either_version() -> None:
         await session.aclose()
 
 
-async def test_restart_clears_the_unfinished_games_of_an_address() -> None:
+async def test_restart_resets_the_count_of_unfinished_games_of_an_address() -> None:
     log = MemoryLog()
     for _ in range(2):
         async with memory_daemon(log, max_unfinished_games=1) as daemon:

@@ -91,8 +91,8 @@ async def test_time_to_go_counts_each_game_that_ended_behind_a_slow_one(
 async def test_time_to_go_behind_a_slow_first_game_is_that_of_the_games_being_played(
     autojump_clock: MockClock,
 ) -> None:
-    """All games but the first and the last have ended; the first one's last 5 seconds are all that is left of the
-    match.
+    """All games have ended but the first and the last, which ends 5 seconds after the first: nothing else is left to
+    play.
     """
     answers = await reported([585.0, *[10.0] * 59], at_once=2)
     assert answers[7.5] == "about 35 s to go"

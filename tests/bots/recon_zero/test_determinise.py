@@ -89,7 +89,7 @@ def test_position_weighs_more_the_better_the_opponents_pieces_stand() -> None:
 
 
 def test_value_of_the_piece_itself_makes_no_position_more_likely() -> None:
-    """One of Black's two pieces was captured, unseen: it may have been the queen as likely as the other piece."""
+    """One of Black's two pieces was captured, unseen: the queen is as likely as the pawn."""
     fen = "4k3/8/3p4/q7/4P3/8/8/4K3 w - - 0 1"
     boards = [Board(fen.replace("3p4", "8")), Board(fen.replace("q7", "8"))]
     weights = weights_of(channels_of(boards, chess.WHITE), np.zeros(2, bool), chess.WHITE, danger=1, plausible=4)

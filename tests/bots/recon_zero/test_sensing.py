@@ -1,4 +1,4 @@
-"""A sense is chosen to learn most, by either measure of that."""
+"""A sense is chosen to learn the most, by either measure."""
 
 from __future__ import annotations
 

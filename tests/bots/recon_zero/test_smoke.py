@@ -1,4 +1,4 @@
-"""``gmd evaluate --smoke``: each of its checks passes where nothing is wrong, and fails where its subject is."""
+"""``gmd evaluate --smoke``: each of its checks passes where nothing is wrong, and fails where something is."""
 
 from __future__ import annotations
 
