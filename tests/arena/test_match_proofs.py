@@ -77,7 +77,7 @@ def test_sixteen_games_at_once_are_charged_the_bots_time_and_not_the_runners(tmp
     assert totals["games"] == games == len(lines(path)) - 2
     assert totals["overhead"]["worst"] < CLOCK_STEPS
     charged, handed, _ = said.splitlines()[-3:]
-    assert charged.startswith("overhead a move (charged by the clock, and not used): median ")
+    assert charged.startswith("overhead a move (charged by the clock, and not thought): median ")
     assert handed.startswith("hand-over (from a bot's answer to its opponent's turn): median ")
     spent = [sum(row[2] or 0.0 for row in rows) for game in lines(path)[1:-1] for rows in game["times"].values()]
     print(charged, handed, f"charged in a game: at most {max(spent):.3f} s", sep="\n")
