@@ -1,7 +1,7 @@
-"""Every example in ``PROTOCOL`` is played against a live daemon, part by part, and its replies compared.
+"""Every example in ``PROTOCOL`` is played against a live daemon, part by part, and its replies are compared.
 
-How examples are written is said in the document itself, under "The examples". Each part gets a daemon of its own. An
-option in a part's text, as in ``--max-connections 1``, is one that daemon is started with.
+The document itself says how examples are written, under "The examples". Each part gets its own daemon. An option in a
+part's text, as in ``--max-connections 1``, is passed to that daemon.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOT_SHOWN = {
     "internal": "an example cannot break its server",
 }
 
-#: What an example leaves out, once parsed; ``...`` is not JSON, and no message holds this character.
+#: What an example leaves out, once parsed; ``...`` is not JSON, and no message contains this character.
 LEFT_OUT = "\ue000"
 
 _RULE = re.compile(r"^ *-{60,}\n", re.MULTILINE)
@@ -51,7 +51,7 @@ class Message(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What stands between two rules of the document."""
+    """The text between two rules of the document."""
 
     title: str
     text: str
@@ -66,12 +66,12 @@ class Part(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The settings of the daemon it speaks of."""
+        """The settings of the daemon that it describes."""
         return {match["name"].replace("-", "_"): _setting(match["value"]) for match in _OPTION.finditer(self.text)}
 
 
 def _setting(text: str) -> Any:
-    """A number, or a word."""
+    """Return a number, or a word."""
     return text if text.isalpha() else json.loads(text)
 
 
@@ -85,9 +85,10 @@ PARTS = [part for part in parts() if part.messages]
 
 
 def parse(text: str) -> Any:
-    """A reply as the document shows it, with :data:`LEFT_OUT` for what it leaves out.
+    """Return a reply as the document shows it, with :data:`LEFT_OUT` for what it leaves out.
 
-    As the last member of an object that is a name, as the last element of an array an element, elsewhere a value.
+    The placeholder is a name if it is the last member of an object, an element if it is the last of an array, and
+    elsewhere a value.
     """
 
     def stand_in(match: re.Match[str]) -> str:
@@ -100,7 +101,7 @@ def parse(text: str) -> Any:
 
 
 def fill(shown: Any, actual: Any) -> Any:
-    """What the document shows of a reply, with what it leaves out filled in from the actual one."""
+    """Return what the document shows of a reply, with the omitted parts filled in from the actual one."""
     if shown == LEFT_OUT:
         return actual
     if isinstance(shown, dict) and isinstance(actual, dict):
@@ -118,31 +119,31 @@ def fill(shown: Any, actual: Any) -> Any:
 
 
 def normal(value: Any) -> str:
-    """A text that tells ``1`` from ``1.0`` and from ``true``."""
+    """Return a text that distinguishes ``1`` from ``1.0`` and from ``true``."""
     return json.dumps(value, indent=1, sort_keys=True)
 
 
 class Keys:
-    """The keys that the daemon gave, and those that the document shows in their place."""
+    """The keys that the daemon issued, and those that the document shows in their place."""
 
     def __init__(self) -> None:
-        self._given: dict[str, str] = {}  # by what is shown
+        self._given: dict[str, str] = {}  # by the key that the document shows
 
     def learn(self, shown: Any, actual: Any) -> None:
-        """A reply may show a key: it stands for the one that was given, wherever either is seen."""
+        """Remember a key that a reply shows: it stands for the key that was issued, wherever either occurs."""
         if _KEY.fullmatch(str(shown.get("key"))) and _KEY.fullmatch(str(actual.get("key"))):
             self._given.setdefault(shown["key"], actual["key"])
 
     def given(self, text: str) -> str:
-        """A text of the document's with the keys that were given."""
+        """Return a text of the document with the keys that were issued."""
         for shown, actual in self._given.items():
             text = text.replace(shown, actual)
         return text
 
 
-async def send(cast: NamedClients, message: Message, keys: Keys) -> None:
+async def send(clients: NamedClients, message: Message, keys: Keys) -> None:
     """Send a message, on a new connection unless its client has one."""
-    client = await cast.client(message.peer)
+    client = await clients.client(message.peer)
     if _BYTES.fullmatch(message.text):
         await client.send_bytes(bytes.fromhex(message.text))
         await client.end()
@@ -150,29 +151,29 @@ async def send(cast: NamedClients, message: Message, keys: Keys) -> None:
         await client.send_bytes(encode_frame(keys.given(message.text).encode()))
 
 
-async def receive(cast: NamedClients, message: Message, keys: Keys, *, in_session: bool) -> None:
+async def receive(clients: NamedClients, message: Message, keys: Keys, *, in_session: bool) -> None:
     """Receive a reply and compare it; outside of sessions, the daemon then closes."""
-    reply = json.loads(await cast.receive_body(message.peer))
+    reply = json.loads(await clients.receive_body(message.peer))
     keys.learn(parse(message.text), reply)
     assert normal(fill(parse(keys.given(message.text)), reply)) == normal(reply)
     if not in_session:
-        await cast.expect_closed(message.peer)
+        await clients.expect_closed(message.peer)
 
 
 @pytest.mark.parametrize("part", PARTS, ids=[part.title for part in PARTS])
-async def test_the_examples_are_true(part: Part, tmp_path: Path) -> None:
+async def test_examples_are_true(part: Part, tmp_path: Path) -> None:
     has_operator = any(message.peer == OPERATOR for message in part.messages)
     data = {"data": str(tmp_path)} if has_operator else {}
     socket = tmp_path / SOCKET_NAME if has_operator else None
-    async with running_daemon(**part.options, **data) as daemon, named_clients(daemon.port, socket) as cast:
+    async with running_daemon(**part.options, **data) as daemon, named_clients(daemon.port, socket) as clients:
         sessions, keys = set(), Keys()
         for message in part.messages:
             if message.arrow == "<-":
-                await receive(cast, message, keys, in_session=message.peer in sessions)
+                await receive(clients, message, keys, in_session=message.peer in sessions)
                 continue
-            if not cast.has(message.peer) and '"kind": "hello"' in message.text:
+            if not clients.has(message.peer) and '"kind": "hello"' in message.text:
                 sessions.add(message.peer)
-            await send(cast, message, keys)
+            await send(clients, message, keys)
 
 
 def test_no_arrow_is_overlooked() -> None:
@@ -198,12 +199,12 @@ def test_every_kind_and_code_has_a_part_that_explains_it() -> None:
     assert all(f'"{code}"' in DOCUMENT for code in ERRORS)
 
 
-def test_what_is_left_out_may_be_anything() -> None:
+def test_omitted_part_of_an_example_matches_anything() -> None:
     shown = parse('{"a": ..., "b": [1, ...], "c": {"d": "...", ...}, ...}')
     actual = {"a": [1], "b": [1, 2, 3], "c": {"d": "...", "e": None}, "f": 0.5}
     assert fill(shown, actual) == actual
 
 
 @pytest.mark.parametrize("actual", [{}, {"a": 1, "b": []}, {"a": 1, "b": [2]}, {"b": [1]}, {"a": 1, "b": [1], "c": 1}])
-def test_what_is_shown_must_be_there(actual: dict[str, Any]) -> None:
+def test_shown_part_of_an_example_must_match(actual: dict[str, Any]) -> None:
     assert fill(parse('{"a": ..., "b": [1, ...]}'), actual) != actual

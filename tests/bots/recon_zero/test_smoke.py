@@ -1,4 +1,4 @@
-"""``gmd evaluate --smoke``: each of its checks passes where nothing is wrong, and fails where that is."""
+"""``gmd evaluate --smoke``: each of its checks passes where nothing is wrong, and fails where something is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Quick(ReconZero):
 
 
 def failed(make: type[ReconZero], games: int = 0) -> dict[str, str]:
-    """The checks that a player fails, and what they say."""
+    """Return the checks that a player fails, and their messages."""
     found = list(checks(make, games, max_moves=2))
     assert [check.name for check in found] == NAMES
     return {check.name: check.says for check in found if not check.passed}
@@ -113,8 +113,8 @@ def smoke(*arguments: str) -> Result:
 PLAIN = ("--option", "checkpoint=none", "--simulations", "2", "--option", "determinisations=1", "--max-moves", "2")
 
 
-def test_command_prints_a_table_and_exits_with_0_where_all_checks_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "depth=2")  # of no matter: the command has options of its own
+def test_command_prints_a_table_and_exits_with_0_when_all_checks_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "depth=2")  # ignored: the command has its own options
     done = smoke(*PLAIN)
     assert done.exit_code == 0, done.output
     cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines() if line[:1] == "│"]
@@ -124,7 +124,7 @@ def test_command_prints_a_table_and_exits_with_0_where_all_checks_pass(monkeypat
 
 
 @needs_torch
-def test_command_exits_with_1_where_a_check_fails(tmp_path: Path) -> None:
+def test_command_exits_with_1_when_a_check_fails(tmp_path: Path) -> None:
     path = tmp_path / "latest.pt"
     path.write_text("no checkpoint")
     done = smoke(str(path), "--games", "1")
@@ -141,7 +141,7 @@ def test_command_exits_with_1_where_a_check_fails(tmp_path: Path) -> None:
         (["--option", "depth=2"], "recon-zero: depth is no option of it"),
     ],
 )
-def test_what_smoke_has_no_use_for_is_refused(arguments: list[str], complaint: str) -> None:
+def test_option_without_use_for_smoke_is_refused(arguments: list[str], complaint: str) -> None:
     done = smoke(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert complaint in done.stderr
