@@ -270,7 +270,7 @@ def test_new_games_have_the_given_options(daemon_process: Served, client: Client
         assert options["clock"] == {"initial": 60.0, "increment": 1.5}
     status, out, err = run(daemon_process.port, RANDOM, *who, "--clock", "none", "--max-moves", 1)
     assert (status, err) == (0, "")
-    options = client.join(games[-1] + 1, player=ME + 5, seat="white")["options"]
+    options = client.join(max(games) + 1, player=ME + 5, seat="white")["options"]
     assert (options["variant"], options["clock"], options["max_turns"]) == ("rbc", None, 1)
 
 
