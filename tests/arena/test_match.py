@@ -347,9 +347,9 @@ def test_a_disk_that_is_full_ends_the_match(option: str) -> None:
 
 WRONG = {
     (AT_RANDOM,): "a match needs two bots, or more",
-    (AT_RANDOM, "fritz:x"): "'fritz:x' is no bot: it begins with reconchess:, uci:, codingame: and says which",
+    (AT_RANDOM, "fritz:x"): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
     (AT_RANDOM, "uci[Hash]:x"): "uci[Hash]:x: 'Hash' is not NAME=VALUE",
-    (AT_RANDOM, "uci[depth=0]:x"): "depth=0 is no whole number above 0",
+    (AT_RANDOM, "uci[depth=0]:x"): "depth=0 is not a whole number above 0",
     (AT_RANDOM, "codingame[Hash=1]:x"): "codingame[...]: only UCI engines have settings in brackets",
     (AT_RANDOM, "gm:"): "'gm:' is no player: gm: needs an id, or a registered player's name",
     (AT_RANDOM, "gm:7"): "gm:7 plays on a server: --server says which",
@@ -379,9 +379,9 @@ WRONG = {
     (*TWO, "--port", "7101", "--server", ":1"): "--port is of the daemon in this process, and --server is another one",
     (*TWO, "--key", "x"): "--key goes with --player, whose it is",
     (*TWO, "--plies", "4"): "--plies goes with --openings",
-    (*TWO, "--clock", "-5"): "'-5' is none of 300, 180+2, 1/0.05",
+    (*TWO, "--clock", "-5"): "'-5' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--clock", "0+1"): "and none; times are above 0",
-    (*TWO, "--clock", "nan"): "'nan' is none of 300, 180+2, 1/0.05",
+    (*TWO, "--clock", "nan"): "'nan' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--player", "x"): "--player goes with --server",
     (*TWO, "--tls"): "--tls goes with --server",
 }

@@ -65,7 +65,7 @@ def test_a_bot_that_fails_is_status_1(tmp_path: Path) -> None:
     assert re.search(r"bot 2: I give up\n", done.stderr)
     last = done.stdout.splitlines()[-1]
     assert last.startswith("bot 1 has won: bot 2 (bash -c ")
-    assert last.endswith("has failed in game 1, ply 1: 'castle' is no move, and none of 'random', 'resign' and 'draw'")
+    assert last.endswith("has failed in game 1, ply 1: 'castle' is not a move, 'random', 'resign' or 'draw'")
 
 
 def test_what_cannot_be_started_is_status_2() -> None:

@@ -214,7 +214,7 @@ async def _run_until_cancelled(command: list[str]) -> None:
         (["spring", "ada", "--resume"], "PLAYER is of a new tournament"),
         (["spring", "--games", "2", "--resume"], "--games is of a new tournament"),
         (["spring", "ada", "bea", "--ranked"], "--ranked goes with --variant rbc"),
-        (["spring", "ada", "bea", "--clock", "soon"], "'soon' is none of 300, 180+2"),
+        (["spring", "ada", "bea", "--clock", "soon"], "'soon' is no clock: write 300, 180+2"),
     ],
 )
 async def test_what_is_refused(tmp_path: Path, arguments: list[str], words: str) -> None:

@@ -450,7 +450,7 @@ def test_end_of_the_input_leaves() -> None:
         (["uci:stockfish", "--variant", "rbc"], "uci:stockfish plays chess960, crazyhouse, standard, and not rbc"),
         (["random", "--variant", "rbc", "--level", "club"], "--level is minimax's, where no options follow its name"),
         (["reconchess:bot.py", "--seed", "1"], "--seed is for bots that are installed, and reconchess:bot.py is none"),
-        (["fritz"], "'fritz' is no bot"),
+        (["fritz"], "'fritz' is not a bot"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_said(arguments: list[str], complaint: str) -> None:

@@ -166,7 +166,7 @@ def test_options_are_set(engine: Conversation) -> None:
         ("castle", "'castle' is no command of UCI's that is known here"),
         ("setoption name Skill value 3",
          "'Skill' is no option: there are Hash, Seed, Margin, MaxDepth, CheckExtension and Clear Hash"),
-        ("setoption name Hash value much", "Hash: 'much' is no number"),
+        ("setoption name Hash value much", "Hash: 'much' is not a number"),
         ("setoption name Hash value 0", "Hash: 0 is not from 1 to 65536"),
         ("go depth", "go: depth needs a number"),
         ("go searchmoves e2e4 depth 3", "go: searchmoves: e2e4 is not legal here"),

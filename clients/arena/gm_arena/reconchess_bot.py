@@ -1,4 +1,4 @@
-"""Bots written for the package reconchess, each game's in a process of its own (:mod:`gm_arena.reconchess_host`)."""
+"""Bots written for the package reconchess, with a process for each game (:mod:`gm_arena.reconchess_host`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
 from .extras import how_to_install
 from .process import BotProcess
 
-#: How :mod:`gm_arena.reconchess_host` refuses a sense and a move, in reconchess's words.
+#: The messages by which :mod:`gm_arena.reconchess_host` refuses a sense and a move, which are reconchess's.
 _REFUSALS = ("is not a valid square.", "was not in move_actions()")
 
 
@@ -26,17 +26,20 @@ class ReconchessBots(Bots):
 
     variants = frozenset({"rbc"})
     defaults: ClassVar[dict[str, Any]] = {"variant": "rbc"}
-    joins_late = False  # it counts on having seen everything from the first turn on
+    joins_late = False  # it relies on having seen every turn from the first on
 
     def __init__(self, source: str, *, max_memory: int | None = None) -> None:
-        """:raises BotUnusable: reconchess is not installed."""
+        """Check that reconchess is installed.
+
+        :raises BotUnusable: it is not.
+        """
         if find_spec("reconchess") is None:
             raise BotUnusable(f"reconchess bots need the package reconchess: {how_to_install('reconchess')}")
         self.name = self._source = source
         self._max_memory = max_memory
 
     async def start(self, nursery: trio.Nursery) -> Bot:
-        # -P: nothing that lies in the working directory takes the place of a module of ours; -u: prints come at once
+        # -P: no file in the working directory replaces a module of ours; -u: output is not buffered
         command = [sys.executable, "-P", "-u", "-m", "gm_arena.reconchess_host", self._source]
         process = await BotProcess.start(command, self._source, nursery, max_memory=self._max_memory)
         bot = ReconchessBot(process)
@@ -49,14 +52,14 @@ class ReconchessBots(Bots):
 
 
 class ReconchessBot(Bot):
-    """The parent's side of a bot's process."""
+    """The parent's end of a bot's process."""
 
     def __init__(self, process: BotProcess) -> None:
         self._process = process
         self._names = PlayerNames(white=None, black=None)
 
     async def loaded(self) -> str:
-        """The name of its class, once it is there."""
+        """Return the name of the bot's class, once it is loaded."""
         name: str = (await self._hear())["loaded"]
         self._process.label = name
         return name
@@ -69,7 +72,7 @@ class ReconchessBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         if not turn.sense_actions:
-            raise BotFailed("its seat has sensed already; a reconchess bot plays all of a turn, or nothing")
+            raise BotFailed("its seat has sensed already; a reconchess bot must play the whole turn")
         self._tell(
             turn={
                 "capture": turn.state["opponent_capture"],
@@ -111,6 +114,6 @@ class ReconchessBot(Bot):
 
 
 def _seconds(state: GameState, color: Color) -> float | None:
-    """What a player has left; None without a clock."""
+    """Return the seconds that a player has left; None without a clock."""
     clock = state["clock"]
     return None if clock is None else clock[color]

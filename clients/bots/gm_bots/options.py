@@ -35,7 +35,7 @@ def number(bot: str, options: Mapping[str, str], name: str, least: float, most: 
     try:
         value = float(text)
     except ValueError:
-        raise BotUnusable(f"{bot}: {name}={text} is no number") from None
+        raise BotUnusable(f"{bot}: {name}={text} is not a number") from None
     if not least <= value <= most:
         raise BotUnusable(f"{bot}: {name}={text} is not from {least:g} to {most:g}")
     return value
@@ -48,7 +48,7 @@ def whole(bot: str, options: Mapping[str, str], name: str, least: int, most: int
     """
     value = number(bot, options, name, least, most)
     if value is not None and not value.is_integer():
-        raise BotUnusable(f"{bot}: {name}={options[name]} is no whole number")
+        raise BotUnusable(f"{bot}: {name}={options[name]} is not a whole number")
     return None if value is None else int(value)
 
 

@@ -156,8 +156,8 @@ def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing
         (["--option", "checkpoint=latest.pt"], "the checkpoint is the command's argument"),
         ([__file__, "--option", "checkpoint=none"], "the checkpoint is the command's argument"),
         (["--against", "nowhere.pt"], "recon-zero: checkpoint=nowhere.pt: there is no such file"),
-        (["--against", "fritz"], "'fritz' is no bot"),
-        (["--against", "recon-zero:seed=2", "--against", "fritz"], "'fritz' is no bot"),
+        (["--against", "fritz"], "'fritz' is not a bot"),
+        (["--against", "recon-zero:seed=2", "--against", "fritz"], "'fritz' is not a bot"),
         (
             ["--against", "codingame:cat"],
             "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess (rbc)",
@@ -172,7 +172,7 @@ def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing
             ["--results-out", "results.csv", "--against", "AttackerBot"],
             "--results-out: its columns count games against RandomBot: add --against RandomBot",
         ),
-        (["--clock", "soon"], "'soon' is none of 300"),
+        (["--clock", "soon"], "'soon' is no clock: write 300"),
     ],
 )
 @pytest.mark.parametrize("with_torch", [True, False], ids=["as installed", "without torch"])

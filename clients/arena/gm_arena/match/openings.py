@@ -155,7 +155,7 @@ def _opening_of(variant: str, number: int, text: str, plies: int | None) -> Open
     moves = []
     for move in list(game.mainline_moves())[:plies]:
         if move not in board.legal_moves:
-            raise ValueError(f"{board.uci(move)} is no legal move in {board.fen()}")
+            raise ValueError(f"{board.uci(move)} is not a legal move in {board.fen()}")
         moves.append(board.uci(move))
         board.push(move)
     if not VARIANTS[variant].loads_moves:

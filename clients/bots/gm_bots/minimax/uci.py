@@ -49,7 +49,7 @@ class Spin:
         try:
             number = int(text)
         except ValueError:
-            raise BadCommand(f"{name}: {text!r} is no number") from None
+            raise BadCommand(f"{name}: {text!r} is not a number") from None
         if not self.least <= number <= self.most:
             raise BadCommand(f"{name}: {number} is not from {self.least} to {self.most}")
         return number
