@@ -145,8 +145,8 @@ async def test_who_loses_by_failing_makes_its_opponent_the_winner() -> None:
         ("e2e5", "illegal_move", "'e2e5' is not a legal move in"),
         ("e1g1", "illegal_move", "'e1g1' is not a legal move in"),
         ("Nf3", "bad_output", "'Nf3' is not a move, 'random', 'resign' or 'draw'"),
-        ("", "bad_output", "'' is no move"),
-        ("0000", "bad_output", "'0000' is no move"),
+        ("", "bad_output", "'' is not a move"),
+        ("0000", "bad_output", "'0000' is not a move"),
     ],
 )
 async def test_an_illegal_move_loses_the_match(line: str, kind: str, reason: str) -> None:

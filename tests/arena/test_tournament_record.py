@@ -68,11 +68,11 @@ def test_a_line_that_was_not_written_to_its_end_is_cut_off_at_every_byte(tmp_pat
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is no tournament's record: "),
-        ("{}\n", "is no tournament's record: KeyError('event')"),
+        ("", "is not a tournament's record: "),
+        ("{}\n", "is not a tournament's record: KeyError('event')"),
         ('{"event": "round"}\n', "it does not begin with a tournament"),
         ('{"event": "tournament", "version": 2}\n', "version: 2 is not 1"),
-        ("[1]\n", "is no tournament's record: "),
+        ("[1]\n", "is not a tournament's record: "),
     ],
 )
 def test_what_is_no_record(tmp_path: Path, text: str, words: str) -> None:
@@ -86,12 +86,12 @@ def test_what_is_no_record(tmp_path: Path, text: str, words: str) -> None:
 
 def test_one_process_at_a_time_and_no_second_beginning(tmp_path: Path) -> None:
     path = tmp_path / "spring.jsonl"
-    with pytest.raises(RecordError, match="is not there: without --resume a tournament begins"):
+    with pytest.raises(RecordError, match="does not exist: leave out --resume to begin a tournament"):
         Record.open(path)
     with filled(path):
-        with pytest.raises(RecordError, match="another gmd tournament goes on with it"):
+        with pytest.raises(RecordError, match="another gmd tournament process is running it"):
             Record.open(path)
-        with pytest.raises(RecordError, match="is there already: --resume goes on with it"):
+        with pytest.raises(RecordError, match="exists already: continue it with --resume"):
             Record.create(path, SETTINGS)
     Record.open(path).close()
     assert list(tmp_path.iterdir()) == [path]
