@@ -87,12 +87,12 @@ def test_a_checkpoint_plays_an_older_one_and_goes_on_where_it_was(tmp_path: Path
     played = games(path)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines(path)[:2]))
     status, said, _ = run(*asked, "--resume")
-    assert (status, said.splitlines()[0]) == (0, "1 games are there already")
+    assert (status, said.splitlines()[0]) == (0, "1 games were played before")
     assert same_whenever(games(path)) == same_whenever(played)
     checkpoint(newest, 3)
     status, _, complaints = run(*asked, "--resume")
     assert status == 1
-    assert "games.jsonl is of another match: its bots is" in complaints
+    assert "games.jsonl belongs to another match: its bots is" in complaints
 
 
 @needs_torch

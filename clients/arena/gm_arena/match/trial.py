@@ -1,5 +1,5 @@
-"""Each bot is started once before the first game: what cannot be started at all, or plays something else, is nobody's
-opponent, and games that it does not play say nothing.
+"""Starts each bot once before the first game: a bot that cannot be started, or plays another variant, makes a match
+meaningless.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import trio
 
 from ..bot import Bot, BotFailed, Bots, BotUnusable
 
-#: Seconds for a bot's process to be there and say what it is.
+#: Seconds for a bot's process to start and identify itself.
 START_SECONDS = 60.0
 
 
 async def try_out(bots: Iterable[tuple[str, Bots]], variant: str) -> None:
-    """Start them all, and close them again.
+    """Start all bots, and close them again.
 
     :param bots: each with its label.
-    :raises BotUnusable: one does not start, or does not play that.
+    :raises BotUnusable: a bot does not start, or does not play the variant.
     """
     failures: list[BotUnusable] = []
 
@@ -28,7 +28,7 @@ async def try_out(bots: Iterable[tuple[str, Bots]], variant: str) -> None:
         except BotFailed as failure:
             failures.append(BotUnusable(f"{label}: {failure}"))
             return
-        if variant not in source.variants:  # which an engine says when it is there
+        if variant not in source.variants:  # an engine's variants are known once it has started
             plays = ", ".join(sorted(source.variants))
             failures.append(BotUnusable(f"{source.name} plays {plays}, and not {variant}"))
 
@@ -42,10 +42,10 @@ async def try_out(bots: Iterable[tuple[str, Bots]], variant: str) -> None:
 
 
 async def started(bots: Bots, beside: trio.Nursery) -> Bot:
-    """A new bot.
+    """Return a new bot.
 
-    :param beside: has what goes on beside it.
-    :raises BotFailed: it does not start, or not in time.
+    :param beside: runs the bot's background tasks.
+    :raises BotFailed: the bot does not start, or not in time.
     """
     try:
         with trio.fail_after(START_SECONDS):

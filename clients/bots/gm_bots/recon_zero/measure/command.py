@@ -118,7 +118,7 @@ def _is_given(name: str) -> bool:
 
 def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     if given["resume"] and given["json_out"] is None:
-        raise click.UsageError("--resume needs --json-out, the record to go on with")
+        raise click.UsageError("--resume needs --json-out, the record to continue")
     options = _options(given, checkpoint)
     _check_results_out(given)
     entry.read(options)  # refuses what cannot be; all that follows imports numpy
