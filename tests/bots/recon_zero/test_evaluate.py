@@ -151,7 +151,7 @@ def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing
     ("arguments", "complaint"),
     [
         (["nowhere.pt"], "File 'nowhere.pt' does not exist"),
-        (["--option", "depth=2"], "recon-zero: depth is no option of it"),
+        (["--option", "depth=2"], "recon-zero: unknown option depth"),
         (["--option", "depth"], "--option: 'depth' is not NAME=VALUE"),
         (["--option", "checkpoint=latest.pt"], "the checkpoint is the command's argument"),
         ([__file__, "--option", "checkpoint=none"], "the checkpoint is the command's argument"),

@@ -138,7 +138,7 @@ def test_command_exits_with_1_where_a_check_fails(tmp_path: Path) -> None:
     [
         (["--against", "RandomBot"], "--smoke plays no match: leave out --against, or --smoke"),
         (["--results-out", "results.csv"], "--smoke plays no match: leave out --results-out, or --smoke"),
-        (["--option", "depth=2"], "recon-zero: depth is no option of it"),
+        (["--option", "depth=2"], "recon-zero: unknown option depth"),
     ],
 )
 def test_what_smoke_has_no_use_for_is_refused(arguments: list[str], complaint: str) -> None:
