@@ -380,7 +380,7 @@ WRONG = {
     (*TWO, "--key", "x"): "--key goes with --player",
     (*TWO, "--plies", "4"): "--plies goes with --openings",
     (*TWO, "--clock", "-5"): "'-5' is no clock: write 300, 180+2, 1/0.05",
-    (*TWO, "--clock", "0+1"): "and none; times are above 0",
+    (*TWO, "--clock", "0+1"): "or none, with times above 0",
     (*TWO, "--clock", "nan"): "'nan' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--player", "x"): "--player goes with --server",
     (*TWO, "--tls"): "--tls goes with --server",

@@ -120,7 +120,7 @@ def test_an_infinite_search_that_is_done_waits_for_stop(engine: Conversation) ->
 def test_what_follows_a_word_that_is_unknown_is_obeyed(engine: Conversation) -> None:
     """As UCI wants it: "joho debug on" is "debug on"."""
     engine.say("joho isready please")
-    assert engine.hear("readyok") == ["info string 'joho' is no command of UCI's that is known here", "readyok"]
+    assert engine.hear("readyok") == ["info string 'joho' is not a known UCI command", "readyok"]
 
 
 def test_stop_with_nothing_to_stop_says_nothing(engine: Conversation) -> None:
@@ -163,9 +163,9 @@ def test_options_are_set(engine: Conversation) -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("castle", "'castle' is no command of UCI's that is known here"),
+        ("castle", "'castle' is not a known UCI command"),
         ("setoption name Skill value 3",
-         "'Skill' is no option: there are Hash, Seed, Margin, MaxDepth, CheckExtension and Clear Hash"),
+         "'Skill' is not an option: known are Hash, Seed, Margin, MaxDepth, CheckExtension and Clear Hash"),
         ("setoption name Hash value much", "Hash: 'much' is not a number"),
         ("setoption name Hash value 0", "Hash: 0 is not from 1 to 65536"),
         ("go depth", "go: depth needs a number"),
