@@ -226,7 +226,10 @@ def test_a_match_goes_on_with_its_own_arguments_only(tmp_path: Path) -> None:
     status, _, complaints = run(*TWO, *SHORT, "--games", 4, "--json-out", path, "--resume")
     assert (status, complaints) == (1, f"Error: {path} belongs to another match: its games is 2, not 4\n")
     status, _, complaints = run(*TWO, *SHORT, "--json-out", path)
-    assert (status, complaints) == (1, f"Error: {path} exists already: continue it with --resume, or name another file\n")
+    assert (status, complaints) == (
+        1,
+        f"Error: {path} exists already: continue it with --resume, or name another file\n",
+    )
 
 
 def test_ctrl_c_keeps_what_was_played(tmp_path: Path) -> None:
@@ -375,8 +378,20 @@ WRONG = {
     (*TWO, "--sprt", "elo0=5", "elo1=5"): "--sprt: elo0=5 is not below elo1=5",
     (*TWO, AT_RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt needs exactly two bots",
     (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
-    (*TWO, "--data", "x", "--server", ":1"): "--data configures the daemon inside this command, which --server replaces",
-    (*TWO, "--port", "7101", "--server", ":1"): "--port configures the daemon inside this command, which --server replaces",
+    (
+        *TWO,
+        "--data",
+        "x",
+        "--server",
+        ":1",
+    ): "--data configures the daemon inside this command, which --server replaces",
+    (
+        *TWO,
+        "--port",
+        "7101",
+        "--server",
+        ":1",
+    ): "--port configures the daemon inside this command, which --server replaces",
     (*TWO, "--key", "x"): "--key goes with --player",
     (*TWO, "--plies", "4"): "--plies goes with --openings",
     (*TWO, "--clock", "-5"): "'-5' is no clock: write 300, 180+2, 1/0.05",

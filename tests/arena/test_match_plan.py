@@ -108,7 +108,11 @@ def test_games_are_read(tmp_path: Path) -> None:
         ("book.pgn", "1. e4 e5 2. Ke3 *\n", "book.pgn, game 1: illegal san: 'Ke3'"),
         ("book.pgn", "1. e4 e5 *\n\n1. e4 -- 2. d4 *\n", "book.pgn, game 2: 0000 is not a legal move in"),
         ("book.pgn", "1. f3 e5 2. g4 Qh4# 0-1\n", "game 1: no game can begin here, since the game is over: checkmate"),
-        ("book.epd", "7k/5Q2/6K1/8/8/8/8/8 b - -\n", "line 1: no game can begin here, since the game is over: stalemate"),
+        (
+            "book.epd",
+            "7k/5Q2/6K1/8/8/8/8/8 b - -\n",
+            "line 1: no game can begin here, since the game is over: stalemate",
+        ),
         ("book.epd", "7k/8/6K1/8/8/8/8/8 b - -\n", "line 1: .* is over: insufficient material"),
     ],
 )

@@ -75,7 +75,14 @@ def test_what_cannot_be_started_is_status_2() -> None:
         (RANDOM, "'"): "No closing quotation",
         (RANDOM, RANDOM, "--server", "here:there"): "'here:there' is not HOST:PORT",
         (RANDOM, RANDOM, "--data", "/dev/null"): "--data: ",
-        (RANDOM, RANDOM, "--data", ".", "--server", ":7100"): "--data and --port configure the daemon inside this command",
+        (
+            RANDOM,
+            RANDOM,
+            "--data",
+            ".",
+            "--server",
+            ":7100",
+        ): "--data and --port configure the daemon inside this command",
     }.items():
         done = referee(*arguments)
         assert done.returncode == 2, done

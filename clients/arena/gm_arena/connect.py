@@ -47,7 +47,7 @@ from .stopping import SIGNALS
 @click.option(
     "--color",
     type=click.Choice(["white", "black"]),
-    help="With --opponent: the bot's color.  [default: white and black in turn]",
+    help="With --opponent: the bot's colour.  [default: white and black in turn]",
 )
 @click.option("--games", type=click.IntRange(1), help="Leave after so many games.  [default: with --opponent 1]")
 @click.option(

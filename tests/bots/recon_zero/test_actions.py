@@ -37,7 +37,7 @@ def test_the_corners_of_the_numbering() -> None:
 
 @pytest.mark.parametrize("uci", ["0000", "e7e8k", "e7e8p", "P@e4"])
 def test_what_is_no_move_has_no_number(uci: str) -> None:
-    with pytest.raises(ValueError, match="is no move of reconnaissance blind chess"):
+    with pytest.raises(ValueError, match="is not a move of reconnaissance blind chess"):
         index_of(chess.Move.from_uci(uci), chess.WHITE)
 
 

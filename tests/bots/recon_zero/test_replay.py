@@ -49,14 +49,14 @@ def test_it_is_there_again(tmp_path: Path) -> None:
     replay.flush()
     again = Replay(tmp_path, 4, added=2)  # the third came after the checkpoint
     assert set(np.round(again.draw(50, np.random.default_rng(1)).searched * 100).astype(int)) == {0, 1}
-    with pytest.raises(ValueError, match=r"planes.npy is of shape \(4, 15, 8, 8\), not \(5, 15, 8, 8\)"):
+    with pytest.raises(ValueError, match=r"planes.npy has the shape \(4, 15, 8, 8\), not \(5, 15, 8, 8\)"):
         Replay(tmp_path, 5)
 
 
 def test_what_is_lost_is_not_taken_for_samples(tmp_path: Path) -> None:
     Replay(tmp_path, 4).add(sample(1))
     (tmp_path / "outcome.npy").write_bytes(b"")
-    with pytest.raises(BadSamples, match=r"outcome\.npy cannot be read: .*: restore it, or begin elsewhere"):
+    with pytest.raises(BadSamples, match=r"outcome\.npy cannot be read: .*: restore it, or begin in another directory"):
         Replay(tmp_path, 4, added=1)
     (tmp_path / "outcome.npy").unlink()
     with pytest.raises(BadSamples, match=r"outcome\.npy is missing, of a training with 1 samples: restore it, or"):
@@ -72,5 +72,5 @@ def test_of_too_many_moves_those_looked_at_most_are_kept(tmp_path: Path) -> None
 
 
 def test_what_says_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has looked at no move"):
+    with pytest.raises(ValueError, match="has visited no move"):
         Replay(tmp_path, 1).add(Sample(planes(1), {5: 0}, 0.0, 0.0))

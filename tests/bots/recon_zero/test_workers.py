@@ -171,7 +171,7 @@ def test_workers_on_this_machine(ray_directory: Path, monkeypatch: pytest.Monkey
         assert workers.deaths == 0
         # One that kills whoever plays it is not played for ever.
         monkeypatch.setattr("gm_bots.recon_zero.workers.MOST_DEATHS", 1)
-        with pytest.raises(NoWorkers, match="3 workers have died, and no game was over meanwhile"):
+        with pytest.raises(NoWorkers, match="3 workers have died without any game finishing"):
             list(workers.play([lambda evaluator: os._exit(1)], None, lambda: None))
 
 
@@ -202,7 +202,7 @@ def test_ctrl_c_ends_it_and_the_same_command_goes_on(end: signal.Signals, tmp_pa
         broken.send_signal(end)
     out, errors = broken.communicate()
     done = 1 + len(out.splitlines())
-    line = f"Interrupted. The same command goes on from iteration {done}, the last that is done."
+    line = f"Interrupted. The same command continues from iteration {done}, the last one finished."
     assert (broken.returncode, errors.split()) == (130, line.split())
     assert rays(ray_directory) == []
     assert train(tmp_path / "broken", done + 1).exit_code == 0

@@ -89,7 +89,7 @@ class SprtCommand(click.Command):
 @click.option("--in-order", is_flag=True, help="Play the openings in the file's order, not in random order.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
 @click.option(
-    "--repeat/--no-repeat", default=True, show_default=True, help="Play each opening twice, with colors swapped."
+    "--repeat/--no-repeat", default=True, show_default=True, help="Play each opening twice, with colours swapped."
 )
 @click.option(
     "--sprt",
@@ -157,7 +157,7 @@ def match(bots: tuple[str, ...], **given: Any) -> None:
     """\b
     Example: gmd match new=uci:./new old=uci:./old --games 400 --clock 10+0.1 --concurrency 0
 
-    Play BOTS against each other, with alternating colors and several games at once, each bot of each game in a process
+    Play BOTS against each other, with alternating colours and several games at once, each bot of each game in a process
     of its own. Say which bot is the stronger, and how sure that is.
 
     A bot is reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND, an installed bot (minimax, random),

@@ -38,7 +38,7 @@ def _board(ctx: click.Context, param: click.Parameter, fen: str | None) -> chess
     help="Chess (standard) or reconnaissance blind chess (rbc).  [default: standard, or what BOT plays]",
 )
 @click.option(
-    "--color", type=click.Choice(["white", "black", "random"]), default="white", show_default=True, help="Your color."
+    "--color", type=click.Choice(["white", "black", "random"]), default="white", show_default=True, help="Your colour."
 )
 @click.option(
     "--level", type=click.Choice(list(LEVELS)), default=DEFAULT_LEVEL, show_default=True, help="Strength of minimax."
