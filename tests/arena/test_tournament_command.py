@@ -156,7 +156,7 @@ async def test_on_a_terminal_the_table_is_kept_current(tmp_path: Path) -> None:
         await trio.run_process(command, env=env, stderr=theirs, capture_stdout=True)
     os.close(theirs)
     text = plain(rest_of(ours))
-    assert "\r\n1 of 1 games over, 0 on" in text
+    assert "\r\n1 of 1 games over, 0 in progress" in text
     assert "┃ # ┃ Player ┃ Points ┃" in text
 
 
@@ -167,7 +167,7 @@ async def test_interrupted_it_says_how_to_go_on(tmp_path: Path) -> None:
         assert await process.wait() == 130
         assert process.stderr is not None
         path = tmp_path / "tournaments" / "spring.jsonl"
-        words = f"left. Go on with: gmd tournament {path} --resume --data {tmp_path}\n"
+        words = f"left. Continue with: gmd tournament {path} --resume --data {tmp_path}\n"
         assert (await process.stderr.receive_some()).decode() == words
 
 

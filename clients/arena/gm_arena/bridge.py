@@ -120,7 +120,7 @@ class Bridge:
         self._error: Exception | None = None
         self._spares: list[Bot] = []
         self._games: trio.Nursery
-        self._beside: trio.Nursery  # what bots write to their standard error
+        self._background: trio.Nursery  # logs the standard error of bots
 
     @property
     def games_in_hand(self) -> list[int]:
@@ -136,11 +136,11 @@ class Bridge:
         :raises ConnectionLost: the server has been unreachable for longer than the patience.
         :raises GmError: the server refuses.
         """
-        async with trio.open_nursery() as self._beside:
+        async with trio.open_nursery() as self._background:
             try:
                 async with trio.open_nursery() as self._games:
                     try:
-                        self._spares.append(await self._bots.start(self._beside))
+                        self._spares.append(await self._bots.start(self._background))
                         await plan(self)
                     except Exception as error:  # raised outside the nurseries, which would wrap it in a group
                         self._error = error
@@ -148,7 +148,7 @@ class Bridge:
                 with trio.CancelScope(shield=True):
                     for spare in self._spares:
                         await spare.aclose()
-            self._beside.cancel_scope.cancel()
+            self._background.cancel_scope.cancel()
         if self._error is not None:
             raise self._error
 
@@ -256,7 +256,7 @@ class Bridge:
                 self._room.release()
             return None
         if len(excepted) > most:
-            raise BridgeError(f"{len(self._left_alone)} games are left alone, and the server excepts {most} at most")
+            raise BridgeError(f"{len(self._left_alone)} games are left alone, but the server excludes at most {most}")
         due: GameState | None = None
         with self._unless_draining():
             due = (await client.wait(any=True, except_=excepted, brief=True))["state"]
@@ -367,7 +367,7 @@ class Bridge:
         if self._spares:
             return self._spares.pop()
         try:
-            return await self._bots.start(self._beside)
+            return await self._bots.start(self._background)
         except BotFailed as failure:
             return Stillborn(failure)
 

@@ -159,7 +159,7 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
 
     error: Exception | None = None
     async with trio.open_nursery() as nursery:
-        stopping: list[int] = await nursery.start(_stop_when_told, bridge, lines, nursery.cancel_scope)
+        stopping: list[int] = await nursery.start(_stop_on_signal, bridge, lines, nursery.cancel_scope)
         try:
             await bridge.run(plan)
         except Exception as raised:  # raised outside the nursery, which would wrap it in a group
@@ -173,7 +173,7 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
     return 0 if lines.all_well else 1
 
 
-async def _stop_when_told(
+async def _stop_on_signal(
     bridge: Bridge, lines: Lines, everything: trio.CancelScope, *, task_status: trio.TaskStatus[list[int]]
 ) -> None:
     """Drain at the first signal, and cancel everything at the second. The list given holds the signals received."""

@@ -60,20 +60,20 @@ class ReconchessBot(Bot):
 
     async def loaded(self) -> str:
         """Return the name of the bot's class, once it is loaded."""
-        name: str = (await self._hear())["loaded"]
+        name: str = (await self._receive())["loaded"]
         self._process.label = name
         return name
 
     async def begin(self, place: Place) -> None:
         self._process.label += f" in game {place.game_id}"
         self._names = place.names
-        self._tell(begin={"color": place.color, "fen": place.start_fen, "opponent": place.opponent_name})
-        await self._hear()
+        self._send(begin={"color": place.color, "fen": place.start_fen, "opponent": place.opponent_name})
+        await self._receive()
 
     async def take_turn(self, turn: Turn) -> None:
         if not turn.sense_actions:
             raise BotFailed("its seat has sensed already; a reconchess bot must play the whole turn")
-        self._tell(
+        self._send(
             turn={
                 "capture": turn.state["opponent_capture"],
                 "senses": turn.sense_actions,
@@ -81,27 +81,27 @@ class ReconchessBot(Bot):
                 "seconds": _seconds(turn.state, turn.color),
             }
         )
-        while "done" not in (message := await self._hear()):
+        while "done" not in (message := await self._receive()):
             if "sense" in message:
                 sensed = await turn.sense(message["sense"])
-                self._tell(sensed={"result": sensed["sense_result"], "seconds": _seconds(sensed["state"], turn.color)})
+                self._send(sensed={"result": sensed["sense_result"], "seconds": _seconds(sensed["state"], turn.color)})
             else:
                 moved = await turn.move(message["move"])
-                self._tell(moved={"taken": moved["taken_move"], "capture": moved["capture_square"]})
+                self._send(moved={"taken": moved["taken_move"], "capture": moved["capture_square"]})
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         saved = (await history())["history"]
         assert saved is not None  # a game of blind chess has one
-        self._tell(end=saved | {f"{color}_name": name for color, name in self._names.items() if name})
-        await self._hear()
+        self._send(end=saved | {f"{color}_name": name for color, name in self._names.items() if name})
+        await self._receive()
 
     async def aclose(self) -> None:
         await self._process.aclose()
 
-    def _tell(self, **message: Any) -> None:
+    def _send(self, **message: Any) -> None:
         self._process.send(json.dumps(message) + "\n")
 
-    async def _hear(self) -> dict[str, Any]:
+    async def _receive(self) -> dict[str, Any]:
         message: dict[str, Any] = json.loads(await self._process.receive())
         if "failed" in message:
             traceback = message["failed"].rstrip()

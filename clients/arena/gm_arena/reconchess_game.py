@@ -252,7 +252,7 @@ class ServerGame(Game):  # type: ignore[misc]
         :raises RuntimeError: the game is not started, or was over before it could start.
         """
         if self._seats is None:
-            raise RuntimeError("the game is not on the server: call start(), unless it is over without that")
+            raise RuntimeError("the game is not on the server: call start(); a game that is over before has no id")
         return self._seats[chess.WHITE].game_id
 
     # --- Before and after ----------------------------------------------------------------------------------------

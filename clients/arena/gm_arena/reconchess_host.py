@@ -55,7 +55,7 @@ class Channel:
     def __init__(self) -> None:
         """Take over the standard streams, before the bot can use them."""
         self._from_parent = os.dup(0)
-        self._heard: SimpleQueue[bytes | None] = SimpleQueue()
+        self._received: SimpleQueue[bytes | None] = SimpleQueue()
         self._to_parent = os.fdopen(os.dup(1), "w", encoding="utf-8")
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -69,8 +69,8 @@ class Channel:
         while chunk := os.read(self._from_parent, 1 << 16):  # no file object: its lock would be held as Python ends
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
-                self._heard.put(line)
-        self._heard.put(None)
+                self._received.put(line)
+        self._received.put(None)
         time.sleep(ORPHAN_SECONDS)
         if os.getpgrp() == os.getpid():  # true when BotProcess started it
             os.killpg(0, signal.SIGKILL)
@@ -86,7 +86,7 @@ class Channel:
 
         :raises EOFError: the parent has closed the pipe.
         """
-        line = self._heard.get()
+        line = self._received.get()
         if line is None:
             raise EOFError
         message: Json = json.loads(line)

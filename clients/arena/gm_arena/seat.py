@@ -97,7 +97,7 @@ class _Seat:
 
         :raises BotFailed: the bot fails to take the turn, or thinks on after the end.
         """
-        failure: Exception | None = BotFailed(f"thought on for {GRACE_SECONDS:g} seconds after the end of the game")
+        failure: Exception | None = BotFailed(f"kept thinking for {GRACE_SECONDS:g} seconds after the end of the game")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch, turn, nursery.cancel_scope)
             try:

@@ -38,14 +38,14 @@ async def unless_stopped(work: Callable[[], Awaitable[T]]) -> T:
     """
     received: list[int] = []
     error: Exception | None = None
-    async with trio.open_nursery() as beside:
+    async with trio.open_nursery() as background:
         with trio.CancelScope() as scope:
-            await beside.start(_cancel_when_told, scope, received)
+            await background.start(_cancel_on_signal, scope, received)
             try:
                 outcome = await work()
             except Exception as raised:  # raised outside the nursery, which would wrap it in a group
                 error = raised
-        beside.cancel_scope.cancel()
+        background.cancel_scope.cancel()
     if received:
         raise Stopped(received[0])
     if error is not None:
@@ -53,7 +53,7 @@ async def unless_stopped(work: Callable[[], Awaitable[T]]) -> T:
     return outcome
 
 
-async def _cancel_when_told(scope: trio.CancelScope, received: list[int], *, task_status: trio.TaskStatus) -> None:
+async def _cancel_on_signal(scope: trio.CancelScope, received: list[int], *, task_status: trio.TaskStatus) -> None:
     with trio.open_signal_receiver(*SIGNALS) as signals:
         task_status.started()
         async for number in signals:

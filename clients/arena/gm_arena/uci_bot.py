@@ -216,12 +216,12 @@ class UciBot(BoardBot):
             if said > MAX_BYTES:
                 break
             if line.startswith("info"):
-                self._hear(line, turn)
+                self._note_info(line, turn)
             if number % LINES_A_STEP == 0:
                 await trio.lowlevel.checkpoint()
         raise BotFailed(f"{self._process.label} wrote {said} bytes about one move", fault="flood")
 
-    def _hear(self, line: str, turn: chess.Color) -> None:
+    def _note_info(self, line: str, turn: chess.Color) -> None:
         info = read_info(line)
         if info is None:
             return

@@ -59,7 +59,7 @@ def test_what_is_lost_is_not_taken_for_samples(tmp_path: Path) -> None:
     with pytest.raises(BadSamples, match=r"outcome\.npy cannot be read: .*: restore it, or begin in another directory"):
         Replay(tmp_path, 4, added=1)
     (tmp_path / "outcome.npy").unlink()
-    with pytest.raises(BadSamples, match=r"outcome\.npy is missing, of a training with 1 samples: restore it, or"):
+    with pytest.raises(BadSamples, match=r"outcome\.npy is missing, and the training has 1 samples: restore it, or"):
         Replay(tmp_path, 4, added=1)
 
 

@@ -139,7 +139,7 @@ def lose_all(training: Training, workers: Workers, kill: Callable[[], None]) -> 
     from gm_bots.recon_zero.pool import NoWorkers
 
     workers.patience = 1.0
-    with pytest.raises(NoWorkers, match="no worker could be started for 1 seconds: see that the Ray cluster at "):
+    with pytest.raises(NoWorkers, match="no worker could be started for 1 seconds: check that the Ray cluster at "):
         training.iterate(at_first(kill))
 
 

@@ -74,13 +74,13 @@ class Playing:
         white, black = (self._contestants[number] for number in fixture.bots)
         sides: dict[Color, Contestant] = {"white": white, "black": black}
         error: Exception | None = None
-        async with trio.open_nursery() as beside:
+        async with trio.open_nursery() as background:
             try:
-                bots = await self._start(sides, beside)
+                bots = await self._start(sides, background)
                 state, seen = await self._play(fixture, sides, bots)
             except Exception as raised:  # raised outside the nursery, which would wrap it in a group
                 error = raised
-            beside.cancel_scope.cancel()
+            background.cancel_scope.cancel()
         if error is not None:
             raise error
         if state["result"] == "*":
@@ -114,12 +114,12 @@ class Playing:
             return record
         return {**record, "history": {**history["history"], "white_name": white.label, "black_name": black.label}}
 
-    async def _start(self, sides: Mapping[Color, Contestant], beside: trio.Nursery) -> dict[Color, Bot]:
+    async def _start(self, sides: Mapping[Color, Contestant], background: trio.Nursery) -> dict[Color, Bot]:
         bots: dict[Color, Bot] = {}
 
         async def start(color: Color, source: Bots) -> None:
             try:
-                bots[color] = await started(source, beside)
+                bots[color] = await started(source, background)
             except BotFailed as failure:
                 bots[color] = Stillborn(failure)
 

@@ -134,7 +134,7 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
             records.append(line)
         end += len(raw)
     if header is None or header.get("match") != VERSION:
-        raise RecordUnusable(f"{path} is not a match's record: its first line is another")
+        raise RecordUnusable(f"{path} is not a match's record: its first line is not a record's header")
     return header, records, end
 
 

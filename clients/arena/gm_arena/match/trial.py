@@ -24,7 +24,7 @@ async def try_out(bots: Iterable[tuple[str, Bots]], variant: str) -> None:
 
     async def try_one(label: str, source: Bots) -> None:
         try:
-            await (await started(source, beside)).aclose()
+            await (await started(source, background)).aclose()
         except BotFailed as failure:
             failures.append(BotUnusable(f"{label}: {failure}"))
             return
@@ -32,23 +32,23 @@ async def try_out(bots: Iterable[tuple[str, Bots]], variant: str) -> None:
             plays = ", ".join(sorted(source.variants))
             failures.append(BotUnusable(f"{source.name} plays {plays}, and not {variant}"))
 
-    async with trio.open_nursery() as beside:
+    async with trio.open_nursery() as background:
         async with trio.open_nursery() as nursery:
             for label, source in bots:
                 nursery.start_soon(try_one, label, source)
-        beside.cancel_scope.cancel()
+        background.cancel_scope.cancel()
     if failures:
         raise failures[0]
 
 
-async def started(bots: Bots, beside: trio.Nursery) -> Bot:
+async def started(bots: Bots, background: trio.Nursery) -> Bot:
     """Return a new bot.
 
-    :param beside: runs the bot's background tasks.
+    :param background: runs the bot's background tasks.
     :raises BotFailed: the bot does not start, or not in time.
     """
     try:
         with trio.fail_after(START_SECONDS):
-            return await bots.start(beside)
+            return await bots.start(background)
     except trio.TooSlowError:
         raise BotFailed(f"did not start in {START_SECONDS:g} seconds", fault="stall") from None

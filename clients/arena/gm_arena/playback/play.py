@@ -57,7 +57,7 @@ async def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choic
         fen = start_board(game.history).fen(en_passant="fen")
         await player.done(begin={"color": chess.COLOR_NAMES[color], "fen": fen, "opponent": opponent})
         for turn in turns_of(game, color):
-            player.tell(turn=_told(turn))
+            player.tell(turn=_message_of(turn))
             see(_sensed(turn, await player.chosen()))
             if turn.extent != "begun":
                 see(_moved(turn, await player.chosen()))
@@ -96,7 +96,7 @@ class _Player:
         return message
 
 
-def _told(turn: Observed) -> dict[str, Any]:
+def _message_of(turn: Observed) -> dict[str, Any]:
     """Return a turn in the host's format."""
     return {
         "extent": turn.extent,

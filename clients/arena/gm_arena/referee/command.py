@@ -70,7 +70,7 @@ class Where:
                 await client.open()
                 yield client, "{}:{}".format(*self.server)
             return
-        from gmd import Config, DataError, open_daemon  # which takes its time, and is not needed for a server
+        from gmd import Config, DataError, open_daemon  # a slow import, not needed with --server
 
         try:
             config = Config(port=self.port, data=self.data)

@@ -82,20 +82,20 @@ class Contestant:
         :raises Defeat: the bot does not answer in time.
         """
         text = constants(crazyhouse=crazyhouse, max_moves=max_moves)
-        heard = await self._hear(text, limits.first_turn, limits.margin)
-        self.record.inputs, self.record.unknown_inputs = read_configuration(heard.line)
-        self.record.configuration_seconds = heard.seconds
+        reply = await self._exchange(text, limits.first_turn, limits.margin)
+        self.record.inputs, self.record.unknown_inputs = read_configuration(reply.line)
+        self.record.configuration_seconds = reply.seconds
 
     async def answer(self, text: str, limits: Limits) -> Heard:
         """Send the bot its input and return its answer.
 
         :raises Defeat: the bot does not answer in time.
         """
-        heard = await self._hear(text, limits.turn, limits.margin)
-        self.record.slowest_seconds = max(heard.seconds, self.record.slowest_seconds or 0.0)
-        return heard
+        reply = await self._exchange(text, limits.turn, limits.margin)
+        self.record.slowest_seconds = max(reply.seconds, self.record.slowest_seconds or 0.0)
+        return reply
 
-    async def _hear(self, text: str, seconds: float, margin: float) -> Heard:
+    async def _exchange(self, text: str, seconds: float, margin: float) -> Heard:
         try:
             self._line.send(text)
         except BotFailed as failure:

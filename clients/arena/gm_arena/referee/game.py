@@ -174,16 +174,16 @@ class RefereedGame:
         other = self._bots["black" if color == "white" else "white"]
         offered = self._state["draw_offered"]
         position = Position(self._board, offered, self.record.number, (bot.score, other.score))
-        heard = await bot.answer(inputs(bot.inputs, position), self._rules.limits)
+        reply = await bot.answer(inputs(bot.inputs, position), self._rules.limits)
         try:
-            answer = read_answer(heard.line, draw_offered=offered)
+            answer = read_answer(reply.line, draw_offered=offered)
         except BadAnswer as error:
             raise Defeat("bad_output", str(error)) from None
         move = self._move_of(answer)
         san = None if move is None else self._board.san(move)
         text = None if move is None else write_move(self._board, move)
         await self._carry_out(answer, move)
-        self._note(ply, color, answer, text, san, heard)
+        self._note(ply, color, answer, text, san, reply)
 
     def _move_of(self, answer: Answer) -> chess.Move | None:
         """Return the move to make.
@@ -227,11 +227,11 @@ class RefereedGame:
             ) from None
         return reply
 
-    def _note(self, ply: int, color: Color, answer: Answer, text: str | None, san: str | None, heard: Heard) -> None:
+    def _note(self, ply: int, color: Color, answer: Answer, text: str | None, san: str | None, reply: Heard) -> None:
         number, comment = self._bots[color].number, answer.comment[:MAX_COMMENT]
         status = self.record.status
         turn = TurnRecord(
-            ply, number, color, answer.action.value, text, san, answer.offers_draw, comment, heard.seconds, status
+            ply, number, color, answer.action.value, text, san, answer.offers_draw, comment, reply.seconds, status
         )
         self.record.turns.append(turn)
         self._seen(self.record)

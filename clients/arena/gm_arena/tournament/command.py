@@ -136,7 +136,7 @@ def tournament(ctx: click.Context, /, name: str, players: tuple[str, ...], **giv
 def _how_to_go_on(path: Path, directory: Path) -> str:
     """Return the command that continues the tournament, where there is a record to continue."""
     command = ["gmd", "tournament", str(path), "--resume", "--data", str(directory)]
-    return f" Go on with: {shlex.join(command)}" if path.exists() else ""
+    return f" Continue with: {shlex.join(command)}" if path.exists() else ""
 
 
 async def _run(directory: Path, path: Path, name: str, players: Sequence[str], given: dict[str, Any]) -> int:

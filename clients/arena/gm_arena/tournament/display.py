@@ -87,7 +87,7 @@ class Screen(Lines):
         record, total = self._record, total_games(self._record.settings)
         on = len(record.made.keys() - record.outcomes.keys())
         awaited = ", ".join(self._names[player] for player in sorted(self._awaited))
-        counts = f"{len(record.outcomes)} of {total} games over, {on} on"
+        counts = f"{len(record.outcomes)} of {total} games over, {on} in progress"
         return Group(
             self._table(),
             Padding(ProgressBar(total=max(total, 1), completed=len(record.outcomes), width=60)),  # on a line of its own

@@ -108,7 +108,7 @@ class Position:
         if board.was_into_check():
             raise ValueError(f"{board.fen()!r}: the side to move could take the king")
         if board.has_chess960_castling_rights():
-            raise ValueError(f"{board.fen()!r}: castling as in Chess960 only is not played")
+            raise ValueError(f"{board.fen()!r}: castling that only Chess960 allows is not supported")
         self.squares, self.bitboards = [0] * 64, [0] * 13
         self.colors, self.kings, self.score = [0, 0], [0, 0], 0
         for square, piece in board.piece_map().items():

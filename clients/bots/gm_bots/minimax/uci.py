@@ -177,14 +177,14 @@ class Uci:
         self, board: chess.Board, limit: Limit, moves: list[chess.Move] | None, options: Options, infinite: bool
     ) -> None:
         """Search, in its thread; the end of an infinite search is reported only after ``stop``."""
-        told: list[Result] = []
+        reported: list[Result] = []
 
-        def tell(result: Result) -> None:
-            told.append(result)
+        def report(result: Result) -> None:
+            reported.append(result)
             self._say(describe(result))
 
-        result = search(board, limit, options, moves=moves, stopped=self._stop.is_set, found=tell)
-        if not told or told[-1].pv != result.pv:
+        result = search(board, limit, options, moves=moves, stopped=self._stop.is_set, found=report)
+        if not reported or reported[-1].pv != result.pv:
             self._say(describe(result))
         if infinite:
             self._stop.wait()

@@ -47,11 +47,11 @@ def information_sense(
     :returns: None if there is no position, or no square with a whole window. (A window clipped at an edge shows nothing
         that a whole one does not show.)
     """
-    told = information(channels, weights) if len(channels) else {}
+    expected = information(channels, weights) if len(channels) else {}
     if alarm and attacked is not None and 0 < attacked.sum() < len(attacked):
         of_attacks = information_of(attacked, channels, weights)
-        told = {square: bits + alarm * of_attacks[square] for square, bits in told.items()}
-    return max((square for square in squares if square in told), key=told.__getitem__, default=None)
+        expected = {square: bits + alarm * of_attacks[square] for square, bits in expected.items()}
+    return max((square for square in squares if square in expected), key=expected.__getitem__, default=None)
 
 
 def information(channels: Channels, weights: Weights | None = None) -> dict[Square, float]:

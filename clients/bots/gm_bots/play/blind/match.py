@@ -123,18 +123,18 @@ class _BotThread:
     async def _play(self) -> None:
         self._token = trio.lowlevel.current_trio_token()
         with self._scope:
-            async with trio.open_nursery() as beside:
+            async with trio.open_nursery() as background:
                 try:
-                    await self._take_seat(beside)
+                    await self._take_seat(background)
                 except Exception as error:  # an error of the nursery's tasks would also come as a group
                     if self._ready.done():
                         raise
                     self._ready.set_exception(error)
-                beside.cancel_scope.cancel()
+                background.cancel_scope.cancel()
         self._ready.cancel()
 
-    async def _take_seat(self, beside: trio.Nursery) -> None:
-        bot = await started(self._bots, beside)
+    async def _take_seat(self, background: trio.Nursery) -> None:
+        bot = await started(self._bots, background)
         self._ready.set_result(None)
         async with trio_client.Client(port=self._port, player=BOT, patience=0) as client:
             await play_seat(client, self._place, bot)

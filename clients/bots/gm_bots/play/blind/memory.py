@@ -44,7 +44,7 @@ class Memory:
 
     def __init__(self, start: Board, color: Color) -> None:
         self.color, self.turn = color, 0
-        known_in = 1 if start.turn == color else 0  # else the opponent has moved before the first turn
+        known_in = 1 if start.turn == color else 0  # otherwise the opponent has moved before the first turn
         theirs = start.occupied_co[not color]
         self.own = _pieces_of(start, color)
         self.traces = {square: Trace(start.piece_at(square), known_in) for square in chess.scan_forward(theirs)}
@@ -112,7 +112,7 @@ class Memory:
         if capture is not None:
             self.traces.pop(capture, None)
             self.theirs -= 1
-        if taken is not None:  # whatever it moved over and to is empty
+        if taken is not None:  # the squares it passed and reached hold no opponent
             for square in [*chess.SquareSet.between(taken.from_square, taken.to_square), taken.to_square]:
                 self.traces.pop(square, None)
         if requested is not None and self.own.piece_type_at(requested.from_square) == chess.PAWN:

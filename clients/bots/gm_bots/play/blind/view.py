@@ -53,8 +53,8 @@ def draw(scene: Scene, palette: Palette | None, *, width: int) -> RenderableType
     if width < _BESIDE:
         return Group(title, board, *_story(scene.story, width, _LINES_BELOW))
     sheet = Table.grid(padding=(0, _GAP))
-    beside = width - BOARD_COLUMNS - 2 * _GAP
-    sheet.add_row(board, Group(*_story(scene.story, beside, _LINES_BESIDE)))
+    story_width = width - BOARD_COLUMNS - 2 * _GAP
+    sheet.add_row(board, Group(*_story(scene.story, story_width, _LINES_BESIDE)))
     return Group(title, sheet)
 
 
