@@ -17,7 +17,7 @@ INCREMENT_SHARE = 0.8
 #: The factor by which a move's share of the clock may be exceeded to finish an iteration.
 HARD_FACTOR = 4.0
 
-#: The share of a clock above which no move may take time.
+#: The largest share of a clock that one move may take.
 MOST_OF_CLOCK = 0.4
 
 #: Seconds for communication of a move between the search and the clock.

@@ -38,7 +38,7 @@ def train() -> None:
     required=True,
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Directory of the training. One that exists is continued.",
+    help="Directory of the training; a training in it is continued.",
 )
 @click.option("--iterations", type=click.IntRange(1), default=8, show_default=True, help="Iterations in total.")
 @click.option(
@@ -86,7 +86,7 @@ def train() -> None:
 @click.option(
     "--eval-simulations",
     type=click.IntRange(1),
-    help="The same in the matches against a random mover and its older self.  [default: as --simulations]",
+    help="Simulations in the matches against a random mover and its older self.  [default: as --simulations]",
 )
 @click.option(
     "--c-puct",
@@ -121,9 +121,19 @@ def train() -> None:
     help="Input that decisions are learnt from: true positions, or the player's belief.",
 )
 @click.option(
-    "--learning-rate", type=click.FloatRange(0, min_open=True), default=1e-3, show_default=True, help="Of AdamW."
+    "--learning-rate",
+    type=click.FloatRange(0, min_open=True),
+    default=1e-3,
+    show_default=True,
+    help="Learning rate of AdamW.",
 )
-@click.option("--weight-decay", type=click.FloatRange(0), default=1e-4, show_default=True, help="Of AdamW.")
+@click.option(
+    "--weight-decay",
+    type=click.FloatRange(0),
+    default=1e-4,
+    show_default=True,
+    help="Weight decay of AdamW, in each step.",
+)
 @click.option(
     "--buffer-size",
     "capacity",

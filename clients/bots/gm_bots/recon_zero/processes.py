@@ -119,7 +119,7 @@ class Process:
         return answer
 
     def end(self) -> None:
-        """Kill the process, whatever it does. If a thread is reading the connection, that thread closes it."""
+        """Kill the process, whatever it does. A connection that a thread still reads is left to that thread."""
         self._process.kill()
         self._process.join()
         if not self.thinks:

@@ -257,7 +257,7 @@ def _is_attacked_unseen(board: chess.Board, capture: chess.Square | None) -> boo
 
 
 def _that_come_to_something(positions: Sequence[ReconBoard], moves: Sequence[Move | None]) -> list[Move | None]:
-    """Return the moves that are not a pass in all positions, as a pawn's capture is where nothing stands."""
+    """Return the moves without those that are a pass in every position, such as a pawn's captures of nothing."""
     return [move for move in moves if move is None or any(board.revise(move)[0] is not None for board in positions)]
 
 
