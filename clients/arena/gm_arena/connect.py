@@ -1,4 +1,4 @@
-"""``gmd connect``: lets a bot play on a server: gmd's own, reconchess's, a UCI engine or a CodinGame program."""
+"""``gmd connect``: let a bot play: gmd's own, reconchess's, UCI, CodinGame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of ``gmd match``, which plays bots against each other and says which is the stronger."""
+"""``gmd match``: play bots against each other, and say which is the stronger."""
 
 from __future__ import annotations
 

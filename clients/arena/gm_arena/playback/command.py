@@ -1,4 +1,4 @@
-"""The command line of ``gmd playback``, which replays a recorded blind game to a bot, and compares."""
+"""``gmd playback``: replay a blind game to a bot, and compare its choices."""
 
 from __future__ import annotations
 

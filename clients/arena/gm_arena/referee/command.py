@@ -1,4 +1,4 @@
-"""The command line of ``gmd referee``, which plays a match between two bots by the rules of CodinGame."""
+"""``gmd referee``: play a match between two bots by the rules of CodinGame."""
 
 from __future__ import annotations
 

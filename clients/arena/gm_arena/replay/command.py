@@ -1,4 +1,4 @@
-"""The command line of ``gmd replay``, which steps through a recorded game in a terminal."""
+"""``gmd replay``: step through a recorded game in a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of ``gmd tournament``, which lets registered players play a tournament."""
+"""``gmd tournament``: let registered players play a tournament."""
 
 from __future__ import annotations
 

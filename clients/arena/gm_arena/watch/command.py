@@ -1,4 +1,4 @@
-"""The command line of ``gmd watch``, which follows a live game in the terminal."""
+"""``gmd watch``: follow a live game in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gmd uci``: a bot that comes with gmd, as an engine for any program that speaks UCI."""
+"""``gmd uci``: run gmd's engine for any program that speaks UCI."""
 
 from __future__ import annotations
 

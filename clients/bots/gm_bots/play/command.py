@@ -1,4 +1,4 @@
-"""The command line of ``gmd play``, a game against a bot in the terminal."""
+"""``gmd play``: play a game against a bot, in the terminal."""
 
 from __future__ import annotations
 

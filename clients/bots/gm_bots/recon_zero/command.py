@@ -1,4 +1,4 @@
-"""The command line of ``gmd train``, which lets a bot learn by playing against itself."""
+"""``gmd train``: let a bot learn by playing against itself."""
 
 from __future__ import annotations
 

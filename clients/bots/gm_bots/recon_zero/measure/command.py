@@ -1,4 +1,4 @@
-"""The command line of ``gmd evaluate``, which plays a trained bot against others and says how strong it is."""
+"""``gmd evaluate``: play a trained bot against others, and say how strong it is."""
 
 from __future__ import annotations
 
