@@ -448,8 +448,8 @@ def test_end_of_the_input_leaves() -> None:
         (["recon-zero:checkpoint=none", "--variant", "standard"],
          "recon-zero:checkpoint=none plays rbc, and not standard"),
         (["uci:stockfish", "--variant", "rbc"], "uci:stockfish plays chess960, crazyhouse, standard, and not rbc"),
-        (["random", "--variant", "rbc", "--level", "club"], "--level applies only to minimax without options, and not to random"),
-        (["reconchess:bot.py", "--seed", "1"], "--seed applies only to installed bots, and reconchess:bot.py is not one"),
+        (["random", "--variant", "rbc", "--level", "club"], "--level applies only to minimax without options"),
+        (["reconchess:bot.py", "--seed", "1"], "--seed applies only to installed bots, and reconchess:bot.py is"),
         (["fritz"], "'fritz' is not a bot"),
     ],
 )  # fmt: skip
