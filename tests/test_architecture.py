@@ -177,8 +177,8 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["import", "Import games from PGN files or JSON lines."],
         ["leaderboard", "Show the ratings of all players of ranked games."],
         ["match", "Play bots against each other, and say which is the stronger."],
-        ["play", "A game against a bot, in the terminal."],
-        ["playback", "Give a bot a recorded blind game once more, and compare."],
+        ["play", "Play a game against a bot, in the terminal."],
+        ["playback", "Replay a blind game to a bot, and compare its choices."],
         ["players", "List the registered players, newest first."],
         ["referee", "Play a match between two bots by the rules of CodinGame."],
         ["register", "Register a player, and print its key."],
@@ -188,7 +188,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["serve", "Run the daemon."],
         ["tournament", "Let registered players play a tournament."],
         ["train", "Let a bot learn by playing against itself."],
-        ["uci", "A bot of gmd's own as an engine for whatever speaks UCI."],
+        ["uci", "Run gmd's engine for any program that speaks UCI."],
         ["watch", "Follow a live game in the terminal."],
     ]
     heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}

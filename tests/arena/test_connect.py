@@ -157,8 +157,8 @@ def test_ctrl_c_leaves_a_game_unfinished_when_the_opponent_does_not_move(
         bot.line(rf"game {game_id}: white against .*")
         client.wait(game_id, player=OTHER)
         os.killpg(bot.process.pid, signal.SIGINT)
-        words = "the opponent has not moved for 0.1 s; left as it is"
-        bot.line(f"game {game_id}: {words}, --game {game_id} plays on")
+        words = "the opponent has not moved for 0.1 s; left unfinished"
+        bot.line(f"game {game_id}: {words}: --game {game_id} continues it")
         assert bot.end() == (
             0,
             "won 0, lost 0, drawn 0\n",
@@ -299,15 +299,15 @@ def test_bot_failure_sets_the_exit_status_and_logs_its_traceback(daemon_process:
 
 
 WRONG = {
-    ("fritz:x",): "'fritz:x' is no bot: it begins with reconchess:, uci:, codingame: and says which",
-    ("minmax",): "or is one of minimax, random, recon-zero; did you mean minimax?",
-    ("uic:x",): "or is one of minimax, random, recon-zero; did you mean uci?",
-    ("uci:",): "'uci:' is no bot: it begins with reconchess:, uci:, codingame: and says which",
-    ("codingame:x", "--depth", "3"): "--depth is for engines, and codingame:x is none",
+    ("fritz:x",): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
+    ("minmax",): "or one of minimax, random, recon-zero; did you mean minimax?",
+    ("uic:x",): "or one of minimax, random, recon-zero; did you mean uci?",
+    ("uci:",): "'uci:' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
+    ("codingame:x", "--depth", "3"): "--depth applies to engines only, and codingame:x is not one",
     ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",
-    ("uci:x", "--game", "1", "--opponent", "2"): "--game is a game that is there, and --opponent makes a new one",
-    ("uci:x", "--variant", "rbc"): "--variant is of a new game, which --opponent makes",
-    ("uci:x", "--clock", "fast", "--opponent", "2"): "'fast' is none of 300, 180+2, 1/0.05",
+    ("uci:x", "--game", "1", "--opponent", "2"): "--game plays an existing game, and --opponent makes a new one",
+    ("uci:x", "--variant", "rbc"): "--variant applies to a new game: give --opponent as well",
+    ("uci:x", "--clock", "fast", "--opponent", "2"): "'fast' is no clock: write 300, 180+2, 1/0.05",
     ("uci:x", "--ca", "x.pem"): "--ca goes with --tls",
     ("uci:x", "--key", "@/no/such/file"): "--key: /no/such/file: No such file or directory",
     ("uci:x", "--server", "host:port"): "'host:port' is not HOST:PORT, with a port from 1 to 65535",

@@ -65,7 +65,7 @@ def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
         r"median \d+\.\d ms, worst \d+\.\d ms, of 92 moves",
         shown[9],
     )
-    assert shown[10:] == ["not decided: one scored 50.0 % in 4 games; about 1,700 more games would tell 20 Elo"]
+    assert shown[10:] == ["not decided: one scored 50.0 % in 4 games; about 1,700 more games would show 20 Elo"]
     assert summary(path)["verdict"] == shown[10]
     first = games(path)[0]
     assert [row[5] is None for color in ("white", "black") for row in first["times"][color]] == [True] + [False] * 23
@@ -214,21 +214,24 @@ def test_killed_match_resumes_and_ends_with_the_same_games(tmp_path: Path) -> No
     status, said, complaints = run(*arguments, *files, "--resume")
     assert status == 0
     assert re.fullmatch(r"(after 10 of 12 games: one \+\d+ =\d+ -\d+, .*\n)?", complaints)
-    assert said.startswith(f"{before} games are there already\n")
+    assert said.startswith(f"{before} games were played before\n")
     assert same_whenever(games(path)) == same_whenever(whole)
     assert (tmp_path / "games.pgn").read_text().count("[Event ") == 12
     status, said, _ = run(*arguments, *files, "--resume")
     assert (status, len(games(path)), len(lines(path))) == (0, 12, 14)
-    assert said.startswith("12 games are there already\none against two: ")
+    assert said.startswith("12 games were played before\none against two: ")
 
 
 def test_match_resumes_only_with_its_own_arguments(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     played(path, *TWO, *SHORT)
     status, _, complaints = run(*TWO, *SHORT, "--games", 4, "--json-out", path, "--resume")
-    assert (status, complaints) == (1, f"Error: {path} is of another match: its games is 2, not 4\n")
+    assert (status, complaints) == (1, f"Error: {path} belongs to another match: its games is 2, not 4\n")
     status, _, complaints = run(*TWO, *SHORT, "--json-out", path)
-    assert (status, complaints) == (1, f"Error: {path} is there already: go on with it (--resume), or name another\n")
+    assert (status, complaints) == (
+        1,
+        f"Error: {path} exists already: continue it with --resume, or name another file\n",
+    )
 
 
 def test_ctrl_c_keeps_the_games_played(tmp_path: Path) -> None:
@@ -348,13 +351,13 @@ def test_full_disk_ends_the_match(option: str) -> None:
 # Wrong arguments.
 
 WRONG = {
-    (AT_RANDOM,): "a match needs two bots, or more",
-    (AT_RANDOM, "fritz:x"): "'fritz:x' is no bot: it begins with reconchess:, uci:, codingame: and says which",
+    (AT_RANDOM,): "BOTS: a match needs at least two bots",
+    (AT_RANDOM, "fritz:x"): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
     (AT_RANDOM, "uci[Hash]:x"): "uci[Hash]:x: 'Hash' is not NAME=VALUE",
-    (AT_RANDOM, "uci[depth=0]:x"): "depth=0 is no whole number above 0",
+    (AT_RANDOM, "uci[depth=0]:x"): "depth=0 is not a whole number above 0",
     (AT_RANDOM, "codingame[Hash=1]:x"): "codingame[...]: only UCI engines have settings in brackets",
-    (AT_RANDOM, "gm:"): "'gm:' is no player: gm: needs an id, or a registered player's name",
-    (AT_RANDOM, "gm:7"): "gm:7 plays on a server: --server says which",
+    (AT_RANDOM, "gm:"): "'gm:' is not a player: write gm:ID or gm:NAME",
+    (AT_RANDOM, "gm:7"): "gm:7 plays on a server: give --server",
     (AT_RANDOM, "gm:7", "--server", ":1"): "gm:7 plays elsewhere: give --clock",
     (
         AT_RANDOM,
@@ -363,9 +366,9 @@ WRONG = {
         ":1",
         "--clock",
         "9",
-    ): "gm:joe is challenged by a registered player: --player says by which",
-    (*TWO, "--resume"): "--resume needs --json-out, the record to go on with",
-    (*TWO, "--margin", "5"): "--margin is of a clock: give --clock, too",
+    ): "gm:joe can only be challenged by a registered player: give --player",
+    (*TWO, "--resume"): "--resume needs --json-out, the record to continue",
+    (*TWO, "--margin", "5"): "--margin needs a clock: give --clock as well",
     (*TWO, "--variant", "rbc"): "one plays chess960, crazyhouse, standard, and not rbc",
     (*TWO, "--sprt"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
     (*TWO, "--sprt", "elo0=0"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
@@ -375,15 +378,27 @@ WRONG = {
         "--sprt=elo2=0",
     ): "--sprt: 'elo2=0' is unknown; there are elo0=, elo1=, alpha=, beta= and model=, as in --sprt",
     (*TWO, "--sprt", "elo0=5", "elo1=5"): "--sprt: elo0=5 is not below elo1=5",
-    (*TWO, AT_RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt is for two bots",
+    (*TWO, AT_RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt needs exactly two bots",
     (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
-    (*TWO, "--data", "x", "--server", ":1"): "--data is of the daemon in this process, and --server is another one",
-    (*TWO, "--port", "7101", "--server", ":1"): "--port is of the daemon in this process, and --server is another one",
-    (*TWO, "--key", "x"): "--key goes with --player, whose it is",
+    (
+        *TWO,
+        "--data",
+        "x",
+        "--server",
+        ":1",
+    ): "--data configures the daemon inside this command, which --server replaces",
+    (
+        *TWO,
+        "--port",
+        "7101",
+        "--server",
+        ":1",
+    ): "--port configures the daemon inside this command, which --server replaces",
+    (*TWO, "--key", "x"): "--key goes with --player",
     (*TWO, "--plies", "4"): "--plies goes with --openings",
-    (*TWO, "--clock", "-5"): "'-5' is none of 300, 180+2, 1/0.05",
-    (*TWO, "--clock", "0+1"): "and none; times are above 0",
-    (*TWO, "--clock", "nan"): "'nan' is none of 300, 180+2, 1/0.05",
+    (*TWO, "--clock", "-5"): "'-5' is no clock: write 300, 180+2, 1/0.05",
+    (*TWO, "--clock", "0+1"): "or none, with times above 0",
+    (*TWO, "--clock", "nan"): "'nan' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--player", "x"): "--player goes with --server",
     (*TWO, "--tls"): "--tls goes with --server",
 }

@@ -62,7 +62,7 @@ def test_replay_reads_a_game_of_chess_from_a_match(tmp_path: Path) -> None:
 
 def test_replay_needs_the_number_of_a_matchs_game(blind: Path, tmp_path: Path) -> None:
     path = blind / "match.jsonl"
-    with pytest.raises(BadRecord, match=r"holds 2 games: --game says which \(1, 2\)"):
+    with pytest.raises(BadRecord, match=r"holds 2 games: choose one with --game \(1, 2\)"):
         read_file(path)
     with pytest.raises(BadRecord, match="holds no game 3"):
         read_file(path, 3)
@@ -79,7 +79,7 @@ def test_replay_names_the_bad_line_of_a_match(missing: str, blind: Path, tmp_pat
     del record["history"], record[missing]
     path = tmp_path / "match.jsonl"
     path.write_text(f"{header}\n{json.dumps(record)}\n")
-    with pytest.raises(BadRecord, match="is no game: "):
+    with pytest.raises(BadRecord, match="is not a game: "):
         read_file(path)
 
 

@@ -34,7 +34,7 @@ def test_written_record_is_read_back(path: Path) -> None:
 
 def test_record_is_never_overwritten(path: Path) -> None:
     begun(path, 1)
-    with pytest.raises(RecordUnusable, match="is there already: go on with it"):
+    with pytest.raises(RecordUnusable, match="exists already: continue it with --resume"):
         RecordFile.begin(path, ARGUMENTS)
 
 
@@ -43,7 +43,7 @@ def test_match_without_games_may_be_begun_again(path: Path) -> None:
     begun(path, 1)
     assert [record["game"] for record in read(path)[1]] == [1]
     path.write_text("my diary")
-    with pytest.raises(RecordUnusable, match="is there already"):
+    with pytest.raises(RecordUnusable, match="exists already"):
         RecordFile.begin(path, ARGUMENTS)
     assert path.read_text() == "my diary"
 
@@ -51,7 +51,7 @@ def test_match_without_games_may_be_begun_again(path: Path) -> None:
 def test_two_matches_cannot_write_one_record(path: Path) -> None:
     first = RecordFile.begin(path, ARGUMENTS)
     for begin in (RecordFile.begin, RecordFile.resume):
-        with pytest.raises(RecordUnusable, match=r"match\.jsonl is being written by a match that is on"):
+        with pytest.raises(RecordUnusable, match=r"match\.jsonl is being written by another running match"):
             begin(path, ARGUMENTS)
     first.close()
     RecordFile.resume(path, ARGUMENTS).close()
@@ -89,7 +89,7 @@ def test_resume_without_a_file_begins_a_record(path: Path) -> None:
 
 def test_record_of_another_match_does_not_resume(path: Path) -> None:
     begun(path, 1)
-    with pytest.raises(RecordUnusable, match=r"is of another match: its clock is \{\"initial\": 1.0\}, not null"):
+    with pytest.raises(RecordUnusable, match=r"belongs to another match: its clock is \{\"initial\": 1.0\}, not null"):
         RecordFile.resume(path, {**ARGUMENTS, "clock": None})
     path.write_text(json.dumps({"match": 1, "arguments": {"bots": ["a", "b"]}}) + "\n")
     with pytest.raises(RecordUnusable, match="its games is null, not 4") as caught:
@@ -100,7 +100,7 @@ def test_record_of_another_match_does_not_resume(path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "hello\n", '{"match": 2}\n', "[1]\n", '{"game": 1}\n'])
 def test_file_that_is_no_record_is_refused(text: str, path: Path) -> None:
     path.write_text(text)
-    with pytest.raises(RecordUnusable, match="is no record of a match"):
+    with pytest.raises(RecordUnusable, match="is not a match's record"):
         read(path)
     with pytest.raises(RecordUnusable, match="cannot be written: No such file or directory"):
         RecordFile.begin(path.parent / "no" / "such", ARGUMENTS)

@@ -14,7 +14,7 @@ TROUBLES = {
     "die": ("crash", "ended, with exit status 3"),
     "flood": ("flood", "wrote a line of more than 1048576 bytes"),
     "eat": ("crash", "ended, with exit status 1"),
-    "illegal": ("illegal move", "'a1a1' is no legal move in"),
+    "illegal": ("illegal move", "'a1a1' is not a legal move in"),
     "garbage": ("protocol", "'hello?'"),
     "close": ("crash", "closed its standard output"),
 }

@@ -144,8 +144,8 @@ def test_other_choices_are_shown_and_change_nothing(parrot: Callable[..., None],
     assert done.exit_code == 1
     assert done.stdout.splitlines() == [
         "turn 1: sense e2, recorded e7",
-        "turn 2: sense 99, which is no square, recorded nothing",
-        "turn 2: move e2e4, which it may not ask for, recorded e4d5",
+        "turn 2: sense 99, which is not a square, recorded nothing",
+        "turn 2: move e2e4, which is not among its moves, recorded e4d5",
         "turn 3: sense nothing, recorded d7",
         "turn 3: move a2a3, recorded nothing",
         "3 turns, chosen as recorded: senses 0 of 3, moves 1 of 3",
@@ -194,7 +194,7 @@ async def test_promotion_to_a_queen_need_not_be_named(parrot: Callable[..., None
 def test_unsuitable_game_gives_status_2_and_missing_bot_status_1(tmp_path: Path) -> None:
     done = invoked(open_line(["e4"]), tmp_path)
     assert done.exit_code == 2
-    assert "is no game of blind chess" in done.output
+    assert "is not a game of blind chess" in done.output
     missing = invoked(history(*PLAYED), tmp_path, "no_such_bot.py")
     assert missing.exit_code == 1
     assert "no_such_bot" in missing.stderr

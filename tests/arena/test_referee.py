@@ -142,11 +142,11 @@ async def test_bot_that_fails_makes_its_opponent_the_winner() -> None:
 @pytest.mark.parametrize(
     ("line", "kind", "reason"),
     [
-        ("e2e5", "illegal_move", "'e2e5' is no legal move in"),
-        ("e1g1", "illegal_move", "'e1g1' is no legal move in"),
-        ("Nf3", "bad_output", "'Nf3' is no move, and none of 'random', 'resign' and 'draw'"),
-        ("", "bad_output", "'' is no move"),
-        ("0000", "bad_output", "'0000' is no move"),
+        ("e2e5", "illegal_move", "'e2e5' is not a legal move in"),
+        ("e1g1", "illegal_move", "'e1g1' is not a legal move in"),
+        ("Nf3", "bad_output", "'Nf3' is not a move, 'random', 'resign' or 'draw'"),
+        ("", "bad_output", "'' is not a move"),
+        ("0000", "bad_output", "'0000' is not a move"),
     ],
 )
 async def test_illegal_move_loses_the_match(line: str, kind: str, reason: str) -> None:
@@ -242,7 +242,7 @@ async def test_draw_offer_lasts_one_turn(tmp_path: Path) -> None:
     assert inputs_of(tmp_path / "log") == [[["draw", "1"]], [["draw", "0"]]]
     assert record.failure is not None
     assert (record.failure.bot, record.failure.kind) == (2, "bad_output")
-    assert record.failure.text == "'draw' accepts an offer, and there is none"
+    assert record.failure.text == "'draw' accepts an offer, but none was made"
 
 
 @pytest.mark.parametrize(("start", "expected"), [(CLASSICAL, "AHah"), (342, "BGbg")])

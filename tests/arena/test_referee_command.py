@@ -46,7 +46,7 @@ def test_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
         "game 1 (1): White bot 1, Black bot 2, 0-1 checkmate, 4 plies",
         "game 2 (2): White bot 2, Black bot 1, 1-0 resignation, 1 ply",
         "bot 1",
-        "bot 2 asked for what is no input: 'clock'",
+        "bot 2 asked for unknown inputs: 'clock'",
         "bot 2",
     ]
     assert re.fullmatch(r"bot 2 \(bash -c .*\) has won: 2 : 0", lines[6])
@@ -65,7 +65,7 @@ def test_failing_bot_gives_status_1(tmp_path: Path) -> None:
     assert re.search(r"bot 2: I give up\n", done.stderr)
     last = done.stdout.splitlines()[-1]
     assert last.startswith("bot 1 has won: bot 2 (bash -c ")
-    assert last.endswith("has failed in game 1, ply 1: 'castle' is no move, and none of 'random', 'resign' and 'draw'")
+    assert last.endswith("has failed in game 1, ply 1: 'castle' is not a move, 'random', 'resign' or 'draw'")
 
 
 def test_failed_start_gives_status_2() -> None:
@@ -75,7 +75,14 @@ def test_failed_start_gives_status_2() -> None:
         (RANDOM, "'"): "No closing quotation",
         (RANDOM, RANDOM, "--server", "here:there"): "'here:there' is not HOST:PORT",
         (RANDOM, RANDOM, "--data", "/dev/null"): "--data: ",
-        (RANDOM, RANDOM, "--data", ".", "--server", ":7100"): "--data and --port are of a daemon of its own",
+        (
+            RANDOM,
+            RANDOM,
+            "--data",
+            ".",
+            "--server",
+            ":7100",
+        ): "--data and --port configure the daemon inside this command",
     }.items():
         done = referee(*arguments)
         assert done.returncode == 2, done
@@ -141,7 +148,7 @@ def test_late_referee_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     sums_up(MatchRecord("gmd", 1, 518, False, 125, limits, bots, score=[2, 2]))
     assert capsys.readouterr().out.splitlines() == [
         "bot 1 needed 59.4 ms of 60 ms at most",
-        "bot 2 needed 70.1 ms of 60 ms at most; the referee itself was late in looking",
+        "bot 2 needed 70.1 ms of 60 ms at most; the referee itself was late to look",
         "drawn 1 : 1",
     ]
 

@@ -206,12 +206,12 @@ def test_chess960_castling_is_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("a.pgn", "1. e4 e5 *\n\n1. d4 *\n", "holds 2 games: --game says which (1, 2)"),
-        ("a.pgn", "1. Ke3 *\n", "holds no game: it has neither a legal move nor a tag of PGN (1. Ke3 is illegal)"),
-        ("a.pgn", '[FEN "8"]\n\n1. e4 *\n', "is no game: expected 8 rows in position part of fen: '8'"),
-        ("a.pem", "-----BEGIN KEY-----\nMIIh2\n-----END KEY-----\n", "neither a legal move nor a tag of PGN"),
+        ("a.pgn", "1. e4 e5 *\n\n1. d4 *\n", "holds 2 games: choose one with --game (1, 2)"),
+        ("a.pgn", "1. Ke3 *\n", "holds no game: it has neither a legal move nor a PGN tag (1. Ke3 is illegal)"),
+        ("a.pgn", '[FEN "8"]\n\n1. e4 *\n', "is not a game: expected 8 rows in position part of fen: '8'"),
+        ("a.pem", "-----BEGIN KEY-----\nMIIh2\n-----END KEY-----\n", "neither a legal move nor a PGN tag"),
         ("a.pgn", "", "holds no game"),
-        ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a legal move nor a tag of PGN"),
+        ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a legal move nor a PGN tag"),
         ("a.json", '{"type": "Game"}', 'it is not a JSON object of type "GameHistory"'),
         ("a.jsonl", open_line(["e4"]).replace("e2e4", "e2e5"), "event 1 does not apply"),
         ("a.jsonl", open_line(["e4"]) * 2, "a.jsonl"),

@@ -158,7 +158,7 @@ async def test_terminal_shows_the_current_table(tmp_path: Path) -> None:
         await trio.run_process(command, env=env, stderr=theirs, capture_stdout=True)
     os.close(theirs)
     text = plain(rest_of(ours))
-    assert "\r\n1 of 1 games over, 0 on" in text
+    assert "\r\n1 of 1 games over, 0 in progress" in text
     assert "┃ # ┃ Player ┃ Points ┃" in text
 
 
@@ -169,7 +169,7 @@ async def test_interrupted_tournament_prints_how_to_resume(tmp_path: Path) -> No
         assert await process.wait() == 130
         assert process.stderr is not None
         path = tmp_path / "tournaments" / "spring.jsonl"
-        words = f"left. Go on with: gmd tournament {path} --resume --data {tmp_path}\n"
+        words = f"left. Continue with: gmd tournament {path} --resume --data {tmp_path}\n"
         assert (await process.stderr.receive_some()).decode() == words
 
 
@@ -200,23 +200,23 @@ async def _run_until_cancelled(command: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["spring", "ada", "nobody"], "PLAYER: nobody is registered as 'nobody'; gmd players lists all"),
+        (["spring", "ada", "nobody"], "PLAYER: no player is registered as 'nobody'; gmd players lists all"),
         (["spring", "ada", "Ada"], "PLAYER: 'ada' is named twice"),
-        (["spring", "ada"], "PLAYER: a tournament needs two, and 'ada' is one"),
-        (["spring"], "PLAYER: 0 are here, and a tournament needs two; gmd players --here lists them"),
-        (["spring", "ada", "bea", "--rounds", "2"], "--rounds is of a Swiss tournament"),
-        (["spring", "ada", "bea", "--format", "swiss"], "--rounds is of a Swiss tournament"),
+        (["spring", "ada"], "PLAYER: a tournament needs two players, and only 'ada' is named"),
+        (["spring"], "PLAYER: 0 players are online, and a tournament needs two; gmd players --here lists them"),
+        (["spring", "ada", "bea", "--rounds", "2"], "--rounds goes with --format swiss, which needs it"),
+        (["spring", "ada", "bea", "--format", "swiss"], "--rounds goes with --format swiss, which needs it"),
         (["spring", "ada", "bea", "--challengers", "1"], "--challengers goes with --format gauntlet"),
         (
             ["spring", "ada", "bea", "--format", "gauntlet", "--challengers", "2"],
             "--challengers: 2 of 2 players leave nobody for them to meet",
         ),
         (["a b", "ada", "bea"], "NAME: 'a b' is not 1 to 64 letters, digits, dots, hyphens and underscores"),
-        (["spring", "--resume"], "is not there: without --resume a tournament begins"),
-        (["spring", "ada", "--resume"], "PLAYER is of a new tournament"),
-        (["spring", "--games", "2", "--resume"], "--games is of a new tournament"),
+        (["spring", "--resume"], "does not exist: leave out --resume to begin a tournament"),
+        (["spring", "ada", "--resume"], "PLAYER describes a new tournament"),
+        (["spring", "--games", "2", "--resume"], "--games describes a new tournament"),
         (["spring", "ada", "bea", "--ranked"], "--ranked goes with --variant rbc"),
-        (["spring", "ada", "bea", "--clock", "soon"], "'soon' is none of 300, 180+2"),
+        (["spring", "ada", "bea", "--clock", "soon"], "'soon' is no clock: write 300, 180+2"),
     ],
 )
 async def test_wrong_arguments_are_refused(tmp_path: Path, arguments: list[str], words: str) -> None:

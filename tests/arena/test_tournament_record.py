@@ -68,11 +68,11 @@ def test_torn_last_line_is_cut_off_at_every_byte(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is no tournament's record: "),
-        ("{}\n", "is no tournament's record: KeyError('event')"),
+        ("", "is not a tournament's record: "),
+        ("{}\n", "is not a tournament's record: KeyError('event')"),
         ('{"event": "round"}\n', "it does not begin with a tournament"),
         ('{"event": "tournament", "version": 2}\n', "version: 2 is not 1"),
-        ("[1]\n", "is no tournament's record: "),
+        ("[1]\n", "is not a tournament's record: "),
     ],
 )
 def test_file_that_is_no_record_is_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -86,12 +86,12 @@ def test_file_that_is_no_record_is_refused(tmp_path: Path, text: str, words: str
 
 def test_record_has_one_process_at_a_time_and_is_never_begun_twice(tmp_path: Path) -> None:
     path = tmp_path / "spring.jsonl"
-    with pytest.raises(RecordError, match="is not there: without --resume a tournament begins"):
+    with pytest.raises(RecordError, match="does not exist: leave out --resume to begin a tournament"):
         Record.open(path)
     with filled(path):
-        with pytest.raises(RecordError, match="another gmd tournament goes on with it"):
+        with pytest.raises(RecordError, match="another gmd tournament process is running it"):
             Record.open(path)
-        with pytest.raises(RecordError, match="is there already: --resume goes on with it"):
+        with pytest.raises(RecordError, match="exists already: continue it with --resume"):
             Record.create(path, SETTINGS)
     Record.open(path).close()
     assert list(tmp_path.iterdir()) == [path]

@@ -95,7 +95,7 @@ async def test_bridge_stops_when_it_leaves_alone_more_games_than_the_server_can_
     async with await connect(port=daemon_process.port, player=player) as client:
         for _ in range(101):
             await client.new_game(player, OTHER, brief=True)
-    with pytest.raises(BridgeError, match="101 games are left alone, and the server excepts 100 at most"):
+    with pytest.raises(BridgeError, match="101 games are left alone, but the server excludes at most 100"):
         await bridged(daemon_process.port, player, AT_RANDOM, lambda bridge: bridge.play_all())
 
 
@@ -210,7 +210,7 @@ async def test_bot_that_thinks_on_after_the_end_is_stopped(
 
     witness = await bridged(daemon_process.port, ME, recon_bot("patient"), plan)
     assert [(played.failed, played.state["termination"]) for played in witness.played] == [(True, "resignation_black")]
-    assert "thought on for 0.01 seconds after the end of the game" in caplog.text
+    assert "kept thinking for 0.01 seconds after the end of the game" in caplog.text
 
 
 async def test_thinking_bot_delays_no_other_game(gates: Gates, daemon_process: Served) -> None:

@@ -141,8 +141,8 @@ async def test_options_are_set(engine: Engines, log: Path, daemon_process: Serve
     ("trouble", "reason"),
     [
         ("none", "wrote (none) in "),
-        ("illegal", "e1e8 is no legal move in "),
-        ("garbage", "wrote '?!', which is no move in "),
+        ("illegal", "e1e8 is not a legal move in "),
+        ("garbage", "wrote '?!', which is not a move, in "),
         ("die", "ended, with exit status 7"),
     ],
 )

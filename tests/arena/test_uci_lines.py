@@ -46,10 +46,10 @@ def test_options_are_set_by_any_case_of_their_names(identity: Identity) -> None:
     ("name", "value", "message"),
     [
         ("Hash", "2048", "Hash: 2048 is not from 1 to 1024"),
-        ("Hash", "much", "Hash: 'much' is no whole number"),
+        ("Hash", "much", "Hash: 'much' is not a whole number"),
         ("Style", "risky", "Style: 'risky' is none of Solid, Very Risky, Normal"),
         ("Colour", "red", r"engine does not support option Colour \(it has: Clear Hash, Hash, .*\)"),
-        ("UCI_Chess960", "true", "UCI_Chess960 is set by the game that is played"),
+        ("UCI_Chess960", "true", "UCI_Chess960 is set by gmd, from the game being played"),
     ],
 )
 def test_unusable_setting_is_reported(name: str, value: str, message: str, identity: Identity) -> None:

@@ -69,14 +69,14 @@ def test_pairs_are_judged_as_pairs() -> None:
 
 def test_undecided_match_says_how_many_more_games_it_needs() -> None:
     assert verdict(single("w" * 100 + "d" * 100 + "l" * 95), ["new", "old"], None) == Verdict(
-        "not decided: new scored 50.8 % in 295 games, Elo +6 (-26 to +38); about 1,300 more games would tell 20 Elo",
+        "not decided: new scored 50.8 % in 295 games, Elo +6 (-26 to +38); about 1,300 more games would show 20 Elo",
         "open",
     )
 
 
 def test_few_games_prove_little_and_their_interval_has_a_warning() -> None:
     assert text(single("wwdd")) == (
-        "not decided: new scored 75.0 % in 4 games, Elo +191 (+3 to +919); about 1,200 more games would tell 20 Elo; "
+        "not decided: new scored 75.0 % in 4 games, Elo +191 (+3 to +919); about 1,200 more games would show 20 Elo; "
         "the interval is too narrow for fewer than 30 games"
     )
     assert text(pairs([3] * 9 + [1])).endswith("98.9 % sure; the interval is too narrow for fewer than 60 games")
@@ -85,8 +85,8 @@ def test_few_games_prove_little_and_their_interval_has_a_warning() -> None:
 @pytest.mark.parametrize(
     ("results", "expected"),
     [
-        ("w", "not decided: new scored 100.0 % in 1 game; about 1,700 more games would tell 20 Elo"),
-        ("d" * 40, "not decided: new scored 50.0 % in 40 games; about 71 more games would tell 20 Elo"),
+        ("w", "not decided: new scored 100.0 % in 1 game; about 1,700 more games would show 20 Elo"),
+        ("d" * 40, "not decided: new scored 50.0 % in 40 games; about 71 more games would show 20 Elo"),
         ("w" * 12, "new is stronger than old: it won all 12 games, Elo above +198, 99.9 % sure"),
         ("l" * 12, "new is weaker than old: it lost all 12 games, Elo below -198, 99.9 % sure"),
     ],
@@ -180,7 +180,7 @@ def test_sequential_test_is_described_in_words(elo0: float, elo1: float, passes:
 
 def test_undecided_sequential_test_says_how_many_games_remain() -> None:
     assert text(single("wdl" * 20), sprt=Sprt(0, 10, model="normalized")) == (
-        "not decided: the test goes on after 60 games; about 11,000 more are to be expected at most"
+        "not decided: the test goes on after 60 games; about 11,000 more are expected at most"
     )
 
 

@@ -21,7 +21,7 @@ from tests.serving import Served, environment, reserved_port, served
 from tests.terminal import plain
 
 PATIENCE = 60
-HIDDEN = "What happens in this game of blind chess is hidden until it is over; then it is shown here. "
+HIDDEN = "The moves of this game of blind chess are hidden until it is over; then they are shown here. "
 
 
 class Watching:
@@ -95,7 +95,7 @@ def test_watch_without_an_id_follows_the_newest_live_game_and_names_its_players(
             status, out, err = spectator.ends()
         assert (status, out) == (1, "")
         replay = f"gmd replay GAME --server 127.0.0.1:{daemon.port}"
-        assert err == f"Error: no game is being played there; {replay} shows one that is over\n"
+        assert err == f"Error: the server has no live game; {replay} shows a finished one\n"
         ada = client.register("ada")
         client.new_game(1, 2)
         newest = client.new_game(ada["player"], 5, player=ada["player"], key=ada["key"])["game_id"]

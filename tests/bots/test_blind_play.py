@@ -236,9 +236,9 @@ def test_special_moves_may_be_typed(text: str, uci: str) -> None:
     ("text", "complaint"),
     [
         ("", "Type a move to ask for, such as e2e4, Nf3 or exd5, or 'help'."),
-        ("e5", "e5 is no move that your pieces could make; 'moves' lists those."),
-        ("e2e5", "e2e5 is no move that your pieces could make; 'moves' lists those."),
-        ("castle", "'castle' is neither a move nor a word; 'help' shows the words."),
+        ("e5", "e5 is not a move that your pieces could make; 'moves' lists those."),
+        ("e2e5", "e2e5 is not a move that your pieces could make; 'moves' lists those."),
+        ("castle", "'castle' is neither a move nor a command; 'help' shows the commands."),
         ("Nd2", "Nd2 could be more than one move: b1d2, f3d2."),
     ],
 )
@@ -267,7 +267,7 @@ def test_senses_and_words_are_read() -> None:
     for text, complaint in (("", "Type the square to sense around, such as e5"), ("z9", "'z9' is neither a square")):
         with pytest.raises(NotUnderstood, match=complaint):
             read_sense(text)
-    with pytest.raises(NotUnderstood, match="'z9' is no square"):
+    with pytest.raises(NotUnderstood, match="'z9' is not a square"):
         listed(board, [], "z9")
 
 
@@ -342,7 +342,7 @@ def test_game_against_random_is_resigned_saved_and_replayed(tmp_path: Path) -> N
         assert "48;2;" in shown or "48;5;" in shown, "squares have colours"
         assert "1. You sense e7: king e8, queen d8, bishop f8," in answered(terminal, "e7", MOVE)
         assert "You may ask for: pawn e2: d3 e3 e4 f3" in answered(terminal, "moves e2", MOVE)
-        assert "'foo' is neither a move nor a word" in answered(terminal, "foo", MOVE)
+        assert "'foo' is neither a move nor a command" in answered(terminal, "foo", MOVE)
         shown = answered(terminal, "e4", SENSE)
         assert "Your pawn moves e2e4." in shown
         assert "Turn 2: sense." in shown
@@ -442,15 +442,15 @@ def test_end_of_the_input_leaves_the_game() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["random"], "random: chess is played here against minimax, with --level in place of options; for blind chess: "
+        (["random"], "random: to play chess, give minimax, with --level instead of options; for blind chess: "
                      "gmd play random --variant rbc"),
         (["minimax:depth=2"], "for blind chess: gmd play minimax:depth=2 --variant rbc"),
         (["recon-zero:checkpoint=none", "--variant", "standard"],
          "recon-zero:checkpoint=none plays rbc, and not standard"),
         (["uci:stockfish", "--variant", "rbc"], "uci:stockfish plays chess960, crazyhouse, standard, and not rbc"),
-        (["random", "--variant", "rbc", "--level", "club"], "--level is minimax's, where no options follow its name"),
-        (["reconchess:bot.py", "--seed", "1"], "--seed is for bots that are installed, and reconchess:bot.py is none"),
-        (["fritz"], "'fritz' is no bot"),
+        (["random", "--variant", "rbc", "--level", "club"], "--level applies only to minimax without options"),
+        (["reconchess:bot.py", "--seed", "1"], "--seed applies only to installed bots, and reconchess:bot.py is"),
+        (["fritz"], "'fritz' is not a bot"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_reported(arguments: list[str], complaint: str) -> None:

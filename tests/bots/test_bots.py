@@ -35,14 +35,14 @@ def test_options_are_part_of_the_name_or_flags() -> None:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("minimax:plies=2", "minimax: plies is no option of it: there are depth, nodes, .*, hash, check_extension"),
-        ("minimax:depth=two", "minimax: depth=two is no number"),
-        ("minimax:depth=1.5", "minimax: depth=1.5 is no whole number"),
+        ("minimax:plies=2", "minimax: unknown option plies; known are depth, nodes, .*, hash, check_extension"),
+        ("minimax:depth=two", "minimax: depth=two is not a number"),
+        ("minimax:depth=1.5", "minimax: depth=1.5 is not a whole number"),
         ("minimax:depth=0", "minimax: depth=0 is not from 1 to 60"),
         ("minimax:2", "minimax:2: '2' is not NAME=VALUE"),
         ("minimax:check_extension=no", "minimax: check_extension=no is neither on nor off"),
-        ("random:depth=2", "random: depth is no option of it: there are seed"),
-        ("fritz", "'fritz' is no bot: .* or is one of minimax, random, recon-zero"),
+        ("random:depth=2", "random: unknown option depth; known are seed"),
+        ("fritz", "'fritz' is not a bot: .* or one of minimax, random, recon-zero"),
     ],
 )
 def test_invalid_options_are_refused(spec: str, reason: str) -> None:

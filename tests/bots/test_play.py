@@ -69,7 +69,7 @@ def test_special_moves_may_be_typed(text: str, uci: str) -> None:
         ("", chess.STARTING_FEN, "Type a move, such as e4 or e2e4, or 'help'."),
         ("e5", chess.STARTING_FEN, "e5 is not legal here."),
         ("e2e5", chess.STARTING_FEN, "e2e5 is not legal here."),
-        ("castle", chess.STARTING_FEN, "'castle' is neither a move nor a word; 'help' shows the words."),
+        ("castle", chess.STARTING_FEN, "'castle' is neither a move nor a command; 'help' shows the commands."),
         ("a7a8k", "6k1/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8k is not legal here."),
         ("Rd1", "4k3/8/8/8/8/8/4K3/R6R w - - 0 1", "Rd1 could be more than one move: Rad1, Rhd1."),
         ("a1a2", "4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1", "a1a2 is not legal here: you are in check."),
@@ -87,7 +87,7 @@ def test_words_are_read() -> None:
     assert read("moves e2", board) == Word("moves", "e2")
     assert [read(text, board) for text in ("?", "Q", "undo")] == [Word("help"), Word("quit"), Word("undo")]
     assert legal(board, "g1") == ["Nf3", "Nh3"]
-    with pytest.raises(NotUnderstood, match="'z9' is no square"):
+    with pytest.raises(NotUnderstood, match="'z9' is not a square"):
         legal(board, "z9")
 
 
@@ -96,7 +96,7 @@ def test_game_is_played_on_a_pipe() -> None:
     assert lines[1].split()[:9] == ["8", *"rnbqkbnr"]
     assert "Legal: Ne2, Nf3, Nh3" in "\n".join(lines)
     assert any(line.startswith("Hint: ") for line in lines)
-    assert "'foo' is neither a move nor a word; 'help' shows the words." in lines
+    assert "'foo' is neither a move nor a command; 'help' shows the commands." in lines
     assert "Your last move is taken back." in lines
     assert "You have made no move yet." in lines
     assert lines[-1] == "Black wins: 0-1, White resigned"
@@ -159,7 +159,7 @@ def test_engine_begins_when_the_player_is_black() -> None:
     ("arguments", "complaint"),
     [
         (("--fen", "nonsense"), "Invalid value for '--fen': "),
-        (("--fen", "8/8/8/8/8/8/8/4K3 w - - 0 1"), "is no position that chess could come to"),
+        (("--fen", "8/8/8/8/8/8/8/4K3 w - - 0 1"), "is not a legal position of chess"),
         (("--level", "god"), "Invalid value for '--level'"),
     ],
 )

@@ -142,7 +142,7 @@ def test_moves_survive_encoding() -> None:
         ("8/8/8/8/8/8/8/4K3 w - - 0 1", "each side needs one king"),
         ("4k3/8/8/8/8/8/8/4K2K w - - 0 1", "each side needs one king"),
         ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "the side to move could take the king"),
-        ("1r2k3/8/8/8/8/8/8/1R2K3 w B - 0 1", "castling as in Chess960 only is not played"),
+        ("1r2k3/8/8/8/8/8/8/1R2K3 w B - 0 1", "castling that only Chess960 allows is not supported"),
     ],
 )
 def test_position_that_cannot_be_searched_is_refused(fen: str, reason: str) -> None:

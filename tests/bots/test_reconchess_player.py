@@ -111,7 +111,7 @@ def test_options_of_the_constructor_override_those_of_the_environment(monkeypatc
     with pytest.raises(BotUnusable, match=r"^GM_MINIMAX: 'depth' is not NAME=VALUE$"):
         Minimax()
     monkeypatch.setenv(VARIABLE, "simulations=2")
-    with pytest.raises(BotUnusable, match=r"^minimax: simulations is no option of it: there are depth, "):
+    with pytest.raises(BotUnusable, match=r"^minimax: unknown option simulations; known are depth, "):
         Minimax()
 
 

@@ -120,7 +120,7 @@ def test_finished_infinite_search_waits_for_stop(engine: Conversation) -> None:
 def test_command_after_an_unknown_word_is_obeyed(engine: Conversation) -> None:
     """UCI requires this: "joho debug on" is "debug on"."""
     engine.send("joho isready please")
-    assert engine.receive("readyok") == ["info string 'joho' is no command of UCI's that is known here", "readyok"]
+    assert engine.receive("readyok") == ["info string 'joho' is not a known UCI command", "readyok"]
 
 
 def test_stop_without_a_search_prints_nothing(engine: Conversation) -> None:
@@ -163,10 +163,10 @@ def test_options_are_set(engine: Conversation) -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("castle", "'castle' is no command of UCI's that is known here"),
+        ("castle", "'castle' is not a known UCI command"),
         ("setoption name Skill value 3",
-         "'Skill' is no option: there are Hash, Seed, Margin, MaxDepth, CheckExtension and Clear Hash"),
-        ("setoption name Hash value much", "Hash: 'much' is no number"),
+         "'Skill' is not an option: known are Hash, Seed, Margin, MaxDepth, CheckExtension and Clear Hash"),
+        ("setoption name Hash value much", "Hash: 'much' is not a number"),
         ("setoption name Hash value 0", "Hash: 0 is not from 1 to 65536"),
         ("go depth", "go: depth needs a number"),
         ("go searchmoves e2e4 depth 3", "go: searchmoves: e2e4 is not legal here"),

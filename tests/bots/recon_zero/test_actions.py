@@ -37,7 +37,7 @@ def test_numbering_has_known_values_at_its_corners() -> None:
 
 @pytest.mark.parametrize("uci", ["0000", "e7e8k", "e7e8p", "P@e4"])
 def test_impossible_move_has_no_number(uci: str) -> None:
-    with pytest.raises(ValueError, match="is no move of reconnaissance blind chess"):
+    with pytest.raises(ValueError, match="is not a move of reconnaissance blind chess"):
         index_of(chess.Move.from_uci(uci), chess.WHITE)
 
 

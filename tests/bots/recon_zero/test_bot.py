@@ -40,7 +40,7 @@ def named(spec: str) -> Bots:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("recon-zero:depth=2", "recon-zero: depth is no option of it: there are checkpoint, simulations"),
+        ("recon-zero:depth=2", "recon-zero: unknown option depth; known are checkpoint, simulations"),
         ("recon-zero:belief=none", "recon-zero: belief=none is not one of positions, squares"),
         ("recon-zero:sensing=far", "recon-zero: sensing=far is not one of information, entropy"),
         ("recon-zero:c_puct=101", "recon-zero: c_puct=101 is not from 0 to 100"),

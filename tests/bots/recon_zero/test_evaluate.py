@@ -87,12 +87,12 @@ def test_checkpoint_plays_an_older_one_and_the_evaluation_resumes(tmp_path: Path
     played = games(path)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines(path)[:2]))
     status, said, _ = run(*asked, "--resume")
-    assert (status, said.splitlines()[0]) == (0, "1 games are there already")
+    assert (status, said.splitlines()[0]) == (0, "1 games were played before")
     assert same_whenever(games(path)) == same_whenever(played)
     checkpoint(newest, 3)
     status, _, complaints = run(*asked, "--resume")
     assert status == 1
-    assert "games.jsonl is of another match: its bots is" in complaints
+    assert "games.jsonl belongs to another match: its bots is" in complaints
 
 
 @needs_torch
@@ -151,13 +151,13 @@ def test_switch_already_changed_or_without_effect_is_left_out() -> None:
     ("arguments", "complaint"),
     [
         (["nowhere.pt"], "File 'nowhere.pt' does not exist"),
-        (["--option", "depth=2"], "recon-zero: depth is no option of it"),
+        (["--option", "depth=2"], "recon-zero: unknown option depth"),
         (["--option", "depth"], "--option: 'depth' is not NAME=VALUE"),
         (["--option", "checkpoint=latest.pt"], "the checkpoint is the command's argument"),
         ([__file__, "--option", "checkpoint=none"], "the checkpoint is the command's argument"),
         (["--against", "nowhere.pt"], "recon-zero: checkpoint=nowhere.pt: there is no such file"),
-        (["--against", "fritz"], "'fritz' is no bot"),
-        (["--against", "recon-zero:seed=2", "--against", "fritz"], "'fritz' is no bot"),
+        (["--against", "fritz"], "'fritz' is not a bot"),
+        (["--against", "recon-zero:seed=2", "--against", "fritz"], "'fritz' is not a bot"),
         (
             ["--against", "codingame:cat"],
             "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess (rbc)",
@@ -172,7 +172,7 @@ def test_switch_already_changed_or_without_effect_is_left_out() -> None:
             ["--results-out", "results.csv", "--against", "AttackerBot"],
             "--results-out: its columns count games against RandomBot: add --against RandomBot",
         ),
-        (["--clock", "soon"], "'soon' is none of 300"),
+        (["--clock", "soon"], "'soon' is no clock: write 300"),
     ],
 )
 @pytest.mark.parametrize("with_torch", [True, False], ids=["as installed", "without torch"])

@@ -138,7 +138,7 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
     assert (plan["player"]["c_puct"], plan["player"]["simulations"]) == (2.5, 4)
     assert (done["kept"], done["eval_simulations"]) == (9, 3)
     refused = train(tmp_path, 2, *settings, "--buffer-size", "10")
-    assert f"Error: buffer_size: {tmp_path / 'latest.pt'} is of a training with 9, not 10" in refused.output
+    assert f"Error: buffer_size: {tmp_path / 'latest.pt'} belongs to a training with 9, not 10" in refused.output
 
 
 def test_games_and_matches_are_searched_with_their_options(tmp_path: Path) -> None:
@@ -179,9 +179,9 @@ def test_training_with_other_settings_is_not_resumed(tmp_path: Path) -> None:
     refused = train(tmp_path, 2, "--batch", "9")
     assert refused.exit_code == 1
     assert "batch: " in refused.output
-    assert "is of a training with 8, not 9" in refused.output
+    assert "belongs to a training with 8, not 9" in refused.output
     refused = train(tmp_path, 2, "--simulations", "5")
-    assert f"Error: simulations: {tmp_path / 'latest.pt'} is of a training with 4, not 5" in refused.output
+    assert f"Error: simulations: {tmp_path / 'latest.pt'} belongs to a training with 4, not 5" in refused.output
 
 
 def test_lost_log_is_written_again(tmp_path: Path) -> None:

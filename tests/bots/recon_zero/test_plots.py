@@ -105,12 +105,12 @@ def test_interval_is_wilsons() -> None:
 @pytest.mark.parametrize("text", ["", "no log\n", '{"iteration": 1}\n', "[]\n"])
 def test_file_that_is_no_log_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / LOG).write_text(text)
-    with pytest.raises(BadLog, match=r"log\.jsonl is no log of a training: "):
+    with pytest.raises(BadLog, match=r"log\.jsonl is not a log of a training: "):
         read_log(tmp_path / LOG)
 
 
 def test_missing_log_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(BadLog, match=r"log\.jsonl is no log of a training: .*No such file"):
+    with pytest.raises(BadLog, match=r"log\.jsonl is not a log of a training: .*No such file"):
         read_log(tmp_path / LOG)
 
 
@@ -119,5 +119,5 @@ def test_missing_matplotlib_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
     done = plot(write(tmp_path, LINES))
     assert done.exit_code == 1
     assert done.stderr == (
-        "no pictures: matplotlib is not installed: run .venv/bin/pip install -e '.[plot]' in the clone of gmd\n"
+        "no plots: matplotlib is not installed: run .venv/bin/pip install -e '.[plot]' in the clone of gmd\n"
     )

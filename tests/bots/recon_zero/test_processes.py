@@ -141,5 +141,5 @@ def test_player_in_a_process_plays_with_a_checkpoint(processes: Processes, tmp_p
 @needs_torch
 def test_file_that_is_no_checkpoint_is_refused(processes: Processes, tmp_path: Path) -> None:
     (tmp_path / "none.pt").write_text("nothing")
-    with pytest.raises(BotFailed, match=r"none\.pt is no checkpoint"):
+    with pytest.raises(BotFailed, match=r"none\.pt is not a checkpoint"):
         processes.seat(tmp_path / "none.pt", SETTINGS)

@@ -102,7 +102,7 @@ def test_options_of_the_constructor_override_those_of_the_environment(monkeypatc
     with pytest.raises(BotUnusable, match=r"^GM_RECON_ZERO: 'simulations' is not NAME=VALUE$"):
         ReconZero()
     monkeypatch.setenv(VARIABLE, "depth=2")
-    with pytest.raises(BotUnusable, match=r"^recon-zero: depth is no option of it: there are checkpoint, "):
+    with pytest.raises(BotUnusable, match=r"^recon-zero: unknown option depth; known are checkpoint, "):
         ReconZero()
 
 

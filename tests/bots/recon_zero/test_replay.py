@@ -49,17 +49,17 @@ def test_samples_are_read_back_up_to_the_checkpoint(tmp_path: Path) -> None:
     replay.flush()
     again = Replay(tmp_path, 4, added=2)  # the third sample came after the checkpoint
     assert set(np.round(again.draw(50, np.random.default_rng(1)).searched * 100).astype(int)) == {0, 1}
-    with pytest.raises(ValueError, match=r"planes.npy is of shape \(4, 15, 8, 8\), not \(5, 15, 8, 8\)"):
+    with pytest.raises(ValueError, match=r"planes.npy has the shape \(4, 15, 8, 8\), not \(5, 15, 8, 8\)"):
         Replay(tmp_path, 5)
 
 
 def test_lost_samples_are_reported(tmp_path: Path) -> None:
     Replay(tmp_path, 4).add(sample(1))
     (tmp_path / "outcome.npy").write_bytes(b"")
-    with pytest.raises(BadSamples, match=r"outcome\.npy cannot be read: .*: restore it, or begin elsewhere"):
+    with pytest.raises(BadSamples, match=r"outcome\.npy cannot be read: .*: restore it, or begin in another directory"):
         Replay(tmp_path, 4, added=1)
     (tmp_path / "outcome.npy").unlink()
-    with pytest.raises(BadSamples, match=r"outcome\.npy is missing, of a training with 1 samples: restore it, or"):
+    with pytest.raises(BadSamples, match=r"outcome\.npy is missing, and the training has 1 samples: restore it, or"):
         Replay(tmp_path, 4, added=1)
 
 
@@ -72,5 +72,5 @@ def test_most_visited_moves_are_kept_when_there_are_too_many(tmp_path: Path) -> 
 
 
 def test_sample_without_visits_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has looked at no move"):
+    with pytest.raises(ValueError, match="has visited no move"):
         Replay(tmp_path, 1).add(Sample(planes(1), {5: 0}, 0.0, 0.0))

@@ -108,11 +108,11 @@ def test_network_can_be_saved_alone(tmp_path: Path) -> None:
     assert alone.stat().st_size < whole.stat().st_size / 2
     ours, theirs = (load_network(path).state_dict() for path in (whole, alone))
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-    with pytest.raises(BadCheckpoint, match=r"alone\.pt is a network alone"):
+    with pytest.raises(BadCheckpoint, match=r"alone\.pt is only a network"):
         load(alone)
     refused = CliRunner().invoke(train, ["network", str(tmp_path / "samples" / "moves.npy"), str(alone)])
     assert refused.exit_code == 1
-    assert "is no checkpoint" in refused.output
+    assert "is not a checkpoint" in refused.output
     refused = CliRunner().invoke(train, ["network", str(whole), str(whole)])
     assert refused.exit_code == 2
     assert "is the CHECKPOINT" in refused.output
@@ -145,11 +145,11 @@ def test_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     wrong.write_text("not a checkpoint")
     torch.save({"version": 99}, other)
     torch.save({"version": 1, "network": {}, "weights": {}}, bare)
-    with pytest.raises(BadCheckpoint, match=r"wrong\.pt is no checkpoint"):
+    with pytest.raises(BadCheckpoint, match=r"wrong\.pt is not a checkpoint"):
         load(wrong)
     with pytest.raises(BadCheckpoint, match="no checkpoint of version 1: its version is 99"):
         load(other)
-    with pytest.raises(BotFailed, match=r"bare\.pt is no checkpoint: .*\n.*Missing key"):
+    with pytest.raises(BotFailed, match=r"bare\.pt is not a checkpoint: .*\n.*Missing key"):
         load_evaluator(bare)
     with pytest.raises(BotFailed, match="no checkpoint of version 1"):
         load_evaluator(other)

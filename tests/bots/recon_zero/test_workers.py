@@ -141,7 +141,7 @@ def lose_all(training: Training, workers: Workers, kill: Callable[[], None]) -> 
     from gm_bots.recon_zero.pool import NoWorkers
 
     workers.patience = 1.0
-    with pytest.raises(NoWorkers, match="no worker could be started for 1 seconds: see that the Ray cluster at "):
+    with pytest.raises(NoWorkers, match="no worker could be started for 1 seconds: check that the Ray cluster at "):
         training.iterate(at_first(kill))
 
 
@@ -173,7 +173,7 @@ def test_workers_run_on_this_machine(ray_directory: Path, monkeypatch: pytest.Mo
         assert workers.deaths == 0
         # A game that kills its worker is not played for ever.
         monkeypatch.setattr("gm_bots.recon_zero.workers.MOST_DEATHS", 1)
-        with pytest.raises(NoWorkers, match="3 workers have died, and no game was over meanwhile"):
+        with pytest.raises(NoWorkers, match="3 workers have died without any game finishing"):
             list(workers.play([lambda evaluator: os._exit(1)], None, lambda: None))
 
 
@@ -206,7 +206,7 @@ def test_ctrl_c_ends_the_training_and_the_same_command_resumes(
         broken.send_signal(end)
     out, errors = broken.communicate()
     done = 1 + len(out.splitlines())
-    line = f"Interrupted. The same command goes on from iteration {done}, the last that is done."
+    line = f"Interrupted. The same command continues from iteration {done}, the last one finished."
     assert (broken.returncode, errors.split()) == (130, line.split())
     assert rays(ray_directory) == []
     assert train(tmp_path / "broken", done + 1).exit_code == 0
