@@ -1,4 +1,4 @@
-"""``docs/ARCHIVE.md`` tells of everything that is in a file."""
+"""The page ``docs/ARCHIVE.md`` describes everything that an archive file contains."""
 
 from __future__ import annotations
 
