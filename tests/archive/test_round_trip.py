@@ -99,7 +99,7 @@ def imported(store: SqliteStore, file: Path) -> list[object]:
 
 @settings(max_examples=proof_size(small=25, full=2_000))
 @given(histories())
-def test_a_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> None:
+def test_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> None:
     with TemporaryDirectory() as directory:
         log = Log(Path(directory))
         write_history(log.store, 1, history)

@@ -37,7 +37,7 @@ def gmd(*arguments: object) -> Ran:
 
 
 def gmd_process(*arguments: object) -> Ran:
-    """Run a subcommand to its end in a process of its own, as an operator runs it."""
+    """Run a subcommand to its end in its own process, as an operator runs it."""
     command = [sys.executable, "-m", "gmd", *map(str, arguments)]
     ran = subprocess.run(
         command, env=environment(), capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False

@@ -119,7 +119,7 @@ DAMAGES: dict[str, tuple[str, str]] = {
 
 
 def problems(data: Path) -> list[str]:
-    """Return the problems found in a log, without running the command in a process of its own."""
+    """Return the problems found in a log, without running the command in its own process."""
     with open_reader(str(data)) as engine:
         return [problem for stored in LogReader(engine).everything() if (problem := problem_of(stored))]
 

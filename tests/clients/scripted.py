@@ -49,7 +49,7 @@ Script = Callable[[Peer, list[bytes]], None]
 
 @contextmanager
 def serving(script: Script) -> Iterator[ScriptedServer]:
-    """Yield a server that runs ``script`` on each connection in turn, in a thread of its own."""
+    """Yield a server that runs ``script`` on each connection in turn, in its own thread."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = ScriptedServer(*listener.getsockname())
 

@@ -134,7 +134,7 @@ async def history(port: int, game_id: int) -> dict[str, Any]:
 
 
 async def restart(proxy: Chaos, start: Callable[[], int], cuts_between: int) -> None:
-    """Kill the daemon and start another after every so many cut connections."""
+    """Kill the daemon and start another after every given number of cut connections."""
     while True:
         for _ in range(cuts_between):
             await proxy.cut.wait()

@@ -52,7 +52,7 @@ def test_tls_to_a_server_without_tls_fails(ping: Any) -> None:
 
 
 def test_idle_tls_connection_is_not_taken_for_a_closed_one(certificates: Certificates) -> None:
-    """TLS may send messages of its own at any time, such as session tickets."""
+    """TLS may send its own messages at any time, such as session tickets."""
     with served(*certificates.flags) as daemon, connect("localhost", daemon.port, tls=certificates.trust()) as client:
         first = client._connection
         for _ in range(3):

@@ -197,7 +197,7 @@ def test_revoked_player_is_refused_at_once_until_it_gets_a_new_key(clients: Clie
 
 
 def turns_of(client: Any, rng: random.Random, most: int, **options: Any) -> list[tuple[int, str]]:
-    """Play in all games of a client, and return the game and color of so many turns."""
+    """Play in all games of a client, and return the game and color of this many turns."""
     made = []
     for turn in client.turns(**options):
         made.append((turn.game_id, turn.color))
@@ -417,7 +417,7 @@ def test_seat_is_taken_once_and_every_hello_has_the_key(clients: Clients, house:
 
 
 def test_loop_continues_after_a_rekey(clients: Clients, house: House) -> None:
-    """In trio the loop has a connection of its own, whose session ends with the rekey."""
+    """In trio the loop has its own connection, whose session ends with the rekey."""
     me = registered(house)
     client = clients.connect(house.port, player=me.id, key=me.key)
     turns = client.turns(client.new_game(me.id, me.id)["game_id"])

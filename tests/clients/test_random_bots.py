@@ -128,7 +128,7 @@ class Cutter:
         self._connections = 0
 
     async def serve(self, port: int, client: trio.SocketStream) -> None:
-        """Carry one connection until either side ends it, or until it has carried so many bytes in one direction."""
+        """Carry one connection until either side ends it, or until it has carried this many bytes in one direction."""
         self._connections += 1
         # The first connections last longer, because a bot that cannot connect at all rightly gives up.
         least = 2000 if self._connections <= 2 else 0

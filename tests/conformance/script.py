@@ -1,7 +1,7 @@
 """Reader of the scripts from which the vectors are recorded.
 
 A script file is plain text. A line ``# name: about`` begins a script; each line below is a request, sent in a frame
-exactly as written. Each request has a connection of its own, except in a script that begins with a ``hello``: its
+exactly as written. Each request has its own connection, except in a script that begins with a ``hello``: its
 requests share one connection. A request with a number in front (``2: {...}``) belongs to the connection of that number,
 which must begin with a ``hello`` too. Other lines of a script:
 

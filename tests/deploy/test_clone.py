@@ -28,7 +28,7 @@ daemon.close()
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of this clone in a folder of the usual name, with a virtual environment of its own.
+    """Return a copy of this clone in a folder of the usual name, with its own virtual environment.
 
     The copy takes its dependencies from this environment, so no network is needed.
     """

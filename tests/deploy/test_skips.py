@@ -40,7 +40,7 @@ def test_exactly_the_files_with_skipped_tests_are_listed(processes: str, tmp_pat
 
 
 def test_option_of_ci_run_lets_pytest_find_our_conftest(tmp_path: Path) -> None:
-    """pytest takes a path in an argument of its own for a test, and looks for its settings next to that file."""
+    """pytest takes a path in a separate argument for a test, and looks for its settings next to that file."""
     (skipped,) = re.findall(r'ARGS="(--skipped-to.*)"', (ROOT / ".ci" / "run").read_text())
     path = tmp_path / "skipped"
     path.touch()

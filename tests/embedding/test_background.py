@@ -31,7 +31,7 @@ NEW_GAME: Json = {"player_white": 1, "player_black": 2}
 
 
 def exchange(port: int, request: Json) -> Json:
-    """Send one request on a connection of its own, as in version 1, and return the reply."""
+    """Send one request on its own connection, as in version 1, and return the reply."""
     body = json.dumps(request).encode()
     with socket.create_connection(("127.0.0.1", port)) as connection, connection.makefile("rwb") as stream:
         stream.write(struct.pack(">i", len(body)) + body)

@@ -19,7 +19,7 @@ from tests.event_log.test_commit_process import log_in
 from tests.event_log.test_contract import CREATED, SUMMARY
 
 FILE = "games.sqlite"
-#: Content of a row, in bytes, that takes a page of its own.
+#: Content of a row, in bytes, that occupies a page alone.
 ROW = b"x" * 3_000
 
 

@@ -25,7 +25,7 @@ def saved(game: ReconGame, folder: Path) -> Path:
 
 
 def played_game(seed: int, fen: str = chess.STARTING_FEN, turns: int = 1_000) -> ReconGame:
-    """Return a random game, resigned in the middle of a turn after so many turns."""
+    """Return a random game, resigned in the middle of a turn after this many turns."""
     rng = random.Random(seed)
     game = ReconGame(fen)
     while not game.is_over():

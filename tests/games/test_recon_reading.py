@@ -22,7 +22,7 @@ BLACK_BEGINS = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R b KQkq - 3 9"
 
 
 def played_game(seed: int, fen: str, plies: int, *, unfinished: bool = False) -> ReconGame:
-    """Return a random game of so many plies, then resigned."""
+    """Return a random game of this many plies, then resigned."""
     rng, game = random.Random(seed), ReconGame(fen)
     while not game.is_over() and game.ply < plies:
         game.sense(rng.choice([*game.sense_actions(), None]))

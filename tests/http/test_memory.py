@@ -31,7 +31,7 @@ REASON = (
 
 
 async def until_held(daemon: Daemon, size: int) -> None:
-    """Return once connections hold so many bytes, or one has been cut off."""
+    """Return once connections hold this many bytes, or one has been cut off."""
     while daemon.memory.held < size and not daemon.memory.cut_off:
         await wait_all_tasks_blocked()
 

@@ -101,7 +101,7 @@ class Bot:
         self.process, self.said = process, said
 
     def await_said(self, what: str, times: int) -> None:
-        """Wait until its output contains a text so many times."""
+        """Wait until its output contains a text this many times."""
         until(lambda: self.said.read_text().count(what) >= times, f"{what}, {times} times")
 
     def drain(self) -> None:

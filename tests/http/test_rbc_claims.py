@@ -20,7 +20,7 @@ PATIENT = {"idle_timeout": 10_000, "frame_timeout": 10_000, "presence_timeout": 
 
 
 class Program:
-    """A program of a player, on a connection of its own."""
+    """A program of a player, on its own connection."""
 
     def __init__(self, client: httpx.AsyncClient, player: Player) -> None:
         self._client = client

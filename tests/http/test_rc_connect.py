@@ -164,7 +164,7 @@ def test_rc_connect_survives_an_invitation_accepted_by_another(url: str) -> None
     game_id = RBCServer(url, ("guest", PASSWORD)).send_invitation("bot", True)
     assert [bot.get_invitations() for bot in bots] == [[game_id], [game_id]]
     assert bots[0].accept_invitation(game_id) == game_id
-    # rc-connect runs this for each invitation in a process of its own.
+    # rc-connect runs this for each invitation in its own process.
     program = (
         "from reconchess.scripts.rc_connect import accept_invitation_and_play as play; "
         f"play({url!r}, ('bot', {PASSWORD!r}), {game_id}, None, None)"

@@ -32,7 +32,7 @@ async def listed(who: From, **fields: int) -> list[int]:
 
 
 async def crowd(daemon: MemoryDaemon, number: int, peer: str = HERE) -> list[From]:
-    """Register so many players at one address."""
+    """Register this many players at one address."""
     made = [await daemon.authenticator.registry.register(f"junk-{n}", None, None) for n in range(number)]
     return [From(daemon, peer, account.player) for account, _ in made]
 

@@ -143,7 +143,7 @@ class Scene:
             await client.aclose()
 
 
-#: An operation on a scene, with a connection of its own.
+#: An operation on a scene, with its own connection.
 Operation = Callable[[Scene, Client], Awaitable[Json]]
 
 

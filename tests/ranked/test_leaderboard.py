@@ -104,7 +104,7 @@ async def test_anchor_without_a_player_is_warned_about(tmp_path: Path) -> None:
 
 
 async def computed(there: House, games: int) -> dict[str, Any]:
-    """Return the leaderboard once it covers so many games, on a real disk and in real time."""
+    """Return the leaderboard once it covers this many games, on a real disk and in real time."""
     while True:
         reply: dict[str, Any] = await there.alice.ask("leaderboard")
         if reply["games"] == games:
