@@ -543,7 +543,7 @@ def test_resignation_names_the_color(clients: Clients) -> None:
             turn.resign()
 
 
-def test_loop_without_a_game_plays_all_games_for_ever(clients: Clients) -> None:
+def test_loop_without_a_game_id_plays_all_games_without_end(clients: Clients) -> None:
     wait = {"kind": "wait", "any": True, "actions": True}
     last = state(1, game_id=5, phase="over")
 

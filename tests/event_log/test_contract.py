@@ -629,7 +629,7 @@ async def test_ranked_games_are_counted_by_result_and_games_in_progress_are_list
         assert (await log.ranked()).results == []
 
 
-async def test_ranked_game_with_an_open_seat_counts_for_nobody(new_log: LogFactory) -> None:
+async def test_ranked_game_with_an_open_seat_changes_no_rating(new_log: LogFactory) -> None:
     """The daemon never makes such a game, but an imported file may contain one."""
     async with new_log() as log:
         created = Created(1, None, BLIND, "2026-11-21T04:41:00Z", ranked=True, versions=(1, 1))

@@ -355,7 +355,7 @@ async def test_side_to_move_loses_if_neither_player_makes_contact(autojump_clock
         assert trio.current_time() == pytest.approx(30)
 
 
-async def test_game_without_a_clock_waits_for_ever(autojump_clock: MockClock) -> None:
+async def test_game_without_a_clock_never_times_out(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white = await daemon.connect(player=1)
         assert (await white.new_game())["state"]["clock"] is None

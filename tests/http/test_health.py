@@ -24,7 +24,7 @@ async def test_daemon_that_can_play_is_healthy() -> None:
         assert response.headers["cache-control"] == "no-store"
 
 
-async def test_stopping_daemon_says_so_until_its_sessions_have_ended() -> None:
+async def test_health_of_a_stopping_daemon_is_stopping_until_its_sessions_have_ended() -> None:
     stopping = trio.Event()
 
     async def serve(task_status: trio.TaskStatus[tuple[int, int]]) -> None:

@@ -96,7 +96,7 @@ async def test_trusted_proxy_that_may_forward_plaintext_is_warned_about(
     assert warned == ["a proxy that forwards plaintext needs --no-http-tls"] * len(settings)
 
 
-async def test_client_without_tls_is_told_to_use_it(certificates: Certificates) -> None:
+async def test_client_without_tls_gets_a_refusal_that_names_https(certificates: Certificates) -> None:
     async with (
         https_daemon(certificates) as (daemon, client),
         httpx.AsyncClient(trust_env=False) as plain,

@@ -123,7 +123,7 @@ async def test_challenges_that_fill_all_places_of_a_player_make_way_for_another_
         assert daemon.lobby.room(BOB) == 0
 
 
-async def test_games_in_progress_make_way_for_nobody() -> None:
+async def test_games_in_progress_are_not_cancelled_for_a_new_challenge() -> None:
     async with house() as (daemon, *_):
         alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
         for _ in range(4):
@@ -164,7 +164,7 @@ async def test_operator_can_pair_a_player_whose_places_are_full_of_challenges() 
         assert lobby.room(BOB) == 1
 
 
-async def test_invitations_of_the_server_make_way_for_nobody() -> None:
+async def test_invitations_by_the_server_are_not_cancelled_for_a_challenge() -> None:
     async with house() as (daemon, *_):
         for _ in range(4):
             await daemon.lobby.offer(Offer(ALICE, BOB))

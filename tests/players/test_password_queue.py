@@ -1,5 +1,5 @@
-"""Many simultaneous wrong passwords keep out nobody with the right one: over TCP, over HTTP, and in the
-authenticator.
+"""A client with the right password is accepted despite many simultaneous wrong passwords: over TCP, over HTTP, and in
+the authenticator.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ async def _crowd(patient: Patient, login: Login) -> None:
     assert list(answers.values()).count("let in") == HONEST
 
 
-async def test_wrong_passwords_from_a_hundred_addresses_keep_out_nobody_over_tcp() -> None:
+async def test_right_password_is_accepted_despite_a_hundred_addresses_with_wrong_ones_over_tcp() -> None:
     async with running_daemon() as daemon:
         patient = await honest_players(daemon)
 
@@ -117,7 +117,7 @@ async def test_wrong_passwords_from_a_hundred_addresses_keep_out_nobody_over_tcp
         await crowd(patient, login)
 
 
-async def test_wrong_passwords_from_a_hundred_addresses_keep_out_nobody_over_http() -> None:
+async def test_right_password_is_accepted_despite_a_hundred_addresses_with_wrong_ones_over_http() -> None:
     async with http_daemon(trusted_proxies="127.0.0.1") as (daemon, client):
         patient = await honest_players(daemon)
         transport = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None))
