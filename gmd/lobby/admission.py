@@ -92,7 +92,7 @@ class Admission:
         if not self.room(player):
             await self._displace(player, asker, counts=True)
         if not self.room(player):
-            raise NotAvailable(f"{field}: {name} has as many games in hand as it takes at a time")
+            raise NotAvailable(f"{field}: {name} has as many games as its max_games allows; try again later")
 
     def _is_full(self, player: int, asker: Asker) -> bool:
         """Whether as many invitations as may wait for a player's answer do so; the server's own may always come."""

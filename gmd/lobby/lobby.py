@@ -174,7 +174,7 @@ class Lobby:
         check_inviter(inviter)
         account = self._here(opponent)
         if account.player == inviter:
-            raise BadRequest(f"opponent: {quote(opponent)} is who asks; new_game gives one player both seats")
+            raise BadRequest(f"opponent: {quote(opponent)} is the player itself; new_game can give one player both seats")
         asker = Asker.at(peer, inviter)
         await self._admission.make_way(asker, [account.player])
         await self._admission.make_room("opponent", quote(opponent), account.player, asker)

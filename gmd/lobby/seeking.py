@@ -80,7 +80,7 @@ class Seeking:
         self._admission.check(asker, ())
         seek = Seek(player, color, terms, what_is_played(terms), is_here)
         if not self._admission.could_have_room(player, _SERVER):
-            raise NotAvailable(f"player: {player} has as many games in hand as it takes at a time")
+            raise NotAvailable(f"player: {player} has as many games as its max_games allows; try again later")
         other = self._queue.first_for(seek, partial(self._may_meet, asker))
         if other is None:
             self._queue.add(seek)

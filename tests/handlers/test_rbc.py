@@ -156,7 +156,7 @@ async def test_in_chess_nothing_is_sensed_and_nobody_passes() -> None:
         assert (sensed["state"], sensed["code"]) == (None, "not_available")
         passed = await client.ask("move", game_id=1, move=None)
         assert (passed["state"], passed["code"]) == (None, "bad_request")
-        assert passed["error"] == "move: null passes, which standard has no use for; send SAN (Nf3) or UCI (g1f3)"
+        assert passed["error"] == "move: null is a pass, which standard does not have; send SAN (Nf3) or UCI (g1f3)"
 
 
 # --- Retries ----------------------------------------------------------------------------------------------------
