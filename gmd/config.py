@@ -42,7 +42,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(min_length=1, description="Directory that games are kept in; with :memory: they are lost at exit."),
     ] = user_data_dir("gmd", appauthor=False)
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
-    # Ten thousand idle sessions cost some 70 MB, 280 under TLS; beyond that an operator should mean it.
+    # Ten thousand idle sessions cost some 70 MB, 280 under TLS; an operator should choose more deliberately.
     max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
     # An operator who needs more than half of them for one address, for a class or behind a proxy, sets this. When all
     # places are taken, the address with the most connections gives up places to others.

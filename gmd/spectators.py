@@ -36,5 +36,5 @@ class Spectators:
         if key is None:
             return self.unasked
         if not self._key or not hmac.compare_digest(key.encode(), self._key):
-            raise Unauthorized("spectator_key: the key is not this server's, or it has none; ask the operator for it")
+            raise Unauthorized("spectator_key: the key is wrong, or this server has none; ask the operator for it")
         return self._live

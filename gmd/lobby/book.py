@@ -122,12 +122,12 @@ class Book:
                 outbox.shown.put(invitation.game_id, invitation.opponent_of(player, seated=True))
             else:
                 self._drop_sent(player, invitation.game_id)
-            if self._is_to_be_told(invitation, player):
+            if self._is_to_be_shown(invitation, player):
                 self._accepted.setdefault(player, {})[invitation.game_id] = invitation
             else:
                 self._drop_accepted(player, invitation.game_id)
 
-    def _is_to_be_told(self, invitation: Invitation, player: int) -> bool:
+    def _is_to_be_shown(self, invitation: Invitation, player: int) -> bool:
         """Return whether a player who has accepted may not know it, because the reply may have been lost."""
         is_on = invitation.status in ("pending", "accepted")
         return is_on and invitation.accepted_by(player) and player not in self._ready.get(invitation.game_id, ())

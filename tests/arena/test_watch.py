@@ -177,7 +177,7 @@ def test_a_spectator_has_to_show_the_key_where_there_is_one(tmp_path: Path) -> N
         with watching(daemon, game_id, "--spectator-key", "wrong") as spectator:
             status, out, err = spectator.ends()
         assert (status, out) == (1, "")
-        assert err == "Error: spectator_key: the key is not this server's, or it has none; ask the operator for it\n"
+        assert err == "Error: spectator_key: the key is wrong, or this server has none; ask the operator for it\n"
 
 
 def test_a_restart_of_the_daemon_is_survived(tmp_path: Path) -> None:

@@ -535,7 +535,7 @@ async def test_another_key_is_refused_and_leaves_nobody(key: str) -> None:
         reply = await client.ask("hello", spectator_key=key, player=1)
         assert (reply["code"], reply["error"]) == (
             "unauthorized",
-            "spectator_key: the key is not this server's, or it has none; ask the operator for it",
+            "spectator_key: the key is wrong, or this server has none; ask the operator for it",
         )
         assert (await client.ask("actions", game_id=1))["code"] == "bad_request"  # it has no player any more
 
