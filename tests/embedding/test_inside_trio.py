@@ -123,7 +123,7 @@ async def test_a_request_that_hangs_is_broken_off_and_told_so(tmp_path: Path) ->
     refused: list[gmd.Refused] = []
 
     async def ask() -> None:
-        with pytest.raises(gmd.Refused, match="waited no longer") as caught:
+        with pytest.raises(gmd.Refused, match="stopped before this request was answered") as caught:
             await door.ask(Authority.CLIENT, "new_game", {"player_white": 1, "player_black": 2})
         refused.append(caught.value)
 
