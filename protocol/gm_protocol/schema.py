@@ -1,7 +1,7 @@
-"""The messages as a JSON Schema, generated from the structs.
+"""The JSON Schema of the messages, generated from the structs.
 
-``python -m gm_protocol.schema > protocol/schema.json`` writes the file for clients in other languages; a test keeps
-it current.
+``python -m gm_protocol.schema > protocol/schema.json`` writes the file for clients in other languages; a test checks
+that it is current.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .messages import REQUESTS, AnyReply
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REF = "#/$defs/{name}"
 
-#: The roles and quotes of our docstrings, which mean nothing to a reader of the schema.
+#: The roles and backquotes of docstrings, which mean nothing to readers of the schema.
 _MARKUP = re.compile(r"(?::\w+:)?`+([^`]*)`+")
 
 
 def schema() -> dict[str, Any]:
-    """One document for both directions: ``$defs`` has ``Request``, ``Reply`` and every struct they are made of."""
+    """Return one document for both directions: ``$defs`` has ``Request``, ``Reply`` and all structs in them."""
     requests, replies = list(REQUESTS.values()), get_args(AnyReply)
     refs, structs = msgspec.json.schema_components([*requests, *replies], ref_template=_REF)
     return {
@@ -38,13 +38,13 @@ def schema() -> dict[str, Any]:
 
 
 def _plain(struct: dict[str, Any]) -> dict[str, Any]:
-    """A struct's schema with its description in plain words, on one line (docstrings are indented by some Pythons)."""
+    """Return a struct's schema with its description without markup and on one line (some Pythons indent docstrings)."""
     description = " ".join(_MARKUP.sub(r"\1", struct.get("description", "")).split())
     return struct | {"description": description}
 
 
 def render() -> str:
-    """The text of ``protocol/schema.json``."""
+    """Return the text of ``protocol/schema.json``."""
     return json.dumps(schema(), indent=2) + "\n"
 
 
