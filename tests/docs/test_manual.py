@@ -26,7 +26,7 @@ def pages() -> list[str]:
 
 @pytest.fixture
 def at_desk(tmp_path: Path) -> Iterator[Reader]:
-    """A reader with a new daemon and an empty folder."""
+    """Yield a reader with a new daemon and an empty folder."""
     require_tool("jq")
     with reader(tmp_path) as found:
         yield found
