@@ -24,7 +24,7 @@ from gmd.requests.session import Authority
 from gmd.services import Services
 from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
-from .endings import ANSWERED
+from .endings import ANSWERED, FAILED, LOST, REVOKED
 from .seat import seat_of
 from .session import Session
 
@@ -111,7 +111,7 @@ class SessionServer:
         """End the sessions of a player who is none any more; each answers what it has received."""
         for session in list(self._sessions):
             if session.client.player == player:
-                session.stop("revoked")
+                session.stop(REVOKED)
 
     @property
     def sessions(self) -> int:
@@ -206,11 +206,11 @@ class SessionServer:
             await session.run()
             await self._part(stream, session.client.unacknowledged.received if session.client.unacknowledged else None)
         except trio.BrokenResourceError:
-            session.ended_by = "lost"  # the peer is gone
+            session.ended_by = LOST
         except trio.TooSlowError:
             pass  # it reads too slowly, and is closed as it is
         except Exception:
-            session.ended_by = "failed"
+            session.ended_by = FAILED
             logger.exception("session failed", player=session.client.player, peer=peer)
         finally:
             self._note_end(session, peer)
