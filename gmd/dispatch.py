@@ -16,7 +16,7 @@ from gmd.handlers.table import HANDLERS
 from gmd.logger import get_logger
 from gmd.metrics import NO_KIND
 from gmd.requests.context import PendingReply as PendingReply
-from gmd.requests.context import RefusedInGame, RequestContext
+from gmd.requests.context import RefusedInGame, RequestContext, Unreadable
 from gmd.requests.session import ClientSession
 
 logger = get_logger(__name__)
@@ -45,7 +45,8 @@ async def answer(
 
 def refuse(invalid: InvalidRequest, arrived: float | None = None) -> PendingReply:
     """Return the reply to what is no request; or the last words of a session, which answer none."""
-    return PendingReply(_refusal(invalid.error, invalid), invalid, arrived, None, invalid.error.code)
+    body = Unreadable(invalid.kind, invalid.id)
+    return PendingReply(_refusal(invalid.error, body), body, arrived, None, invalid.error.code)
 
 
 def finish(reply: PendingReply, session: ClientSession, leave: Callable[[], None]) -> bool:
@@ -75,7 +76,7 @@ def _settle(reply: PendingReply, session: ClientSession, leave: Callable[[], Non
     leave()
 
 
-def _note_refusal(request: Request | InvalidRequest, code: str, session: ClientSession) -> None:
+def _note_refusal(request: Request | Unreadable, code: str, session: ClientSession) -> None:
     """Count a refusal and log it: kind, code and two numbers, and never a text of the client's, which may be a key."""
     kind, game_id = _kind(request) or NO_KIND, getattr(request, "game_id", None)
     session.refusals += 1
@@ -88,9 +89,9 @@ def _refused(error: GmError, request: Request, arrived: float, commit: Commit | 
     return PendingReply(_refusal(error, request), request, since, commit, error.code)
 
 
-def _refusal(error: GmError, request: Request | InvalidRequest) -> bytes:
+def _refusal(error: GmError, request: Request | Unreadable) -> bytes:
     return encode(error_reply(error, _kind(request), request.id))
 
 
-def _kind(request: Request | InvalidRequest) -> str | None:
-    return request.kind if isinstance(request, InvalidRequest) else kind_of(request)
+def _kind(request: Request | Unreadable) -> str | None:
+    return request.kind if isinstance(request, Unreadable) else kind_of(request)

@@ -193,6 +193,8 @@ class Connection:
 
     async def _read(self) -> None:
         while not self._reading.cancel_called:
+            if self._ahead:
+                await self._reader.give_way()
             data, self._ahead = self._ahead or await self._receive(), b""
             if self._shortcut is not None and self._is_between_requests and (plain := self._shortcut.find(data)):
                 await self._take_plain(self._shortcut, plain, data)
@@ -285,6 +287,8 @@ class Connection:
         elif isinstance(event, Updated):
             if event.idle:
                 self._rest()
+                if self._http.connection.trailing_data[0]:
+                    await self._reader.give_way()  # before it answers the next request, which has come already
             else:  # the intake has the time
                 self._idle = False
         elif isinstance(event, Closed):

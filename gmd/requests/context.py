@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
-from gm_protocol.codec import InvalidRequest, encode, kind_of
+from gm_protocol.codec import encode, kind_of
 from gm_protocol.errors import BadRequest, GmError
 from gm_protocol.messages import Reply, Request
 from gmd.event_log.interface import Commit
@@ -14,12 +14,23 @@ from gmd.services import Services
 from .session import ClientSession
 
 
+class Unreadable(Struct, frozen=True, gc=False):
+    """What is known of a body that is no request: its kind and its id, where they are valid."""
+
+    kind: str | None
+    id: int | str | None
+
+
 class PendingReply(Struct, gc=False):
-    """An encoded reply on its way out. Until :func:`gmd.dispatch.finish` lets it leave, it may yet become a refusal."""
+    """An encoded reply on its way out. Until :func:`gmd.dispatch.finish` lets it leave, it may yet become a refusal.
+
+    The garbage collector does not look into it. So it must not hold an exception: the traceback of one leads to the
+    session, and from there back to the reply.
+    """
 
     body: bytes
     #: What it answers.
-    request: Request | InvalidRequest
+    request: Request | Unreadable
     #: Since when it could be given, in the loop's time: since the request's last byte, or since what ended a ``wait``.
     #: None for the last words of a session, which answer nothing.
     since: float | None

@@ -291,7 +291,7 @@ class Conversation:
         try:
             body = self._decoder.next_frame()
         except BadFrame as error:
-            self._fail(error)
+            self._fail(error.with_traceback(None))  # which leads back here, and would keep the conversation in memory
             return
         if body is None:
             self.state = State.READING
@@ -305,7 +305,7 @@ class Conversation:
         try:
             request = decode_request(body, strict=self.version == 2)
         except InvalidRequest as invalid:
-            request = invalid
+            request = invalid.bare()
         if not self.version:
             is_hello = isinstance(request, Hello) or (isinstance(request, InvalidRequest) and request.kind == "hello")
             self.version = 2 if is_hello else 1
@@ -320,7 +320,7 @@ class Conversation:
             try:
                 self._decoder.at_end()
             except BadFrame as error:
-                self._fail(error)
+                self._fail(error.with_traceback(None))  # as above
             else:
                 self._end(End(CLIENT_CLOSED))
         elif self.evicted is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
-from typing import cast
+from typing import Self, cast
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -71,6 +71,11 @@ class InvalidRequest(Exception):
         self.error = error
         self.kind = kind
         self.id = id
+
+    def bare(self) -> Self:
+        """Return the error without its traceback and context, to be kept: they refer to whoever has caught it."""
+        self.__context__ = None
+        return self.with_traceback(None)
 
 
 def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:

@@ -357,7 +357,7 @@ def test_a_batch_is_over_when_its_time_is() -> None:
 
 def test_a_batch_is_over_when_its_replies_are_large() -> None:
     peer = answering()
-    peer.conversation.received(PING, 1.0)
+    peer.conversation.received(PING * 2, 1.0)
     batch = ReplyBatch(peer.outbox)
     peer.answer(batch, bytes(MAX_REPLY_BYTES))
     assert peer.conversation.request is not None
@@ -512,9 +512,10 @@ def test_replies_leave_in_order_however_their_commits_end() -> None:
         batch.add(Answer(b"%d" % number), may_leave=False)
         batches.append(batch)
         peer.put(batch)
+    peer.outbox.sent_at = 0.0
     batches[1].leave()
     batches[2].leave()
-    assert (peer.sent, len(peer.outbox), peer.outbox.sent) == (b"", 3, 1)
+    assert (peer.sent, len(peer.outbox), peer.outbox.sent, peer.outbox.sent_at) == (b"", 3, 1, 0.0)
     batches[0].leave()
     assert peer.sent == b"".join(map(encode_frame, (b"0", b"1", b"2")))
     assert (len(peer.outbox), peer.outbox.sent, peer.outbox.is_empty) == (0, 4, True)

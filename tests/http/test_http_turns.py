@@ -1,0 +1,65 @@
+"""HTTP connections take turns by address while the loop is loaded, request by request."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from itertools import count
+from typing import Any
+
+import trio
+
+from gmd.fair_scheduler import FairScheduler
+from gmd.http.peers import Proxies
+from gmd.http.server import HttpServer
+from gmd.memory_ledger import MemoryLedger, MemoryLimits
+from gmd.patience import Patience
+from tests.http.helpers import PORT_LIMITS
+
+#: Addresses of this machine, each a client's of its own.
+HOG, HONEST = "127.0.0.2", "127.0.0.3"
+CONNECTIONS, REQUESTS = 100, 300
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few() -> None:
+    answered = dict.fromkeys((HOG, HONEST), 0)
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        answered[scope["client"][0]] += 1
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
+        await send({"type": "http.response.body", "body": b"well", "more_body": False})
+
+    async def read_for_ever(stream: trio.SocketStream) -> None:
+        while await stream.receive_some():
+            pass
+
+    ticks = count()
+    scheduler = FairScheduler(0.0, lambda: next(ticks) * 1e-3)  # every step takes a millisecond
+    memory = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30))
+    server = HttpServer(PORT_LIMITS, 200, memory, Patience(30.0, 1.0), Proxies(), scheduler=scheduler)
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listeners[0].socket.getsockname()[1]
+    found = []
+    async with (
+        scheduler.running(),
+        AsyncExitStack() as stack,
+        trio.open_nursery() as connections,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(server.run, application, listeners, connections)
+        for _ in range(CONNECTIONS):
+            stream = await stack.enter_async_context(await trio.open_tcp_stream("127.0.0.1", port, local_address=HOG))
+            await stream.send_all(GET * REQUESTS)
+            nursery.start_soon(read_for_ever, stream)
+        lone = await stack.enter_async_context(await trio.open_tcp_stream("127.0.0.1", port, local_address=HONEST))
+        while answered[HOG] < 1_000:
+            await trio.lowlevel.checkpoint()
+        for _ in range(10):
+            before = answered[HOG]
+            await lone.send_all(GET)
+            assert (await lone.receive_some()).endswith(b"well")
+            found.append(answered[HOG] - before)
+        assert answered[HOG] < CONNECTIONS * REQUESTS
+        nursery.cancel_scope.cancel()
+        connections.cancel_scope.cancel()
+    assert sum(found) <= CONNECTIONS
