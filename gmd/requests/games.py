@@ -24,12 +24,15 @@ GameHandler = Callable[[Any, LiveGame, RequestContext], Awaitable[PendingReply]]
 Check = Callable[[Any, RequestContext], object]
 
 
-def in_game(handler: GameHandler, *, by_player: bool = False, check: Check | None = None) -> Handler:
+def in_game(
+    handler: GameHandler, *, by_player: bool = False, check: Check | None = None, acts: bool = False
+) -> Handler:
     """Return the handler of a request about one game, which is found first.
 
     :param handler: is given the game as it stands when the request arrives.
     :param by_player: whether somebody must make the request.
     :param check: is made before the game is looked for.
+    :param acts: whether all the handler does is to have a command decided (:func:`act`), which tests the clock's flag.
     """
 
     @wraps(handler)
@@ -40,7 +43,7 @@ def in_game(handler: GameHandler, *, by_player: bool = False, check: Check | Non
             check(request, context)
         arbiter = context.services.arbiter
         live = arbiter.at_hand(request.game_id) or await arbiter.live_game(request.game_id, context.session.peer)
-        enter(live, context)
+        enter(live, context, acts=acts)
         try:
             return await handler(request, live, context)
         except GmError as error:
@@ -60,9 +63,10 @@ async def find(game_id: int, context: RequestContext) -> LiveGame:
     return live
 
 
-def enter(live: LiveGame, context: RequestContext) -> None:
+def enter(live: LiveGame, context: RequestContext, *, acts: bool = False) -> None:
     """Let a request act in a game: bring that up to its arrival, and note that its player has been heard from.
 
+    :param acts: as in :func:`in_game`: then the clock's flag is not tested here, too.
     :raises RefusedInGame: the request may not act as its player.
     """
     try:
@@ -71,7 +75,8 @@ def enter(live: LiveGame, context: RequestContext) -> None:
         raise RefusedInGame(error, live.commit) from error
     if live.game.clock is not None:
         arbiter, player = context.services.arbiter, context.player
-        arbiter.look(live, context.arrived)
+        if not acts:
+            arbiter.look(live, context.arrived)
         if player is not None and context.shows_presence:
             arbiter.note_contact(live, player, context.arrived)
 
