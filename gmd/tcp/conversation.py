@@ -1,7 +1,7 @@
 """The conversation of a session as a state machine: bytes and replies in; requests, bytes and an end out. No I/O.
 
-:class:`~gmd.tcp.session.Session` reads, writes, waits and has requests answered. It does what
-:meth:`Conversation.advance` says, and reports what came of it. Times are in seconds by a clock of the caller's.
+:class:`~gmd.tcp.session.Session` does the I/O: it asks :meth:`Conversation.advance` what to do next, does it, and
+reports the outcome. Times are in seconds, by the caller's clock.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .singles import Singles
 BATCH = 32
 BATCH_SECONDS = 0.002
 #: Bytes of replies after which a batch is over, and which may be held, or not taken, while requests behind them are
-#: answered: a connection makes the server hold this much, and one reply more.
+#: answered: a connection makes the server hold so many bytes, and one reply more.
 MAX_REPLY_BYTES = 65_536
 #: Batches of replies that may be held until what they show is durable, while requests behind them are answered. More
 #: would not fit into one commit any better.
@@ -55,7 +55,7 @@ class State(Enum):
 class Closing(IntEnum):
     """Why a conversation is to end. Of several reasons the highest counts: a conversation never goes back to a lower.
 
-    All but the last have it answer what has been received.
+    With all but the last it still answers what has been received.
     """
 
     OPEN = 0
@@ -70,12 +70,12 @@ class Closing(IntEnum):
 
 
 class Pause(Enum):
-    """What is to be waited for between two batches."""
+    """What a session waits for between two batches."""
 
     NOTHING = auto()
     #: Until all replies are sent.
     DRAIN = auto()
-    #: The same, for a client that sends one request at a time: what has come meanwhile is then read at once.
+    #: The same, for a client that sends one request at a time: then what has come meanwhile is read at once.
     DRAIN_AND_READ = auto()
     #: Until other connections had their turns.
     GIVE_WAY = auto()
@@ -213,7 +213,7 @@ class Conversation:
         self.state = State.READING
 
     def wait_ended(self, at: float) -> None:
-        """Note when a ``wait`` was answered: requests behind it count as having arrived then, for they waited, too."""
+        """Note when a ``wait`` was answered: the requests behind it waited, too, and count as having arrived then."""
         self.arrived = max(self.arrived, at)
 
     def note_begun(self) -> None:
@@ -221,7 +221,7 @@ class Conversation:
         self._begun = self.read_at if self._decoder.pending else None
 
     def pause(self, answered: int, *, unacknowledged: bool) -> Pause:
-        """Return what to wait for after a batch: too many replies are held, or others are to have their turn.
+        """Return what to wait for after a batch: for replies, if too many are held, or for other connections.
 
         :param answered: how many requests the batch had.
         :param unacknowledged: whether replies may show results that the client does not know of yet.
@@ -256,7 +256,7 @@ class Conversation:
 
     @property
     def ends_waits(self) -> bool:
-        """Whether a ``wait`` is to be answered as at its timeout: the server stops, or wants the connection closed."""
+        """Whether a ``wait`` is to be answered as at its timeout, because the server ends the session."""
         return bool(self._stop_reason) or self.cut is not None
 
     @property
@@ -315,7 +315,7 @@ class Conversation:
         self.closing = max(self.closing, closing)
 
     def _part(self) -> None:
-        """End, for all that was received is answered."""
+        """End, as all that was received is answered."""
         if self.closing is Closing.PEER_ENDED:
             try:
                 self._decoder.at_end()

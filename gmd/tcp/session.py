@@ -36,13 +36,13 @@ LARGE_REQUEST = 65_536
 
 
 class Session:
-    """A conversation on a stream, from its first byte to its last reply. Whoever opened the stream closes it.
+    """A conversation on a stream, from its first byte to its last reply. The stream is its caller's to close.
 
     :ivar client: who is at its other end.
     :ivar opened: when it began, in the loop's time.
     :ivar bytes_in: how many bytes it has received.
     :ivar bytes_out: how many bytes it has sent.
-    :ivar ended_by: what ended it, in a word; a code of the protocol where that was an error.
+    :ivar ended_by: why it ended, in a word; a code of the protocol where that was an error.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Session:
         peer: str = "",
         place: Place | None = None,
     ) -> None:
-        """:param place: is told what the session does with it."""
+        """:param place: the connection's, which the session informs of what it does."""
         takes_no_turns = isinstance(stream, TlsStream) or authority is Authority.OPERATOR
         self._reader = FairReader(stream, services.scheduler, None if takes_no_turns else place)
         self._sending = Sending(stream, services.patience)
@@ -95,21 +95,21 @@ class Session:
     def stop(self, why: str = STOPPING) -> None:
         """Answer what has been received, a wait as at its timeout, then close.
 
-        :param why: what it is then said to have ended by.
+        :param why: the reason that is logged.
         """
         self._conversation.stop(why)
         self._interrupt_all()
 
     def evict(self, error: TooMany) -> None:
-        """Answer what has been received, a wait as at its timeout, then say why and close."""
+        """Answer what has been received, a wait as at its timeout, then send the error and close."""
         self._conversation.evict(error)
         self._interrupt_all()
 
     def release(self) -> None:
-        """Delete the parts that refer to the session, once it is asked nothing more.
+        """Delete the parts that refer to the session, once nothing calls it any more.
 
-        A version 1 session is one request long, and the garbage collector, which would have to find these parts, took a
-        tenth of its time.
+        Without this the garbage collector has to find them, which took a tenth of the time of a version 1 session: that
+        is one request long.
         """
         del self._account, self.client, self._outbox, self._conversation
 
@@ -265,7 +265,7 @@ class Session:
             nursery.cancel_scope.cancel()
         self._subscription = None
         if failure is not None:
-            raise failure  # out here, where no nursery makes a group of it
+            raise failure  # outside of the nursery, which would make a group of it
 
     # --- Reading ------------------------------------------------------------------------------------------------------
 
@@ -282,13 +282,13 @@ class Session:
         try:
             while not conversation.has_next:
                 if not conversation.listens:
-                    return  # the peer only listens now, or is not to say anything more
+                    return  # the peer has ended its side, or its version has one request only
                 with PatientScope(conversation.frame_deadline) as waiting:
                     await self._read()
                 if waiting.cancelled_caught:
                     break  # a frame was begun and not sent: the session ends with it
         except trio.BrokenResourceError:
-            pass  # the peer is gone, as the sending of the reply will find
+            pass  # the peer is gone: sending the reply will fail, too
         subscription.interrupt()
 
     async def _read(self) -> None:
