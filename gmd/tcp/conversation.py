@@ -94,6 +94,10 @@ class End(Struct, frozen=True):
     breaks_off: bool = False
 
 
+#: The end of every version 1 session that nothing goes wrong in.
+_ANSWERED = End(ANSWERED)
+
+
 class Conversation:
     """One conversation, from its first byte to its end.
 
@@ -109,6 +113,12 @@ class Conversation:
     :ivar evicted: the error that it was evicted with, if it was.
     :ivar cut: the error that it was cut off with, if it was.
     """
+
+    __slots__ = (
+        *("_batch_until", "_begun", "_decoder", "_limits", "_singles", "_stop_reason"),
+        *("arrived", "closing", "cut", "end", "evicted", "outbox", "read_at", "request", "request_size"),
+        *("state", "version"),
+    )
 
     def __init__(self, limits: Limits, outbox: Outbox, now: float) -> None:
         self._limits = limits
@@ -172,7 +182,7 @@ class Conversation:
         if self.in_frame:
             seconds = self._limits.frame_seconds
             self._fail(BadFrame(f"a whole frame did not arrive within {seconds:g} seconds of its begin"))
-        elif self._idle_deadline(now) <= now:  # else replies have left, or are to leave, since the deadline was set
+        elif self.idle_deadline(now) <= now:  # else replies have left, or are to leave, since the deadline was set
             self._end(End(IDLE))
 
     # --- What is to be done -------------------------------------------------------------------------------------------
@@ -201,7 +211,7 @@ class Conversation:
         :param clock: as in :meth:`advance`.
         """
         if self.version == 1:
-            self._end(End(ANSWERED))
+            self._end(_ANSWERED)
         elif len(batch.replies) >= BATCH or batch.size > MAX_REPLY_BYTES or clock > self._batch_until:
             self.give_up_request()
         else:
@@ -226,7 +236,7 @@ class Conversation:
         :param answered: how many requests the batch had.
         :param unacknowledged: whether replies may show results that the client does not know of yet.
         """
-        if self.state is State.ENDED or self.cut is not None:
+        if self.cut is not None:
             return Pause.NOTHING
         held = len(self.outbox)
         if held > MAX_HELD or self.outbox.size > MAX_REPLY_BYTES:
@@ -274,12 +284,8 @@ class Conversation:
         """When a frame that has begun must be there; infinite where none has."""
         return inf if self._begun is None else self._begun + self._limits.frame_seconds
 
-    def deadline(self, now: float) -> float:
-        """Return when it stops waiting for bytes."""
-        return self.frame_deadline if self.in_frame else self._idle_deadline(now)
-
-    def _idle_deadline(self, now: float) -> float:
-        """Return when it ends if nothing happens; replies that are held put that off until they have left."""
+    def idle_deadline(self, now: float) -> float:
+        """Return when it ends if no frame begins; replies that are held put that off until they have left."""
         since = now if self.outbox else max(self.read_at, self.outbox.sent_at)
         return since + self._limits.idle_seconds
 
@@ -287,20 +293,14 @@ class Conversation:
 
     def _take_request(self) -> None:
         """Take the next request, if it is there as a whole."""
-        self.request = None
         try:
             body = self._decoder.next_frame()
         except BadFrame as error:
             self._fail(error.with_traceback(None))  # which leads back here, and would keep the conversation in memory
             return
         if body is None:
-            self.state = State.READING
+            self.give_up_request()
             return
-        self.request, self.request_size = self._decode(body), len(body)
-        self.state = State.WAITING if isinstance(self.request, Wait) else State.ANSWERING
-
-    def _decode(self, body: bytes) -> AnyRequest | InvalidRequest:
-        """Return the request in a frame, or why it is none. The first frame decides the version."""
         request: AnyRequest | InvalidRequest
         try:
             request = decode_request(body, strict=self.version == 2)
@@ -309,7 +309,8 @@ class Conversation:
         if not self.version:
             is_hello = isinstance(request, Hello) or (isinstance(request, InvalidRequest) and request.kind == "hello")
             self.version = 2 if is_hello else 1
-        return request
+        self.request, self.request_size = request, len(body)
+        self.state = State.WAITING if isinstance(request, Wait) else State.ANSWERING
 
     def _close(self, closing: Closing) -> None:
         self.closing = max(self.closing, closing)

@@ -63,6 +63,11 @@ class Outbox:
     :ivar is_whole: whether everything that was put in was sent, or still will be: no reply was broken off.
     """
 
+    __slots__ = (
+        *("_held", "_held_size", "_metrics", "_sending", "_settled", "_unsent", "_unsent_size"),
+        *("batches", "is_whole", "replies", "sent", "sent_at"),
+    )
+
     def __init__(self, metrics: Metrics, now: float, settled: Callable[[], None]) -> None:
         """:param settled: called when batches that were held may leave."""
         self._metrics = metrics

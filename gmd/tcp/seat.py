@@ -29,9 +29,8 @@ class Seat:
             self._place.begin(arrived)
 
     def note(self, reply: PendingReply) -> None:
-        """Note the latest reply, if it is about a game."""
-        if reply.live is not None:
-            self._last = reply
+        """Note the latest reply about a game."""
+        self._last = reply
 
     def rest(self, client: ClientSession) -> None:
         """Note that they have been answered. Others may follow."""

@@ -176,41 +176,44 @@ class Session:
         if end.breaks_off:
             raise trio.TooSlowError
         if end.error is not None:
-            batch = ReplyBatch(self._outbox)
-            self._add(batch, dispatch.refuse(InvalidRequest(end.error)))
+            batch, words = ReplyBatch(self._outbox), dispatch.refuse(InvalidRequest(end.error))
+            batch.add(words, may_leave=dispatch.finish(words, self.client, batch.leave))
             self._put(batch)
 
     # --- Answering ----------------------------------------------------------------------------------------------------
 
     async def _answer_batch(self) -> None:
         """Answer a request and those waiting behind it; their replies are sent once they may leave."""
-        conversation = self._conversation
+        conversation, client = self._conversation, self.client
         batch = ReplyBatch(self._outbox)
         self._seat.begin(conversation.read_at)
-        self.client.strict = conversation.strict
+        client.strict = conversation.strict
         try:
             while (request := conversation.request) is not None:
                 if isinstance(request, InvalidRequest):
                     reply = self._refuse(request)
                 elif conversation.state is State.WAITING:
                     batch = await self._send_before_wait(batch)
-                    reply = await dispatch.answer(request, self.client, conversation.arrived)
+                    reply = await dispatch.answer(request, client, conversation.arrived)
                     conversation.wait_ended(reply.since or 0.0)
                 elif conversation.request_size < LARGE_REQUEST:
-                    reply = await dispatch.answer(request, self.client, conversation.arrived)
+                    reply = await dispatch.answer(request, client, conversation.arrived)
                 elif (answered := await self._answer_large(request)) is not None:
                     reply = answered
                 else:
                     conversation.give_up_request()
                     break
-                self._add(batch, reply)
+                if reply.live is not None:
+                    self._seat.note(reply)
+                batch.add(reply, may_leave=dispatch.finish(reply, client, batch.leave))
                 conversation.answered(batch, perf_counter())
         finally:
             self._note_begun()
             self._put(batch)
             if self.version != 1:
-                self._seat.rest(self.client)
-        await self._pause(len(batch.replies))
+                self._seat.rest(client)
+        if conversation.state is not State.ENDED:
+            await self._pause(len(batch.replies))
 
     def _refuse(self, request: InvalidRequest) -> PendingReply:
         """Return the reply to what is no request; a bad ``hello`` makes the session nobody's."""
@@ -271,11 +274,15 @@ class Session:
 
     async def _receive(self) -> None:
         """Wait for more bytes, until there is something else to do or time is up."""
-        with PatientScope(self._conversation.deadline(loop_time.now())) as self._receiving:
+        conversation = self._conversation
+        deadline = conversation.frame_deadline
+        if not conversation.in_frame:
+            deadline = conversation.idle_deadline(loop_time.now())
+        with PatientScope(deadline) as self._receiving:
             await self._read()
         timed_out, self._receiving = self._receiving.cancelled_caught, None
         if timed_out:
-            self._conversation.time_passed(loop_time.now())
+            conversation.time_passed(loop_time.now())
 
     async def _listen(self, subscription: Subscription) -> None:
         conversation = self._conversation
@@ -324,11 +331,6 @@ class Session:
 
     # --- Writing ------------------------------------------------------------------------------------------------------
 
-    def _add(self, batch: ReplyBatch, reply: PendingReply) -> None:
-        """Add a reply to a batch: it leaves once what it shows is durable."""
-        self._seat.note(reply)
-        batch.add(reply, may_leave=dispatch.finish(reply, self.client, batch.leave))
-
     def _put(self, batch: ReplyBatch) -> None:
         """Send a batch once it may leave, behind those before it."""
         if self._outbox.put(batch):
@@ -343,15 +345,15 @@ class Session:
 
     def _write(self) -> None:
         """Send what may leave, as much as the peer has room for, a piece at most. Only the rest wakes a task."""
-        outbox = self._outbox
-        if not outbox.release(loop_time.now()):
+        outbox, now = self._outbox, loop_time.now()
+        if not outbox.release(now):
             return
         data, count = outbox.unsent(), 0
         if self._socket is not None:
             with suppress(OSError):
                 count = os.write(self._socket.fileno(), data if len(data) <= PIECE else memoryview(data)[:PIECE])
                 self._note_sent(count)
-        outbox.wrote(data, count, loop_time.now())
+        outbox.wrote(data, count, now)
         if outbox.blocked:
             self._interrupt()
 

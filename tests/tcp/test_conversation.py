@@ -423,14 +423,14 @@ def test_a_client_that_asks_singly_is_read_when_it_has_its_reply(unacknowledged:
 
 
 def test_the_first_frame_must_arrive_in_time() -> None:
-    assert new().conversation.deadline(3.0) == FRAME_SECONDS
+    assert new().conversation.frame_deadline == FRAME_SECONDS
 
 
 def test_a_frame_must_arrive_in_time_from_its_first_byte_on() -> None:
     peer = between_frames()
     peer.conversation.received(PING[:2], 50.0)
     peer.conversation.received(PING[2:4], 55.0)
-    assert peer.conversation.deadline(56.0) == peer.conversation.frame_deadline == 50.0 + FRAME_SECONDS
+    assert peer.conversation.frame_deadline == 50.0 + FRAME_SECONDS
 
 
 def test_a_frame_behind_others_began_when_bytes_were_last_read() -> None:
@@ -438,7 +438,7 @@ def test_a_frame_behind_others_began_when_bytes_were_last_read() -> None:
     peer.conversation.received(PING, 50.0)
     peer.conversation.received(PING[:4], 55.0)
     peer.go_on()
-    assert peer.conversation.deadline(56.0) == 55.0 + FRAME_SECONDS
+    assert peer.conversation.frame_deadline == 55.0 + FRAME_SECONDS
 
 
 @pytest.mark.parametrize(("sent_at", "since"), [(0.0, 1.0), (90.0, 90.0)])
@@ -447,7 +447,7 @@ def test_an_idle_session_ends_so_long_after_the_latest_bytes_in_either_direction
     peer.outbox.sent_at = sent_at
     conversation = peer.conversation
     assert conversation.frame_deadline == inf
-    assert conversation.deadline(95.0) == since + IDLE_SECONDS
+    assert conversation.idle_deadline(95.0) == since + IDLE_SECONDS
     conversation.time_passed(since + IDLE_SECONDS - 0.1)
     assert conversation.end is None
     conversation.time_passed(since + IDLE_SECONDS)
@@ -456,7 +456,7 @@ def test_an_idle_session_ends_so_long_after_the_latest_bytes_in_either_direction
 
 def test_a_session_is_not_idle_while_replies_are_held() -> None:
     peer = held(1)
-    assert peer.conversation.deadline(5_000.0) == 5_000.0 + IDLE_SECONDS
+    assert peer.conversation.idle_deadline(5_000.0) == 5_000.0 + IDLE_SECONDS
     peer.conversation.time_passed(5_000.0)
     assert peer.conversation.advance(0.0) is State.READING
 
