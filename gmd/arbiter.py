@@ -146,7 +146,7 @@ class Arbiter:
         decision = game.decide(command, elapsed)
         if decision.events:
             for event in decision.events:
-                game.apply(event)
+                game.apply(event, decision.move)
             self._append(live, decision.events)
         return decision
 

@@ -90,6 +90,8 @@ def test_import_contracts_hold() -> None:
     [
         ("gm_protocol", PURE | {"gm_protocol", "msgspec", "difflib"}),
         ("gm_recon", PURE | {"gm_recon", "chess"}),
+        ("gmd.tcp.conversation", PURE | {"gm_protocol", "gmd", "msgspec"}),
+        ("gmd.tcp.outbox", PURE | {"gm_protocol", "gmd"}),
         ("gmd.games", PURE | {"gm_protocol", "gm_recon", "gmd", "msgspec", "chess", "hashlib"}),
     ],
 )
@@ -137,6 +139,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "gm_recon", "chess"} | MSGSPEC),
+        ("import gmd.tcp.conversation", {"gmd", "gm_protocol"} | MSGSPEC),
         ("import gm_recon", {"gm_recon", "chess"}),
         ("import gmd.config", {"gmd", "gm_protocol", "platformdirs"} | MSGSPEC),
     ],

@@ -20,7 +20,8 @@ from gmd.crowds import Crowd
 from gmd.fair_reader import FairReader
 from gmd.fair_scheduler import CROWD, TURN_SECONDS, FairScheduler
 from gmd.places import Places
-from gmd.tcp.session import BATCH, Session
+from gmd.tcp.conversation import BATCH
+from gmd.tcp.session import Session
 from tests.helpers import Client, memory_daemon, running_daemon
 
 GREEDY, HONEST = "10.0.0.1", "10.0.0.2"

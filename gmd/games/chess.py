@@ -20,7 +20,7 @@ from gm_protocol.state import FIFTY_MOVES, THREEFOLD
 
 from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
-from .facts import Facts, Played, facts_of
+from .facts import Facts, Played, Resolved, facts_of
 from .game import GAME_BYTES, Decision, Game, Snapshot, seat_name
 from .knowledge import Actions
 from .material import insufficient_material
@@ -142,7 +142,7 @@ class ChessGame(Game):
             if self.options.illegal_move == "refuse":
                 return Decision(refusal=error)
             return Decision([_forfeit(command, elapsed)])
-        return Decision([Moved(played.uci, elapsed, command.offer_draw)])
+        return Decision([Moved(played.uci, elapsed, command.offer_draw)], move=played)
 
     def _decide_end(self, command: End, elapsed: float) -> Decision:
         accepted = self._latest[command.seat]
@@ -177,9 +177,9 @@ class ChessGame(Game):
 
     # --- Applying -----------------------------------------------------------------------------------------------
 
-    def apply(self, event: AnyEvent) -> None:
+    def apply(self, event: AnyEvent, move: Resolved | None = None) -> None:
         if isinstance(event, Moved):  # first, as in decide
-            self._apply_moved(event)
+            self._apply_moved(event, move)
             return
         match event:
             case Ended():
@@ -189,18 +189,19 @@ class ChessGame(Game):
             case FirstContactMade():
                 self.contacted[event.side] = True
             case Loaded():
-                for move in event.moves:
-                    self._push(self.facts.play(move), draw_offered=False)
+                for text in event.moves:
+                    self._push(self.facts.play(text), draw_offered=False)
                 self.loaded = self.now.ply
             case Created() | Sensed():
                 raise ValueError(f"game {self.id}: no {event} can happen to it")
 
-    def _apply_moved(self, event: Moved) -> None:
+    def _apply_moved(self, event: Moved, move: Resolved | None) -> None:
         seat, before = self.turn, self.now
+        played = move if isinstance(move, Played) else facts_of(before.position).play(event.move)
         if self.clock is not None:
             self.clock.charge(seat, event.seconds)
             self.clock.press(seat)
-        self._push(facts_of(before.position).play(event.move), event.offer_draw)
+        self._push(played, event.offer_draw)
         self._latest[seat] = Accepted(before.ply, True, event.move, event.offer_draw, before.position, self.now)
 
     def _apply_ended(self, event: Ended) -> None:

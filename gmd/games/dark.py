@@ -24,7 +24,7 @@ from gm_recon.pgn import ReconRules
 from .clock import check_clock
 from .commands import End, Play
 from .events import Created, Ended, Moved
-from .facts import Facts, hidden_facts
+from .facts import Facts, Resolved, hidden_facts
 from .fragments import PAIRS, access_json_of, castling, fen_of, placement
 from .game import GAME_BYTES, Decision, Snapshot
 from .hidden import HiddenGame, SeatViews, Seen
@@ -235,9 +235,10 @@ class DarkGame(HiddenGame):
         if command.offer_draw:
             return Decision(refusal=NotAvailable(f"offer_draw: {self.options.variant} has no draw offers"))
         try:
-            return Decision([Moved(read_move(self._board, command.text), elapsed)])
+            move = read_move(self._board, command.text)
         except GmError as refusal:
             return Decision(refusal=refusal)
+        return Decision([Moved(move.uci(), elapsed)], move=move)
 
     def shown_again(self, command: End) -> Snapshot | None:
         accepted = self._latest[command.seat]
@@ -247,12 +248,12 @@ class DarkGame(HiddenGame):
 
     # --- Applying -----------------------------------------------------------------------------------------------------
 
-    def apply_moved(self, event: Moved) -> None:
+    def apply_moved(self, event: Moved, move: Resolved | None) -> None:
         seat, before, board = self.turn, self.now, self._board
         if self.clock is not None:
             self.clock.charge(seat, event.seconds)
             self.clock.press(seat)
-        board.push(Move.from_uci(event.move))
+        board.push(move if isinstance(move, Move) else Move.from_uci(event.move))
         board.clear_stack()
         board.promoted = chess.BB_EMPTY  # or python-chess would not count a king on a promoted piece's square
         if not board.halfmove_clock:
@@ -320,8 +321,8 @@ def _facts_of(position: Position) -> Facts:
     return facts
 
 
-def read_move(board: DarkBoard, text: str) -> str:
-    """Return the UCI of a move given in UCI or SAN. The move and the refusals depend only on what its player sees.
+def read_move(board: DarkBoard, text: str) -> Move:
+    """Return the move given in UCI or SAN. The move and the refusals depend only on what its player sees.
 
     :raises IllegalMove: the text is not a move that may be made.
     :raises AmbiguousMove: the text fits several moves.
@@ -338,7 +339,7 @@ def read_move(board: DarkBoard, text: str) -> str:
         move = Move.null()
     if not move:
         raise IllegalMove(f"move: {quote(text)} is not among {chess.COLOR_NAMES[board.turn]}'s move_actions")
-    return move.uci()
+    return move
 
 
 def _is_move_again(accepted: Accepted, command: Play) -> bool:
@@ -348,7 +349,7 @@ def _is_move_again(accepted: Accepted, command: Play) -> bool:
     if accepted.action == command.text:
         return True
     try:
-        return read_move(_board_of(accepted.before), command.text) == accepted.action
+        return read_move(_board_of(accepted.before), command.text).uci() == accepted.action
     except GmError:
         return False
 

@@ -53,6 +53,10 @@ class Played(Struct, frozen=True, gc=False):
     zeroing: bool
 
 
+#: A move as a game has resolved it: a blind game knows no more of it than the move itself.
+Resolved = Played | chess.Move
+
+
 class Facts:
     """The facts of one position."""
 

@@ -22,6 +22,7 @@ from gm_protocol.state import COLOR_NAMES, Color, Termination
 from .clock import Clock
 from .commands import CallOff, Command, End, Join, Play, RunOut, Sense, is_resignation
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded
+from .facts import Resolved
 from .knowledge import Actions, SeatKnowledge
 from .position import Position
 
@@ -53,6 +54,7 @@ class Decision(Struct, frozen=True, gc=False):
     #: The state to show; None for the state after the events.
     shown: Snapshot | None = None
     refusal: GmError | None = None
+    move: Resolved | None = None  #: the move that was decided, as the game has resolved it, for :meth:`Game.apply`
 
 
 class Seating(NamedTuple):
@@ -206,8 +208,8 @@ class Game(ABC):
         """Decide a command, with the checks in the order that ``PROTOCOL`` gives."""
 
     @abstractmethod
-    def apply(self, event: AnyEvent) -> None:
-        """Apply an event to this game."""
+    def apply(self, event: AnyEvent, move: Resolved | None = None) -> None:
+        """Apply an event; a move that was decided just before comes with its :attr:`Decision.move`."""
 
     def _keep_seats(self, invited: Sequence[chess.Color]) -> None:
         """Begin with seats that are not taken yet: those that are open, and those kept for the invited."""
@@ -322,8 +324,7 @@ class Game(ABC):
 
     def _no_seat(self, command: Join) -> NotAvailable:
         seats = chess.COLORS if command.seat is None else [command.seat]
-        kept = [seat for seat in seats if self.players[seat] is None]
-        why = "kept for another player" if kept else "taken"
+        why = "kept for another player" if any(self.players[seat] is None for seat in seats) else "taken"
         which = "no seat is free" if command.seat is None else f"{seat_name(command.seat)}'s seat is not free"
         return NotAvailable(f"seat: {which} for player {command.player} in game {self.id}: {why}")
 
@@ -337,10 +338,9 @@ class Game(ABC):
 
     def not_begun(self) -> NotAvailable:
         """Return the refusal of a command that needs both seats taken."""
-        missing = [seat for seat in chess.COLORS if self.players[seat] is None]
-        whose = " and ".join(f"{seat_name(seat)}'s seat" for seat in missing)
-        verb = "is" if len(missing) == 1 else "are"
-        return NotAvailable(f"game {self.id} has not begun: {whose} {verb} not taken; wait for it")
+        seats = [f"{seat_name(seat)}'s seat" for seat in chess.COLORS if self.players[seat] is None]
+        verb = "is" if len(seats) == 1 else "are"
+        return NotAvailable(f"game {self.id} has not begun: {' and '.join(seats)} {verb} not taken; wait for it")
 
     def note_contact(self, seat: chess.Color) -> Decision:
         """Decide :class:`FirstContact`. It matters only with a clock; a player with both seats makes it for both."""

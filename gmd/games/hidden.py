@@ -17,7 +17,7 @@ from gm_protocol.state import AccessMap, BoardRows, Phase
 
 from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
-from .facts import Facts
+from .facts import Facts, Resolved
 from .game import Decision, Game, Snapshot
 from .position import Position
 
@@ -83,7 +83,7 @@ class HiddenGame(Game):
         """Return what a seat is shown again if a command repeats its accepted ending; None if it does not."""
 
     @abstractmethod
-    def apply_moved(self, event: Moved) -> None:
+    def apply_moved(self, event: Moved, move: Resolved | None) -> None:
         """Apply :class:`~gmd.games.events.Moved`."""
 
     def apply_sensed(self, event: Sensed) -> None:
@@ -128,12 +128,12 @@ class HiddenGame(Game):
             return Decision(refusal=NotAvailable(message))
         return Decision([Ended.of(command.ending, elapsed, seat=command.seat, asked=word)])
 
-    def apply(self, event: AnyEvent) -> None:
+    def apply(self, event: AnyEvent, move: Resolved | None = None) -> None:
         match event:
             case Sensed():
                 self.apply_sensed(event)
             case Moved():
-                self.apply_moved(event)
+                self.apply_moved(event, move)
             case Ended():
                 self.apply_ended(event)
             case Joined():

@@ -25,7 +25,7 @@ from gm_recon.pgn import movetext_steps, san
 from . import own_pieces
 from .commands import End, Play, Sense
 from .events import Created, Ended, Moved, Sensed
-from .facts import Facts, hidden_facts
+from .facts import Facts, Resolved, hidden_facts
 from .game import GAME_BYTES, Decision, Snapshot, seat_name
 from .hidden import HiddenGame, SeatViews, Seen
 from .knowledge import Actions, SeatKnowledge
@@ -151,7 +151,7 @@ class RbcGame(HiddenGame):
                 f"move: {quote(command.text)} is not among {seat_name(command.seat)}'s move_actions (UCI, or null)"
             )
             return Decision(refusal=IllegalMove(message))
-        return Decision([Moved(command.text, elapsed)])
+        return Decision([Moved(command.text, elapsed)], move=move)
 
     def shown_again(self, command: End) -> ReconSnapshot | None:
         return self._retried(command, command.ending.termination)
@@ -186,14 +186,14 @@ class RbcGame(HiddenGame):
         self.now = structs.replace(before, phase="move", senses=_with(before.senses, seat, sensed))
         self._sensed[seat] = Accepted(before.ply, event.square, self.now)
 
-    def apply_moved(self, event: Moved) -> None:
+    def apply_moved(self, event: Moved, move: Resolved | None) -> None:
         seat, before = self.turn, self.now
         if self.clock is not None:
             self.clock.charge(seat, event.seconds)
             self.clock.press(seat)
-        move = _read_move(event.move)
-        resolved = event.move if move is None else self.recon.board.promoting(move).uci()
-        moved = MoveMade(before.ply, *self.recon.move(move))
+        asked = move if isinstance(move, Move) else _read_move(event.move)
+        resolved = event.move if asked is None else self.recon.board.promoting(asked).uci()
+        moved = MoveMade(before.ply, *self.recon.move(asked))
         self.turn = self.recon.turn
         self._stand(self._verdict(), before.senses, _with(before.results, seat, moved))
         self._done[seat] = Accepted(before.ply, resolved, self.now)

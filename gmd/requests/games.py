@@ -24,12 +24,15 @@ GameHandler = Callable[[Any, LiveGame, RequestContext], Awaitable[PendingReply]]
 Check = Callable[[Any, RequestContext], object]
 
 
-def in_game(handler: GameHandler, *, by_player: bool = False, check: Check | None = None) -> Handler:
+def in_game(
+    handler: GameHandler, *, by_player: bool = False, check: Check | None = None, acts: bool = False
+) -> Handler:
     """Return a handler that looks up the request's game and calls a game handler.
 
     :param handler: gets the game as of the request's arrival.
     :param by_player: whether the request needs a player.
     :param check: called before the game is looked up.
+    :param acts: whether the handler only has a command decided (:func:`act`), which tests the clock's flag.
     """
 
     @wraps(handler)
@@ -40,7 +43,7 @@ def in_game(handler: GameHandler, *, by_player: bool = False, check: Check | Non
             check(request, context)
         arbiter = context.services.arbiter
         live = arbiter.at_hand(request.game_id) or await arbiter.live_game(request.game_id, context.session.peer)
-        enter(live, context)
+        enter(live, context, acts=acts)
         try:
             return await handler(request, live, context)
         except GmError as error:
@@ -60,9 +63,11 @@ async def find(game_id: int, context: RequestContext) -> LiveGame:
     return live
 
 
-def enter(live: LiveGame, context: RequestContext) -> None:
+def enter(live: LiveGame, context: RequestContext, *, acts: bool = False) -> None:
     """Authorise a request, end its game if a flag has fallen before its arrival, and note its player's first contact.
 
+
+    :param acts: as in :func:`in_game`: then the clock's flag is not tested here, too.
     :raises RefusedInGame: the request may not act as its player.
     """
     try:
@@ -71,7 +76,8 @@ def enter(live: LiveGame, context: RequestContext) -> None:
         raise RefusedInGame(error, live.commit) from error
     if live.game.clock is not None:
         arbiter, player = context.services.arbiter, context.player
-        arbiter.look(live, context.arrived)
+        if not acts:
+            arbiter.look(live, context.arrived)
         if player is not None and context.shows_presence:
             arbiter.note_contact(live, player, context.arrived)
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 #: A version 1 session has had its reply.
 ANSWERED = "answered"
+#: The client has ended its side behind a whole request.
+CLIENT_CLOSED = "client_closed"
+#: The client has sent nothing for too long.
+IDLE = "idle"
+#: The daemon stops.
+STOPPING = "stopping"
+#: The player was revoked.
+REVOKED = "revoked"
 #: The daemon waits for it no longer.
 CUT_OFF = "cut_off"
 #: The client does not take its replies.
 STALLED = "stalled"
+#: The client is gone.
+LOST = "lost"
+#: The server failed.
+FAILED = "failed"

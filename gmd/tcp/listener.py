@@ -24,7 +24,7 @@ from gmd.requests.session import Authority
 from gmd.services import Services
 from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
-from .endings import ANSWERED
+from .endings import ANSWERED, FAILED, LOST, REVOKED
 from .seat import seat_of
 from .session import Session
 
@@ -32,35 +32,34 @@ logger = get_logger(__name__)
 
 #: Seconds after which a client turned away may find room.
 RETRY_AFTER = 5.0
-#: Seconds a client that is turned away has to take the reason; and how many, under TLS, may be taking it at a time:
-#: each holds a descriptor and costs a handshake, which those inside need the processor for.
+#: Seconds that a client which is turned away has to read the reason; and how many such clients there may be under TLS:
+#: each holds a descriptor and costs a handshake, and the open sessions need the processor.
 REFUSAL_SECONDS = 1.0
 MAX_TLS_REFUSALS = 64
-#: Seconds without a request after which a session may give up its place to another of the same address: less than a
-#: bot's break between two games would end the sessions of bots that are well, more would keep out those who come.
+#: Seconds without a request after which a session may lose its place to a newcomer of the same address. Fewer than a
+#: bot's break between two games would end the sessions of healthy bots; more would keep newcomers out.
 IDLE_SECONDS = 60.0
-#: Sessions that have given up their places and still have their last words to send. Beyond that they are cut off: each
-#: holds a descriptor.
+#: Sessions that have lost their places and still have an error to send. More are cut off: each holds a descriptor.
 MAX_LEAVING = 1_024
 #: Connections to the operator's socket, which are not counted among the others: a person, and a script or two.
 MAX_OPERATORS = 8
 
-#: The address of those who were gone before it was looked at.
+#: The address of peers that were gone before it was looked up.
 NOBODY_KNOWS = "unknown:0"
 
 
 class _Guest:
-    """A connection from its acceptance to its end, and how it is told to go."""
+    """A connection from its acceptance to its end, and how it is ended."""
 
     def __init__(self, stream: trio.abc.Stream, scope: trio.CancelScope) -> None:
         self.stream = stream
-        self.peer = peer_of(stream)  # now, for nobody knows when it has gone
+        self.peer = peer_of(stream)  # now: it cannot be looked up once the peer is gone
         self.scope = scope
         #: Its session, as long as it has one.
         self.session: Session | None = None
 
     def evict(self, error: TooMany, seconds: float) -> None:
-        """Have its session say why, and end it after so many seconds at the latest."""
+        """Have its session send the error, and end it after so many seconds at the latest."""
         if self.session is None or not seconds:
             self.scope.cancel()
         else:
@@ -79,21 +78,21 @@ class SessionServer:
         share: int | None = None,
     ) -> None:
         """:param certificate: puts TLS on every connection.
-        :param authority: what every session gets.
+        :param authority: of every session.
         :param share: how many connections one address may have; without this, as many as all may.
         """
         limit = services.limits.max_connections if authority is Authority.CLIENT else MAX_OPERATORS
         self._places = Places(limit, share or limit, IDLE_SECONDS)
         self._services = services
         self._limits = services.limits
-        self._says_all = _is_said(logging.DEBUG)  # asked once: a version 1 session is short
+        self._says_all = _is_said(logging.DEBUG)  # looked up once: a version 1 session is short
         self._certificate = certificate
         self._authority = authority
         self._sessions: set[Session] = set()
         self._handshakes: set[trio.CancelScope] = set()
         self._refusals: set[trio.CancelScope] = set()
         self._farewells = LingeringCloser()
-        #: Whether sessions are only being brought to their ends.
+        #: Whether the server is stopping: it waits for its sessions to end.
         self.stopping = False
         #: How many connections were refused because there were too many.
         self.turned_away = 0
@@ -103,38 +102,38 @@ class SessionServer:
         services.arbiter.when_over(self._end_seats)
 
     def _end_seats(self, game: Game) -> None:
-        """Note that a game is over, whoever has ended it: no session plays it any more."""
+        """Note that a game is over: no session plays it any more, whoever ended it."""
         for player in game.players:
             self._places.end_seat(seat_of(game.id, player), loop_time.now())
 
     def _end_sessions(self, player: int) -> None:
-        """End the sessions of a player who is none any more; each answers what it has received."""
+        """End the sessions of a player who was revoked; each answers what it has received."""
         for session in list(self._sessions):
             if session.client.player == player:
-                session.stop("revoked")
+                session.stop(REVOKED)
 
     @property
     def sessions(self) -> int:
-        """How many sessions are open."""
+        """The number of open sessions."""
         return len(self._sessions)
 
     @property
     def connections(self) -> int:
-        """How many connections are open: those with a session, still to agree on TLS, and about to be closed."""
+        """The number of open connections: with a session, in a TLS handshake, or about to be closed."""
         return len(self._sessions) + len(self._handshakes) + len(self._refusals) + len(self._farewells)
 
     @property
     def places_taken(self) -> int:
-        """How many connections take a place: those with a session, and those still to agree on TLS."""
+        """The number of connections that have a place: with a session, or in a TLS handshake."""
         return len(self._places)
 
     @property
     def evicted(self) -> int:
-        """How many connections have given up their places to others."""
+        """The number of connections that have lost their places to others."""
         return self._places.evicted
 
     async def run(self, listeners: Sequence[trio.SocketListener], sessions: trio.Nursery) -> None:
-        """Accept until cancelled; the sessions live on in their own nursery."""
+        """Accept connections until cancelled; the sessions go on in their own nursery."""
         sessions.start_soon(self._farewells.run)
         async with trio.open_nursery() as nursery:
             for listener in listeners:
@@ -143,8 +142,8 @@ class SessionServer:
     async def _accept(self, listener: trio.SocketListener, sessions: trio.Nursery) -> None:
         """Begin a session for every connection.
 
-        None is closed forcibly behind its handler, as :func:`trio.serve_listeners` has it: that is done by
-        cancellation, and took a quarter of a version 1 session.
+        Unlike :func:`trio.serve_listeners` it does not close the stream forcibly after the handler: that cancels, and
+        took a quarter of a version 1 session.
         """
 
         def note_short(error: OSError) -> None:
@@ -156,7 +155,7 @@ class SessionServer:
         await accept(listener, begin, note_short)
 
     async def handle(self, stream: trio.abc.Stream) -> None:
-        """Serve one connection until it is closed. Nothing that goes wrong in it escapes."""
+        """Serve one connection until it is closed. It raises nothing that goes wrong there."""
         try:
             with trio.CancelScope() as scope:
                 guest = _Guest(stream, scope)
@@ -180,7 +179,7 @@ class SessionServer:
             await stream.aclose()
 
     def _enter(self, guest: _Guest) -> Place:
-        """A place for a connection, which may be another's.
+        """Take a place for a connection, which another one may lose for it.
 
         :raises Full: there is none.
         """
@@ -206,16 +205,16 @@ class SessionServer:
             await session.run()
             await self._part(stream, session.client.unacknowledged.received if session.client.unacknowledged else None)
         except trio.BrokenResourceError:
-            session.ended_by = "lost"  # the peer is gone
+            session.ended_by = LOST
         except trio.TooSlowError:
-            pass  # it reads too slowly, and is closed as it is
+            pass  # it reads too slowly, and is closed as it stands
         except Exception:
-            session.ended_by = "failed"
+            session.ended_by = FAILED
             logger.exception("session failed", player=session.client.player, peer=peer)
         finally:
             self._note_end(session, peer)
             self._sessions.discard(session)
-            place.leave()  # whoever is to leave now has its last words already
+            place.leave()  # an eviction has nothing to end any more
             guest.session = None
             session.release()
             if self.stopping and not self._sessions:
@@ -224,14 +223,14 @@ class SessionServer:
     async def _secured(
         self, stream: trio.abc.Stream, under_way: set[trio.CancelScope], seconds: float, place: Place | None = None
     ) -> trio.abc.Stream | None:
-        """The connection with TLS on it, where this server has it; None where there is no agreement in time.
+        """Return the connection, with TLS if this server has it; None where the handshake fails or takes too long.
 
-        :param under_way: where to count the handshake for as long as it lasts.
-        :param place: the connection's, if it has one: then it is read in turns.
+        :param under_way: counts the handshake for as long as it lasts.
+        :param place: the connection's, if it has one: then it is read in turn.
         """
         if self._certificate is None:
             return stream
-        peer = peer_of(stream)  # now, for nobody knows when it has gone
+        peer = peer_of(stream)  # now: it cannot be looked up once the peer is gone
         reader = FairReader(stream, self._services.scheduler, place)
         secured = TlsStream(stream, self._certificate.context, reader.receive_some)
         reason = "it was not agreed on in time"
@@ -255,7 +254,7 @@ class SessionServer:
         return None
 
     async def stop(self, patience: float) -> None:
-        """Let every session finish what it has in hand, for ``patience`` seconds at most."""
+        """Let every session finish what it has received, for ``patience`` seconds at most."""
         self.stopping = True
         self._services.arbiter.watchers.stop()
         for session in self._sessions:
@@ -268,7 +267,7 @@ class SessionServer:
             await self._farewells.wait_none()
 
     def _refusal(self, full: Full) -> TooMany:
-        """The refusal of one more connection."""
+        """Return the refusal of one more connection."""
         name = "max_connections" if self._authority is Authority.CLIENT else "operator's connections"
         if full.by_source:
             text = f"{name}_per_address: {full.limit} of {full.limit} from this address are open; close some"
@@ -277,19 +276,19 @@ class SessionServer:
         return TooMany(text, RETRY_AFTER)
 
     def _eviction(self, full: Full) -> TooMany:
-        """The last words to a session that has given up its place."""
+        """Return the error for a session that has lost its place."""
         begin, _, _ = str(self._refusal(full)).partition(";")
         return TooMany(f"{begin}, and another client has the place of this session; connect again", RETRY_AFTER)
 
     def _short(self, stream: trio.abc.Stream) -> TooMany | None:
-        """The refusal of a connection for want of descriptors, which the operator's connections are not refused."""
+        """Return the refusal of a connection for want of descriptors; the operator's is never refused for that."""
         if self._authority is Authority.OPERATOR or not isinstance(stream, trio.SocketStream):
             return None
         why = shortage(stream.socket.fileno())
         return None if why is None else TooMany(f"max_connections: {why}", RETRY_AFTER)
 
     async def _refuse(self, stream: trio.abc.Stream, error: TooMany) -> None:
-        """Tell a client why, unless that would take a handshake too many."""
+        """Send a client the reason, unless there are too many handshakes for that."""
         self.turned_away += 1
         if isinstance(stream, trio.SocketStream) and is_last(stream.socket.fileno()):
             if self._certificate is None:
@@ -300,16 +299,16 @@ class SessionServer:
                 await self._tell(secured, error)
 
     async def _tell(self, stream: trio.abc.Stream, error: GmError) -> None:
-        """Send an error that belongs to no request, and part.
+        """Send an error that answers no request, and close.
 
-        It fits into the buffer of a new connection: a client that does not read it keeps nobody waiting for long.
+        It fits into the buffer of a new connection: a client that does not read it delays nobody for long.
         """
         with trio.move_on_after(REFUSAL_SECONDS):
             await stream.send_all(encode_frame(encode(error_reply(error, None, None))))
             await self._part(stream)
 
     def _note_end(self, session: Session, peer: str) -> None:
-        """Count and log the end of a session. A version 1 session is one request, and told of where those are."""
+        """Count and log the end of a session. A version 1 session is one request, which is logged as a request is."""
         self._services.metrics.sessions[session.version, session.ended_by] += 1
         if session.ended_by != ANSWERED:
             log = logger.info
@@ -333,7 +332,7 @@ class SessionServer:
     async def _part(self, stream: trio.abc.Stream, received: Callable[[], None] | None = None) -> None:
         """Let the peer read its last reply. (A stream in memory loses nothing when it is closed.)
 
-        :param received: to be called once it has it.
+        :param received: called once the peer has it.
         """
         if isinstance(stream, TlsStream):
             with trio.move_on_after(self._limits.frame_seconds):
@@ -346,16 +345,16 @@ class SessionServer:
 
 
 def peer_of(stream: trio.abc.Stream) -> str:
-    """Where a connection comes from, as ``host:port``; empty where that is nowhere.
+    """Return the address that a connection comes from, as ``host:port``; empty where there is none.
 
-    What was sent is read even where the client has gone already, whoever it was: all these count as one address, for an
+    What a client sent is read even if it is gone by then. All clients that are gone count as one address, because an
     empty one has no limit.
     """
     if not isinstance(stream, trio.SocketStream):
         return ""
     try:
         address = stream.socket.getpeername()
-    except OSError:  # it has gone already
+    except OSError:  # the peer is gone
         return NOBODY_KNOWS
     if not isinstance(address, tuple):  # that of a Unix socket is a path
         return ""
@@ -364,6 +363,6 @@ def peer_of(stream: trio.abc.Stream) -> str:
 
 
 def _is_said(level: int) -> bool:
-    """Whether the log takes lines of a level, as far as it can be asked."""
+    """Return whether the log takes lines of a level; True where it cannot be asked."""
     enabled = getattr(logger.bind(), "is_enabled_for", None)
     return enabled is None or enabled(level)

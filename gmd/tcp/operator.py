@@ -1,6 +1,6 @@
-"""The operator's socket: a Unix socket in the data directory, for those who may open it and nobody else.
+"""The operator's socket: a Unix socket in the data directory, for users with the right to open it.
 
-The protocol on it is the protocol; who is connected to it is the operator (:class:`~gmd.requests.session.Authority`).
+It speaks the same protocol; every session on it is the operator's (:class:`~gmd.requests.session.Authority`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from gmd.unix_socket import SOCKET_NAME, short_path
 
 logger = get_logger(__name__)
 
-#: Connections the kernel may hold for us between two accepts.
+#: Connections that the kernel may hold between two accepts.
 BACKLOG = 16
 
 
 @contextmanager
 def operator_listener(directory: Path | None) -> Iterator[trio.SocketListener | None]:
-    """Listen in a data directory that this process has locked, and leave nothing behind; without one, nowhere.
+    """Listen in a data directory that this process has locked, and remove the socket at the end.
 
-    A file system without sockets costs the operator its way in, and players nothing: that is logged, and the listener
-    is None.
+    The listener is None without a directory, and on a file system without sockets, which is logged: then the operator
+    cannot connect; players still can.
     """
     if directory is None:
         yield None
@@ -48,7 +48,7 @@ def operator_listener(directory: Path | None) -> Iterator[trio.SocketListener | 
 
 
 def _listen(path: Path) -> trio.SocketListener:
-    """A listening socket that its owner alone may connect to, from the first moment that anybody may.
+    """Return a listening socket that only its owner may connect to, from the first moment on.
 
     :raises OSError: there cannot be one, or something else is in its place.
     """
@@ -58,7 +58,7 @@ def _listen(path: Path) -> trio.SocketListener:
         with short_path(path) as address:
             listener.bind(address)
         path.chmod(0o600)
-        listener.listen(BACKLOG)  # before this the kernel refuses everybody
+        listener.listen(BACKLOG)  # before this the kernel refuses all connections
     except BaseException:
         listener.close()
         raise
@@ -66,7 +66,7 @@ def _listen(path: Path) -> trio.SocketListener:
 
 
 def _clear(path: Path) -> None:
-    """Remove the socket of a daemon that was killed. The lock on the directory says that it is gone."""
+    """Remove the socket of a daemon that was killed: the lock on the directory proves that it is gone."""
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(path.lstat().st_mode):
             raise OSError("something else is in its place; move it away")

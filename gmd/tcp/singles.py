@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from gmd.turns import UnacknowledgedResults
-
 #: Requests in a row that came alone, each while no other reply was held, after which the next ones are taken to do so
 #: too. A client that plays several games over its connection soon sends two within the time of a commit; until then,
 #: what was taken wrongly costs no more than that time.
@@ -18,14 +16,14 @@ class Singles:
     def __init__(self) -> None:
         self._count = 0
 
-    def note(self, alone: bool, unacknowledged: UnacknowledgedResults) -> bool:
-        """Note how the latest request came; return whether to listen to the client only when it has its reply.
+    def note(self, alone: bool, *, unacknowledged: bool) -> bool:
+        """Note how the latest request came; return whether to read more only when the client has its reply.
 
-        So it is for a client that has long sent one request at a time, unless a reply that is held may tell the end of
-        a game: bytes that were sent before it left, and read behind it, would look as if the client had it.
+        That is for a client that has long sent one request at a time, unless a reply that is held may show the end of
+        a game: bytes that were sent before it left, and read after it, would look as if the client had it.
 
         :param alone: whether the request came alone, with no other reply held.
-        :param unacknowledged: those that the client may not know of yet.
+        :param unacknowledged: whether replies may show results that the client does not know of yet.
         """
         self._count = self._count + 1 if alone else 0
         return self._count > SINGLES and not unacknowledged

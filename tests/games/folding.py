@@ -36,7 +36,7 @@ def check_fold(
         decision = game.decide(command, elapsed)
         assert everything(game) == before, "deciding changes nothing"
         for event in decision.events:
-            game.apply(event)
+            game.apply(event, decision.move)
         events += decision.events
     again = _replayed(events, type(game))
     assert everything(again) == everything(game)

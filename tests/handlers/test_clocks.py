@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,6 +15,8 @@ from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.daemon import authenticator_of, lobby_of, ranked_of, services_of
 from gmd.event_log.memory import MemoryLog
+from gmd.games.clock import Clock
+from gmd.games.facts import Facts
 from gmd.metrics import Metrics
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
@@ -325,6 +327,39 @@ async def test_request_after_flag_fall_finds_the_game_over_before_the_deadline_f
             assert '[GmdTermination "timeout_white"]' in reply["pgn"]
         else:
             assert reply["move_actions"] is None
+
+
+async def test_refused_move_of_a_stranger_leaves_the_flag_to_the_next_request(autojump_clock: MockClock) -> None:
+    async with daemon_without_alarms() as daemon:
+        white, _ = await begun(daemon, clock=TEN_SECONDS)
+        await trio.sleep(10)
+        assert (await white.ask("move", game_id=1, move="e4", player=3))["code"] == "not_a_player"
+        assert (await white.ask("state", game_id=1))["state"]["termination"] == "timeout_white"
+
+
+@pytest.mark.parametrize("seconds", [1, 10])
+async def test_move_is_resolved_once_and_its_flag_tested_once(
+    seconds: int, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    calls: list[str] = []
+    for owner, name in ((Facts, "play"), (Clock, "fallen")):
+        monkeypatch.setattr(owner, name, noted(getattr(owner, name), calls))
+    async with daemon_without_alarms() as daemon:
+        white, _ = await begun(daemon, clock=TEN_SECONDS)
+        await trio.sleep(seconds)
+        calls.clear()
+        reply = await white.ask("move", game_id=1, move="Nf3")
+        assert (reply.get("code"), calls) == ((None, ["fallen", "play"]) if seconds < 10 else ("game_over", ["fallen"]))
+
+
+def noted(function: Callable[..., Any], calls: list[str]) -> Callable[..., Any]:
+    """Return a function that notes its name with every call."""
+
+    def call(*args: Any) -> Any:
+        calls.append(function.__name__)
+        return function(*args)
+
+    return call
 
 
 async def test_seat_without_first_contact_in_time_loses(autojump_clock: MockClock) -> None:

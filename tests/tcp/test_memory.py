@@ -14,7 +14,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.framing import encode_frame
 from gmd.daemon import Daemon
-from gmd.tcp.session import MAX_REPLY_BYTES
+from gmd.tcp.conversation import MAX_REPLY_BYTES
 from tests.helpers import Client, Json, MemoryDaemon, connected, memory_daemon, running_daemon
 from tests.slow_log import SlowLog
 

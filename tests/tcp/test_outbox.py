@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from gmd.tcp.session import BATCH, MAX_HELD
+from gmd.tcp.conversation import BATCH, MAX_HELD
 from tests.helpers import Client, Json, connected, durable_daemon, memory_daemon, running_daemon, store_in
 from tests.slow_log import SlowLog
 

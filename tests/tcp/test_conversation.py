@@ -1,0 +1,633 @@
+"""The conversation of a session, by feeding bytes: no streams, no tasks, no clock but a number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from math import inf
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gm_protocol.codec import InvalidRequest
+from gm_protocol.errors import TooMany
+from gm_protocol.framing import FrameDecoder, encode_frame
+from gm_protocol.messages import Hello, Limits, NewGame, Ping, Request, Wait
+from gmd.metrics import Metrics
+from gmd.tcp.conversation import BATCH, BATCH_SECONDS, MAX_HELD, MAX_REPLY_BYTES, Closing, Conversation, Pause, State
+from gmd.tcp.endings import REVOKED, STOPPING
+from gmd.tcp.outbox import Outbox, ReplyBatch
+from gmd.tcp.singles import SINGLES
+from tests.helpers_proof import proof_size
+
+MAX_MESSAGE, FRAME_SECONDS, IDLE_SECONDS = 1_000, 10.0, 600.0
+LIMITS = Limits(
+    **dict.fromkeys(Limits.__struct_fields__, 1)
+    | {"max_message": MAX_MESSAGE, "frame_seconds": FRAME_SECONDS, "idle_seconds": IDLE_SECONDS}
+)
+
+HELLO = encode_frame(b'{"kind":"hello"}')
+PING = encode_frame(b'{"kind":"ping"}')
+WAIT = encode_frame(b'{"kind":"wait","game_id":1}')
+BAD_LENGTH = b"\xff\xff\xff\xff"
+EVICTION = TooMany("max_connections: another client has the place of this session", 5.0)
+CUT = TooMany("max_memory: this one holds most", 5.0)
+
+
+@dataclass
+class Answer:
+    """A reply, as the outbox takes it."""
+
+    body: bytes
+    since: float | None = 0.0
+
+
+class Peer:
+    """A conversation, and what a session does for it where nothing takes time."""
+
+    def __init__(self, room: Callable[[], int] = lambda: 1 << 30) -> None:
+        """:param room: how many bytes the peer takes at once, asked before every writing."""
+        self.outbox = Outbox(Metrics(), 0.0, self._write)
+        self.conversation = Conversation(LIMITS, self.outbox, 0.0)
+        self.room = room
+        self.requests: list[Request | InvalidRequest] = []
+        self.sent = b""
+        self.held: list[ReplyBatch] = []
+
+    def _write(self) -> None:
+        if self.outbox.release(1.0):
+            data = self.outbox.unsent()
+            count = min(len(data), self.room())
+            self.sent += data[:count]
+            self.outbox.wrote(data, count, 1.0)
+
+    def put(self, batch: ReplyBatch) -> None:
+        """Send a batch once it may leave."""
+        if self.outbox.put(batch):
+            self._write()
+
+    def send(self) -> None:
+        """Send what waits for room."""
+        while self.outbox.blocked:
+            data = self.outbox.begin_sending()
+            self.sent += bytes(data)
+            self.outbox.end_sending(data, 2.0)
+
+    def answer(self, batch: ReplyBatch, body: bytes = b"{}", clock: float = 0.0, *, may_leave: bool = True) -> None:
+        """Answer the request at hand."""
+        assert self.conversation.request is not None
+        self.requests.append(self.conversation.request)
+        batch.add(Answer(body), may_leave=may_leave)
+        if not may_leave:
+            self.held.append(batch)
+        self.conversation.answered(batch, clock)
+
+    def answer_batch(
+        self, clock: Callable[[], float] = lambda: 0.0, may_leave: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Answer the request at hand and those behind it, each with its number."""
+        batch = ReplyBatch(self.outbox)
+        while self.conversation.request is not None:
+            self.answer(batch, str(len(self.requests)).encode(), clock(), may_leave=may_leave())
+        self.conversation.note_begun()
+        self.put(batch)
+
+    def go_on(self, clock: Callable[[], float] = lambda: 0.0, may_leave: Callable[[], bool] = lambda: True) -> State:
+        """Do all there is to do."""
+        while (state := self.conversation.advance(clock())) not in (State.READING, State.ENDED):
+            if state is State.SENDING:
+                self.send()
+            else:
+                self.answer_batch(clock, may_leave)
+        return state
+
+
+# --- Transitions ------------------------------------------------------------------------------------------------------
+
+
+def new() -> Peer:
+    """Return a conversation that nothing has come to."""
+    return Peer()
+
+
+def between_frames() -> Peer:
+    """Return one of version 2 that has answered all that came."""
+    peer = Peer()
+    peer.conversation.received(HELLO, 1.0)
+    assert peer.go_on() is State.READING
+    return peer
+
+
+def in_a_frame() -> Peer:
+    """Return one that has begun to receive a ``ping``."""
+    peer = between_frames()
+    peer.conversation.received(PING[:-1], 1.0)
+    assert peer.go_on() is State.READING
+    return peer
+
+
+def answering() -> Peer:
+    """Return one that is answering a ``ping``."""
+    peer = between_frames()
+    peer.conversation.received(PING, 1.0)
+    assert peer.conversation.advance(0.0) is State.ANSWERING
+    return peer
+
+
+def waiting() -> Peer:
+    """Return one that is answering a ``wait``."""
+    peer = between_frames()
+    peer.conversation.received(WAIT, 1.0)
+    assert peer.conversation.advance(0.0) is State.WAITING
+    return peer
+
+
+def version_1() -> Peer:
+    """Return one of version 1 that is answering its request."""
+    peer = Peer()
+    peer.conversation.received(PING, 1.0)
+    assert peer.conversation.advance(0.0) is State.ANSWERING
+    return peer
+
+
+def sending() -> Peer:
+    """Return one whose peer takes no more of its replies."""
+    peer = between_frames()
+    peer.room = lambda: 3
+    peer.conversation.received(PING, 1.0)
+    assert peer.conversation.advance(0.0) is State.ANSWERING
+    peer.answer_batch()
+    assert peer.conversation.advance(0.0) is State.SENDING
+    return peer
+
+
+BEFORE = {made.__name__: made for made in (new, between_frames, in_a_frame, answering, waiting, version_1, sending)}
+
+EVENTS: dict[str, Callable[[Peer], object]] = {
+    "ping": lambda peer: peer.conversation.received(PING[-1:] if in_frame(peer) else PING, 2.0),
+    "wait": lambda peer: peer.conversation.received(WAIT, 2.0),
+    "1 byte": lambda peer: peer.conversation.received(b"\0", 2.0),
+    "bad length": lambda peer: peer.conversation.received(BAD_LENGTH, 2.0),
+    "peer ends": lambda peer: peer.conversation.received(b"", 2.0),
+    "time passes": lambda peer: peer.conversation.time_passed(5_000.0),
+    "stop": lambda peer: peer.conversation.stop(STOPPING),
+    "evict": lambda peer: peer.conversation.evict(EVICTION),
+    "cut off": lambda peer: peer.conversation.cut_off(CUT),
+}
+
+#: What comes of an event in each state: the next state, or a word for how the conversation ends. While something is
+#: being answered, that is answered first. ``wait`` and ``bad length`` cannot come in the middle of a frame, nor can
+#: time pass while something is being answered.
+TABLE = """
+before         | ping      | wait     | 1 byte   | bad length | peer ends     | time passes | stop          | evict    | cut off
+new            | ANSWERING | WAITING  | READING  | bad_frame  | client_closed | bad_frame   | stopping      | too_many | too_many
+between_frames | ANSWERING | WAITING  | READING  | bad_frame  | client_closed | idle        | stopping      | too_many | too_many
+in_a_frame     | ANSWERING |          |          |            | bad_frame     | bad_frame   | shutting_down | too_many | too_many
+answering      | ANSWERING | WAITING  | READING  | bad_frame  | client_closed |             | stopping      | too_many | too_many
+waiting        | ANSWERING | WAITING  | READING  | bad_frame  | client_closed |             | stopping      | too_many | too_many
+version_1      | answered  | answered | answered | answered   | answered      |             | answered      | answered | answered
+sending        | SENDING   | SENDING  | SENDING  | SENDING    | SENDING       | SENDING     | SENDING       | SENDING  | too_many
+"""  # noqa: E501
+
+
+def in_frame(peer: Peer) -> bool:
+    """Whether the last byte of a ``ping`` completes it."""
+    return len(peer.requests) == 1 and peer.conversation.state is State.READING and peer.conversation.in_frame
+
+
+def cells() -> Iterator[tuple[str, str, str]]:
+    """Yield what was before, the event and its outcome, for every cell of the table."""
+    head, *rows = [[cell.strip() for cell in line.split("|")] for line in TABLE.strip().splitlines()]
+    for before, *outcomes in rows:
+        yield from ((before, event, outcome) for event, outcome in zip(head[1:], outcomes, strict=True) if outcome)
+
+
+@pytest.mark.parametrize(("before", "event", "outcome"), list(cells()))
+def test_every_event_in_every_state_leads_where_the_table_says(before: str, event: str, outcome: str) -> None:
+    peer = BEFORE[before]()
+    EVENTS[event](peer)
+    conversation = peer.conversation
+    if conversation.state in (State.ANSWERING, State.WAITING):
+        peer.answer(ReplyBatch(peer.outbox))
+    if conversation.state in (State.READING, State.SENDING):
+        conversation.advance(0.0)
+    assert outcome == (conversation.state.name if conversation.end is None else conversation.end.reason)
+    assert (conversation.request is None) == (conversation.state not in (State.ANSWERING, State.WAITING))
+    assert (conversation.end is None) == (conversation.state is not State.ENDED)
+
+
+def test_the_table_has_every_event_state_and_end() -> None:
+    outcomes = {outcome for _, _, outcome in cells()}
+    ends = {"answered", "client_closed", "idle", "stopping", "bad_frame", "shutting_down", "too_many"}
+    assert outcomes == {state.name for state in State if state is not State.ENDED} | ends
+    assert {before for before, _, _ in cells()} == set(BEFORE)
+    assert {event for _, event, _ in cells()} == set(EVENTS)
+
+
+#: The events that close a conversation, the strongest last, with what it then ends by.
+CLOSINGS = {
+    "stop": (Closing.STOPPING, "stopping"),
+    "evict": (Closing.EVICTED, "too_many"),
+    "peer ends": (Closing.PEER_ENDED, "client_closed"),
+    "cut off": (Closing.CUT_OFF, "too_many"),
+}
+
+
+SEQUENCES = [each for size in (1, 2, 3, 4) for some in combinations(CLOSINGS, size) for each in permutations(some)]
+
+
+@pytest.mark.parametrize("events", SEQUENCES, ids=" then ".join)
+def test_of_several_reasons_to_end_the_strongest_counts_in_whatever_order_they_come(events: tuple[str, ...]) -> None:
+    peer = between_frames()
+    for event in events:
+        EVENTS[event](peer)
+    strongest = max(events, key=list(CLOSINGS).index)
+    assert peer.conversation.closing is CLOSINGS[strongest][0]
+    assert peer.go_on() is State.ENDED
+    end = peer.conversation.end
+    assert end is not None
+    assert end.reason == CLOSINGS[strongest][1]
+    assert end.error is {"cut off": CUT, "evict": EVICTION}.get(strongest)
+
+
+@pytest.mark.parametrize("event", ["stop", "evict", "peer ends"])
+def test_a_conversation_that_is_to_end_answers_what_has_been_received(event: str) -> None:
+    peer = between_frames()
+    peer.conversation.received(PING * 3, 1.0)
+    EVENTS[event](peer)
+    assert peer.go_on() is State.ENDED
+    assert len(peer.requests) == 4
+
+
+def test_one_that_is_cut_off_answers_nothing_more() -> None:
+    peer = answering()
+    peer.conversation.received(PING * 3, 1.0)
+    EVENTS["cut off"](peer)
+    peer.answer_batch()
+    assert peer.go_on() is State.ENDED
+    assert len(peer.requests) == 2
+
+
+def test_a_request_that_is_given_up_has_no_reply() -> None:
+    peer = answering()
+    EVENTS["cut off"](peer)
+    peer.conversation.give_up_request()
+    assert peer.go_on() is State.ENDED
+    assert peer.conversation.pause(0, unacknowledged=False) is Pause.NOTHING
+    assert len(peer.requests) == 1
+
+
+@pytest.mark.parametrize(("room", "breaks_off"), [(3, True), (1 << 30, False)])
+def test_last_words_are_not_sent_behind_a_reply_that_was_broken_off(room: int, breaks_off: bool) -> None:
+    peer = answering()
+    peer.room = lambda: room
+    peer.answer_batch()
+    EVENTS["cut off"](peer)
+    assert peer.go_on() is State.ENDED
+    end = peer.conversation.end
+    assert end is not None
+    assert (end.breaks_off, end.error) == (breaks_off, None if breaks_off else CUT)
+
+
+def test_a_revoked_player_s_session_ends_by_that() -> None:
+    peer = between_frames()
+    peer.conversation.stop(REVOKED)
+    assert peer.go_on() is State.ENDED
+    assert peer.conversation.end is not None
+    assert peer.conversation.end.reason == "revoked"
+
+
+def test_an_ended_conversation_stays_ended() -> None:
+    peer = between_frames()
+    EVENTS["stop"](peer)
+    peer.go_on()
+    end = peer.conversation.end
+    EVENTS["cut off"](peer)
+    assert peer.go_on() is State.ENDED
+    assert peer.conversation.end is end
+
+
+# --- Versions ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "version"),
+    [(b'{"kind":"hello"}', 2), (b'{"kind":"hello","player":[]}', 2), (b'{"kind":"ping"}', 1), (b"{", 1)],
+)
+def test_the_first_message_decides_the_version(first: bytes, version: int) -> None:
+    peer = Peer()
+    assert (peer.conversation.version, peer.conversation.strict) == (0, False)
+    peer.conversation.received(encode_frame(first), 1.0)
+    peer.conversation.advance(0.0)
+    assert (peer.conversation.version, peer.conversation.strict) == (version, version == 2)
+
+
+def test_version_2_refuses_a_misspelt_option_and_version_1_does_not() -> None:
+    misspelt = encode_frame(b'{"kind":"new_game","player_white":1,"player_black":2,"varaint":"rbc"}')
+    old, current = new(), between_frames()
+    for peer in (old, current):
+        peer.conversation.received(misspelt, 1.0)
+        peer.go_on()
+    assert isinstance(old.requests[-1], NewGame)
+    assert isinstance(current.requests[-1], InvalidRequest)
+
+
+# --- Batches ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_has_a_number_of_requests_at_most() -> None:
+    peer = answering()
+    peer.conversation.received(PING * 2 * BATCH, 1.0)
+    peer.answer_batch()
+    assert len(peer.requests) == 1 + BATCH
+    assert peer.conversation.advance(0.0) is State.ANSWERING
+
+
+def test_a_batch_is_over_when_its_time_is() -> None:
+    peer = answering()
+    peer.conversation.received(PING * 9, 1.0)
+    ticks = iter(range(100))
+    peer.answer_batch(clock=lambda: next(ticks) * BATCH_SECONDS / 2)
+    assert len(peer.requests) == 1 + 4, "the first one, and those until time was up"
+
+
+def test_a_batch_is_over_when_its_replies_are_large() -> None:
+    peer = answering()
+    peer.conversation.received(PING * 2, 1.0)
+    batch = ReplyBatch(peer.outbox)
+    peer.answer(batch, bytes(MAX_REPLY_BYTES))
+    assert peer.conversation.request is not None
+    peer.answer(batch, b"1")
+    assert peer.conversation.state is State.READING
+
+
+def test_a_request_says_how_large_it_is() -> None:
+    peer = answering()
+    assert peer.conversation.request_size == len(PING) - 4
+
+
+def held(batches: int, size: int = 2) -> Peer:
+    """Return a conversation with replies that may not leave."""
+    peer = between_frames()
+    for _ in range(batches):
+        peer.conversation.received(PING, 1.0)
+        peer.conversation.advance(0.0)
+        batch = ReplyBatch(peer.outbox)
+        peer.answer(batch, bytes(size), may_leave=False)
+        peer.conversation.note_begun()
+        peer.put(batch)
+    return peer
+
+
+@pytest.mark.parametrize(
+    ("batches", "size", "behind", "expected"),
+    [
+        (0, 2, b"", Pause.NOTHING),
+        (0, 2, b"\0\0", Pause.NOTHING),
+        (0, 2, PING, Pause.GIVE_WAY),
+        (0, 2, BAD_LENGTH, Pause.GIVE_WAY),
+        (MAX_HELD, 2, b"", Pause.NOTHING),
+        (MAX_HELD, 2, PING, Pause.GIVE_WAY),
+        (MAX_HELD + 1, 2, PING, Pause.DRAIN),
+        (1, MAX_REPLY_BYTES, b"", Pause.NOTHING),
+        (1, MAX_REPLY_BYTES + 1, b"", Pause.DRAIN),
+    ],
+)
+def test_what_is_waited_for_between_batches(batches: int, size: int, behind: bytes, expected: Pause) -> None:
+    peer = held(batches, size)
+    if behind:
+        peer.conversation.received(behind, 1.0)
+    assert peer.conversation.pause(1, unacknowledged=False) is expected
+
+
+@pytest.mark.parametrize(("unacknowledged", "expected"), [(False, Pause.DRAIN_AND_READ), (True, Pause.NOTHING)])
+def test_a_client_that_asks_singly_is_read_when_it_has_its_reply(unacknowledged: bool, expected: Pause) -> None:
+    peer = between_frames()
+    for _ in range(SINGLES):
+        peer.conversation.received(PING, 1.0)
+        peer.conversation.advance(0.0)
+        peer.answer_batch(may_leave=lambda: False)
+        assert peer.conversation.pause(1, unacknowledged=False) is Pause.NOTHING
+        peer.held.pop().leave()
+    peer.conversation.received(PING, 1.0)
+    peer.conversation.advance(0.0)
+    peer.answer_batch(may_leave=lambda: False)
+    assert peer.conversation.pause(1, unacknowledged=unacknowledged) is expected
+
+
+# --- Time -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_frame_must_arrive_in_time() -> None:
+    assert new().conversation.frame_deadline == FRAME_SECONDS
+
+
+def test_a_frame_must_arrive_in_time_from_its_first_byte_on() -> None:
+    peer = between_frames()
+    peer.conversation.received(PING[:2], 50.0)
+    peer.conversation.received(PING[2:4], 55.0)
+    assert peer.conversation.frame_deadline == 50.0 + FRAME_SECONDS
+
+
+def test_a_frame_behind_others_began_when_bytes_were_last_read() -> None:
+    peer = between_frames()
+    peer.conversation.received(PING, 50.0)
+    peer.conversation.received(PING[:4], 55.0)
+    peer.go_on()
+    assert peer.conversation.frame_deadline == 55.0 + FRAME_SECONDS
+
+
+@pytest.mark.parametrize(("sent_at", "since"), [(0.0, 1.0), (90.0, 90.0)])
+def test_an_idle_session_ends_so_long_after_the_latest_bytes_in_either_direction(sent_at: float, since: float) -> None:
+    peer = between_frames()
+    peer.outbox.sent_at = sent_at
+    conversation = peer.conversation
+    assert conversation.frame_deadline == inf
+    assert conversation.idle_deadline(95.0) == since + IDLE_SECONDS
+    conversation.time_passed(since + IDLE_SECONDS - 0.1)
+    assert conversation.end is None
+    conversation.time_passed(since + IDLE_SECONDS)
+    assert conversation.end is not None
+
+
+def test_a_session_is_not_idle_while_replies_are_held() -> None:
+    peer = held(1)
+    assert peer.conversation.idle_deadline(5_000.0) == 5_000.0 + IDLE_SECONDS
+    peer.conversation.time_passed(5_000.0)
+    assert peer.conversation.advance(0.0) is State.READING
+
+
+def test_requests_behind_a_wait_arrived_when_it_was_answered() -> None:
+    peer = waiting()
+    assert peer.conversation.arrived == 1.0
+    peer.conversation.wait_ended(7.0)
+    assert peer.conversation.arrived == 7.0
+    peer.conversation.wait_ended(0.0)
+    assert peer.conversation.arrived == 7.0
+
+
+# --- Waiting ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "has_next", "listens"),
+    [(b"\0", False, True), (PING, True, True), (BAD_LENGTH, True, True), (b"", False, False)],
+    ids=["a byte", "a frame", "a bad length", "the end"],
+)
+def test_a_wait_goes_on_until_a_whole_frame_is_behind_it(data: bytes, has_next: bool, listens: bool) -> None:
+    peer = waiting()
+    peer.conversation.received(data, 2.0)
+    assert (peer.conversation.has_next, peer.conversation.listens) == (has_next, listens)
+    assert not peer.conversation.ends_waits
+
+
+def test_version_1_does_not_listen_during_a_wait() -> None:
+    peer = new()
+    peer.conversation.received(WAIT, 1.0)
+    assert peer.conversation.advance(0.0) is State.WAITING
+    assert not peer.conversation.listens
+
+
+@pytest.mark.parametrize("event", ["stop", "evict", "cut off"])
+def test_a_wait_ends_at_once_where_the_server_wants_the_conversation_to_end(event: str) -> None:
+    peer = waiting()
+    EVENTS["peer ends"](peer)
+    EVENTS[event](peer)
+    assert peer.conversation.ends_waits
+
+
+# --- Replies ----------------------------------------------------------------------------------------------------------
+
+
+def test_replies_leave_in_order_however_their_commits_end() -> None:
+    peer = between_frames()
+    peer.sent = b""
+    batches = []
+    for number in range(3):
+        batch = ReplyBatch(peer.outbox)
+        batch.add(Answer(b"%d" % number), may_leave=False)
+        batches.append(batch)
+        peer.put(batch)
+    peer.outbox.sent_at = 0.0
+    batches[1].leave()
+    batches[2].leave()
+    assert (peer.sent, len(peer.outbox), peer.outbox.sent, peer.outbox.sent_at) == (b"", 3, 1, 0.0)
+    batches[0].leave()
+    assert peer.sent == b"".join(map(encode_frame, (b"0", b"1", b"2")))
+    assert (len(peer.outbox), peer.outbox.sent, peer.outbox.is_empty) == (0, 4, True)
+
+
+def test_what_may_leave_during_a_sending_is_taken_along() -> None:
+    peer = sending()
+    first = peer.outbox.begin_sending()
+    batch = ReplyBatch(peer.outbox)
+    batch.add(Answer(b"more"), may_leave=True)
+    peer.put(batch)
+    assert peer.outbox.size == len(first) + len(encode_frame(b"more"))
+    peer.outbox.end_sending(first, 3.0)
+    assert peer.outbox.begin_sending() == encode_frame(b"more")
+    peer.outbox.end_sending(encode_frame(b"more"), 4.0)
+    assert (peer.outbox.size, peer.outbox.sent_at, peer.outbox.is_empty) == (0, 4.0, True)
+
+
+def test_an_outbox_that_is_closed_releases_nothing() -> None:
+    peer = held(1)
+    sent = peer.sent
+    peer.outbox.close()
+    peer.held[0].leave()
+    assert peer.sent == sent
+
+
+def test_bodies_of_replies_that_are_abandoned_are_dropped() -> None:
+    peer = held(1, size=5_000)
+    EVENTS["cut off"](peer)
+    assert [reply.body for batch in peer.held for reply in batch.replies] == [b""]
+    assert (peer.outbox.size, peer.outbox.is_whole) == (0, True)
+
+
+# --- Any bytes, cut anywhere ------------------------------------------------------------------------------------------
+
+bodies = st.one_of(
+    st.sampled_from(
+        [b'{"kind":"hello"}', b'{"kind":"ping"}', b'{"kind":"wait","game_id":1}', b'{"kind":"hello","x":', b"\0"]
+    ),
+    st.integers(0, 99).map(lambda number: json.dumps({"kind": "ping", "id": number}).encode()),
+    st.integers(0, MAX_MESSAGE + 1).map(lambda size: b" " * size + b"1"),
+    st.binary(min_size=1, max_size=30),
+)
+frames = st.one_of(bodies.map(encode_frame), bodies.map(encode_frame), bodies.map(encode_frame), st.binary(max_size=8))
+streams = st.builds(lambda first, rest: first + b"".join(rest), st.sampled_from([HELLO, HELLO, b""]), st.lists(frames))
+cuts = st.lists(st.integers(1, 60), max_size=30)
+
+
+def outcome_of(peer: Peer) -> dict[str, Any]:
+    """Return all that a client, or the log, can know of a conversation."""
+    end = peer.conversation.end
+    assert end is not None
+    return {
+        "requests": list(map(words_of, peer.requests)),
+        "sent": peer.sent,
+        "end": (end.reason, type(end.error), str(end.error), end.breaks_off),
+        "version": peer.conversation.version,
+    }
+
+
+def words_of(request: Request | InvalidRequest) -> tuple[object, ...]:
+    """Return a request as something that can be compared."""
+    if isinstance(request, InvalidRequest):
+        return type(request.error), str(request), request.kind, request.id
+    return (request,)
+
+
+def at_once(data: bytes) -> Peer:
+    """Return a conversation that these bytes came to in one piece, with the end behind them."""
+    peer = Peer()
+    peer.conversation.received(data, 1.0)
+    if peer.go_on() is State.READING:
+        peer.conversation.received(b"", 1.0)
+        peer.go_on()
+    return peer
+
+
+@pytest.mark.proof
+@settings(max_examples=proof_size(150, 20_000))
+@given(streams, cuts, st.lists(st.integers(0, 50)), st.lists(st.booleans()), st.lists(st.sampled_from([0.0, 0.01])))
+def test_the_same_comes_of_the_same_bytes_however_they_and_the_replies_are_cut(
+    data: bytes, cuts: list[int], rooms: list[int], freedoms: list[bool], clocks: list[float]
+) -> None:
+    room, freedom, ticks = iter(rooms), iter(freedoms), iter(clocks)
+    time = 0.0
+
+    def clock() -> float:
+        nonlocal time
+        time += next(ticks, 0.0)
+        return time
+
+    peer = Peer(room=lambda: next(room, 1 << 30))
+    start = 0
+    while peer.go_on(clock, lambda: next(freedom, True)) is State.READING:
+        if peer.held and next(freedom, True):
+            peer.held.pop().leave()
+            continue
+        size = cuts.pop() if cuts else len(data)
+        peer.conversation.received(data[start : start + size], 1.0)
+        start += size
+    while peer.held:
+        peer.held.pop().leave()
+    peer.send()
+    expected = at_once(data)
+    assert outcome_of(peer) == outcome_of(expected)
+    decoder = FrameDecoder()
+    decoder.feed(peer.sent)
+    assert [decoder.next_frame() for _ in peer.requests] == [b"%d" % number for number in range(len(peer.requests))]
+    assert decoder.pending == 0
+
+
+def test_the_kinds_of_requests_are_those_that_were_sent() -> None:
+    peer = at_once(HELLO + PING + WAIT + PING)
+    assert [type(request) for request in peer.requests] == [Hello, Ping, Wait, Ping]
+    assert peer.sent == b"".join(encode_frame(b"%d" % number) for number in range(4))
