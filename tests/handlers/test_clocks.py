@@ -330,7 +330,7 @@ async def test_request_after_flag_fall_finds_the_game_over_before_the_deadline_f
 
 
 async def test_refused_move_of_a_stranger_leaves_the_flag_to_the_next_request(autojump_clock: MockClock) -> None:
-    async with daemon_without_alarms() as daemon:
+    async with daemon_without_deadlines() as daemon:
         white, _ = await begun(daemon, clock=TEN_SECONDS)
         await trio.sleep(10)
         assert (await white.ask("move", game_id=1, move="e4", player=3))["code"] == "not_a_player"
@@ -344,7 +344,7 @@ async def test_move_is_resolved_once_and_its_flag_tested_once(
     calls: list[str] = []
     for owner, name in ((Facts, "play"), (Clock, "fallen")):
         monkeypatch.setattr(owner, name, noted(getattr(owner, name), calls))
-    async with daemon_without_alarms() as daemon:
+    async with daemon_without_deadlines() as daemon:
         white, _ = await begun(daemon, clock=TEN_SECONDS)
         await trio.sleep(seconds)
         calls.clear()
