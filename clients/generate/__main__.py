@@ -1,8 +1,9 @@
-"""Writes what is generated in the clients: ``python -m clients.generate``, from the top of the source tree.
+"""Write what is generated from the messages: ``python -m clients.generate``, from the top of the source tree.
 
 - in ``clients/python/gm_client/blocking.py`` the fields and replies, from ``protocol/schema.json``, and the client,
   from ``trio_client.py``;
-- ``clients/node/protocol.d.ts``, from ``protocol/schema.json``.
+- ``clients/node/protocol.d.ts``, from ``protocol/schema.json``;
+- the tables of fields in ``PROTOCOL`` and in the pages of ``docs/protocol``, from ``protocol/schema.json``.
 
 With ``--check`` it writes nothing, names the files that are not current, and exits with 1 if there are any.
 """

@@ -17,14 +17,14 @@ WantedColor = Annotated[Color, Meta(description="What the player wants to play; 
 class Challenge(GameRequest, tag="challenge", kw_only=True):
     """Invites a registered player who is here, by name or id, to a game. Without ``color`` that is drawn."""
 
-    opponent: PlayerId | PlayerName
-    color: WantedColor | None = None
+    opponent: PlayerId | PlayerName  #: A name or an id.
+    color: WantedColor | None = None  #: The color wanted; else it is drawn.
 
 
 class Seek(GameRequest, tag="seek", kw_only=True):
     """Makes a game with whoever waits for one like it; where nobody does, waits for somebody to do so."""
 
-    color: WantedColor | None = None
+    color: WantedColor | None = None  #: The color wanted; else any.
 
 
 #: Where a page of invitations ended. Only the server that gave it knows what it means.
@@ -37,21 +37,21 @@ class ListInvitations(Request, tag="invitations", kw_only=True):
     The last two are what the page before said of the same name; without them both lists begin anew.
     """
 
-    limit: Annotated[int, Meta(ge=1, le=100)] = 100
-    received_after: InvitationPlace | None = None
-    sent_after: InvitationPlace | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
+    received_after: InvitationPlace | None = None  #: Where the page before ended.
+    sent_after: InvitationPlace | None = None  #: Where the page before ended.
 
 
 class Accept(Request, tag="accept", kw_only=True):
     """Takes the seat that is kept for the player."""
 
-    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)]
+    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)]  #: The game.
 
 
 class Decline(Request, tag="decline", kw_only=True):
     """Calls off a game that has not begun; without ``game_id``, the player seeks no longer."""
 
-    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None
+    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None  #: The game; left out: stop seeking.
 
 
 class Settings(Request, tag="settings", kw_only=True):
@@ -61,35 +61,35 @@ class Settings(Request, tag="settings", kw_only=True):
         Annotated[int, Meta(ge=0, le=10_000, description="How many games the player takes at a time.")] | None
     ) = None
     ranked: Annotated[bool, Meta(description="Whether the player wants ranked games.")] | None = None
-    version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None  #: The bot's version: the present one, or the next.
 
 
 class Pair(GameRequest, tag="pair", kw_only=True):
     """The operator's: makes a game between two registered players who are here, and invites both."""
 
-    white: PlayerId | PlayerName
-    black: PlayerId | PlayerName
+    white: PlayerId | PlayerName  #: A name or an id.
+    black: PlayerId | PlayerName  #: A name or an id.
     ranked: Annotated[bool, Meta(description="Whether the game counts for the ratings.")] = False
 
 
 class SeatReply(Reply, kw_only=True):
     """The game in which the player has its seat; all null while a seek waits."""
 
-    game_id: int | None
-    seat: Color | None
-    state: GameState | None
-    options: GameOptions | None
+    game_id: int | None  #: The game.
+    seat: Color | None  #: The player's seat.
+    state: GameState | None  #: The game's state.
+    options: GameOptions | None  #: What it is played with.
     error: None = None
 
 
 class PairReply(Reply, kw_only=True):
     """The game that two players were invited to: who has ``accepted`` by now, and who has ``called_off`` the game."""
 
-    game_id: int
-    accepted: list[Color]
-    called_off: Color | None
-    state: GameState
-    options: GameOptions
+    game_id: int  #: The game.
+    accepted: list[Color]  #: The seats taken so far.
+    called_off: Color | None  #: The side that called it off.
+    state: GameState  #: The game's state.
+    options: GameOptions  #: What it is played with.
     error: None = None
 
 
@@ -100,14 +100,14 @@ class InvitationRow(Struct, kw_only=True, frozen=True):
     what the player that asks is to play. ``lapses`` is how many seconds it was given to begin in, or null.
     """
 
-    game_id: int
-    opponent: int | None
-    name: str | None
-    color: Color
-    options: GameOptions
-    ranked: bool
-    created: str
-    lapses: float | None
+    game_id: int  #: The game.
+    opponent: int | None  #: The other player; null: an open seat.
+    name: str | None  #: Its name, if registered.
+    color: Color  #: The player's color.
+    options: GameOptions  #: What it is played with.
+    ranked: bool  #: Whether it counts for ratings.
+    created: str  #: UTC: 2026-11-21T04:41:00Z.
+    lapses: float | None  #: Seconds from then until it expires.
 
 
 class InvitationsReply(Reply, kw_only=True):
@@ -116,20 +116,20 @@ class InvitationsReply(Reply, kw_only=True):
     The last two are what to ask for the next page with; each is left out where nothing follows.
     """
 
-    received: list[InvitationRow]
-    sent: list[InvitationRow]
-    seeking: bool
-    received_after: InvitationPlace | UnsetType = UNSET
-    sent_after: InvitationPlace | UnsetType = UNSET
+    received: list[InvitationRow]  #: Those to the player.
+    sent: list[InvitationRow]  #: Those from the player.
+    seeking: bool  #: Whether a seek waits.
+    received_after: InvitationPlace | UnsetType = UNSET  #: What to send for the next page.
+    sent_after: InvitationPlace | UnsetType = UNSET  #: What to send for the next page.
     error: None = None
 
 
 class SettingsReply(Reply, kw_only=True):
     """What a registered player has set."""
 
-    player: int
-    name: str
-    max_games: int
-    ranked: bool
-    version: int
+    player: int  #: The player.
+    name: str  #: Its name.
+    max_games: int  #: As it is now.
+    ranked: bool  #: As it is now.
+    version: int  #: As it is now.
     error: None = None

@@ -12,30 +12,30 @@ from .base import Reply, Request
 class GetLeaderboard(Request, tag="leaderboard", kw_only=True):
     """A page of the leaderboard, the strongest first: so many rows behind the place ``after``."""
 
-    limit: Annotated[int, Meta(ge=1, le=100)] = 100
-    after: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
+    after: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0  #: How many rows to skip.
 
 
 class LeaderboardRow(Struct, kw_only=True, frozen=True):
     """A version of a player's bot. ``deviation`` is the standard deviation of its rating; ``anchor``: that is given."""
 
-    place: int
-    player: int
-    name: str
-    version: int
-    rating: float
-    deviation: float
-    anchor: bool
-    games: int
-    wins: int
-    draws: int
-    losses: int
+    place: int  #: 1: the highest rating.
+    player: int  #: The player.
+    name: str  #: Its name.
+    version: int  #: Of the player's bot.
+    rating: float  #: On Elo's scale.
+    deviation: float  #: Its standard deviation.
+    anchor: bool  #: Whether the rating is fixed.
+    games: int  #: Ranked games that have ended.
+    wins: int  #: Of these.
+    draws: int  #: Of these.
+    losses: int  #: Of these.
 
 
 class LeaderboardReply(Reply, kw_only=True):
     """A page, what to send as ``after`` for the next one, null at the end; and how many games the ratings are of."""
 
-    leaderboard: list[LeaderboardRow]
-    after: int | None
-    games: int
+    leaderboard: list[LeaderboardRow]  #: The page.
+    after: int | None  #: What to send for the next page.
+    games: int  #: Games the ratings are computed from.
     error: None = None
