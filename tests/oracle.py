@@ -1,7 +1,7 @@
 """What a game state must be, worked out from python-chess alone.
 
 Nothing here looks at gmd's code, and nothing is clever: where a rule can be checked by trying every move, every move
-is tried. The rules are those of ``PROTOCOL``, section "Game state".
+is tried. The rules are those of ``PROTOCOL``, chapter 8.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def moves_as_if_to_move(board: Board, color: Color) -> list[Move]:
 
 
 def insufficient_material(board: Board) -> bool:
-    """``PROTOCOL``'s list, case by case."""
+    """The list in ``docs/protocol/games.md``, case by case."""
     if isinstance(board, CrazyhouseBoard):
         return False
     pieces = {square: piece for square, piece in board.piece_map().items() if piece.piece_type != chess.KING}

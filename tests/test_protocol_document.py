@@ -114,8 +114,16 @@ def test_table_of_kinds_lists_each_with_its_section() -> None:
 @pytest.mark.parametrize("kind", REQUESTS)
 def test_section_of_a_kind_has_its_form(kind: str) -> None:
     (part,) = [part for part in SECTIONS if part.title.startswith("7.") and part.title.split()[1] == kind]
-    assert f"Request: {REQUESTS[kind].__name__}\n" in part.text
-    assert "\nReply: " in part.text or " reply is " in part.text
+    request = f"Request: {REQUESTS[kind].__name__}\n"
+    reply = re.search(r"^Reply: \w+(?:, as of (\w+))?$", part.text, re.MULTILINE)
+    assert part.text.startswith("\n" + request)
+    assert reply
+    assert reply[1] is None or f"\nReply: {reply[0].split()[1].rstrip(',')}\n" in section(reply[1])
+    example = re.search(r"^  (?:\w+ )?-> ", part.text, re.MULTILINE)
+    assert example
+    assert part.text.index(request) < reply.start() < example.start()
+    if errors := re.search(r"^Errors: ", part.text, re.MULTILINE):
+        assert reply.start() < errors.start() < example.start()
     assert any(f'"kind": "{kind}"' in message.text for message in part.messages if message.arrow == "->")
 
 

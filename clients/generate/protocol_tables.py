@@ -70,7 +70,7 @@ class _Tables:
             if names:
                 yield from wrap(f"  {names}: as in {origin}", WIDTH, subsequent_indent="      ")
         if not rows:
-            yield "  no fields of its own"
+            yield "  none"
 
     def _rows(self, struct: str) -> Iterator[Row]:
         for field in self._fields(struct):

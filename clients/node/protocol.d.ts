@@ -172,13 +172,13 @@ export interface GameState {
   last_move: string | null;
   /** crazyhouse: the pieces in hand. */
   pockets?: Pockets;
-  /** rbc: where the opponent's latest turn captured. */
+  /** rbc: where the opponent has just captured. */
   opponent_capture?: string | null;
   /** rbc: the seat's latest sense. */
   last_sense?: LastSense | null;
   /** rbc: the seat's latest move. */
   last_result?: LastResult | null;
-  /** dark_chess: squares seen, a1, b1 to h8. */
+  /** dark_chess: the squares seen. */
   visible?: string[] | null;
   [field: string]: unknown;
 }

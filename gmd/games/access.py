@@ -6,7 +6,7 @@ and one unpacking yields, for each square, the set of its sources: this is what 
 before cost some ten microseconds. The same lanes say whether the side to move can move at all, and which piece a SAN
 move means.
 
-The rule (``PROTOCOL``, "access_map"): legal moves of each colour as if it were its turn, castling excluded, en passant
+The rule (``PROTOCOL``, 8.1): legal moves of each colour as if it were its turn, castling excluded, en passant
 for the side to move only; and every move that would take a king, even by a pinned piece. A side without a king (which
 reconnaissance chess can reach) guards nothing.
 """

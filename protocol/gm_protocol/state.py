@@ -141,7 +141,7 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
     draw_offered: bool  #: Whether an offer stands.
     last_move: str | None  #: In UCI.
     pockets: Pockets | UnsetType = UNSET  #: crazyhouse: the pieces in hand.
-    opponent_capture: str | UnsetType | None = UNSET  #: rbc: where the opponent's latest turn captured.
+    opponent_capture: str | UnsetType | None = UNSET  #: rbc: where the opponent has just captured.
     last_sense: LastSense | UnsetType | None = UNSET  #: rbc: the seat's latest sense.
     last_result: LastResult | UnsetType | None = UNSET  #: rbc: the seat's latest move.
-    visible: list[str] | UnsetType | None = UNSET  #: dark_chess: squares seen, a1, b1 to h8.
+    visible: list[str] | UnsetType | None = UNSET  #: dark_chess: the squares seen.

@@ -121,7 +121,7 @@ def test_field_that_an_earlier_table_has_is_only_named() -> None:
     assert text == (
         "Request: Accept\n  game_id int: The game\n\n"
         "Request: GetHistory\n  game_id: as in Accept\n\n"
-        "Reply: Pong\n  no fields of its own\nEnd.\n"
+        "Reply: Pong\n  none\nEnd.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Insufficient material: exactly the list in ``PROTOCOL``, with automatic draws only."""
+"""Insufficient material: exactly the list in ``docs/protocol/games.md``, with automatic draws only."""
 
 from __future__ import annotations
 

@@ -267,13 +267,13 @@ class GameState(TypedDict):
     last_move: str | None
     #: crazyhouse: the pieces in hand.
     pockets: NotRequired[Pockets]
-    #: rbc: where the opponent's latest turn captured.
+    #: rbc: where the opponent has just captured.
     opponent_capture: NotRequired[str | None]
     #: rbc: the seat's latest sense.
     last_sense: NotRequired[LastSense | None]
     #: rbc: the seat's latest move.
     last_result: NotRequired[LastResult | None]
-    #: dark_chess: squares seen, a1, b1 to h8.
+    #: dark_chess: the squares seen.
     visible: NotRequired[list[str] | None]
 
 
