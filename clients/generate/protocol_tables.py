@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterator
+from itertools import groupby
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -126,10 +127,11 @@ class _Tables:
 
 
 def _lines(rows: list[Row]) -> Iterator[str]:
+    """Yield the lines of rows. Neighbours of one type and meaning share a line."""
     width = max((len(row.name) for row in rows), default=0)
-    for row in rows:
-        line = f"  {row.name:{width}} {row.type}: {row.meaning}"
-        yield from wrap(line, WIDTH, subsequent_indent=" " * (width + 5))
+    for (type_, meaning), group in groupby(rows, key=lambda row: (row.type, row.meaning)):
+        names = ", ".join(row.name for row in group)
+        yield from wrap(f"  {names:{width}} {type_}: {meaning}", WIDTH, subsequent_indent=" " * (width + 5))
 
 
 def _integer(type_: Schema) -> str:

@@ -81,43 +81,43 @@ export interface Limits {
   max_wait_games: number;
   /** Most rows in a reply of games. */
   max_games_page: number;
-  /** Ply at which a game is drawn. */
+  /** Plies after which a game is drawn. */
   max_plies: number;
   /** Longest pgn, in characters. */
   max_pgn: number;
-  /** Processor ms an address may use. */
+  /** Milliseconds of the processor, per address. */
   max_work_per_minute: number | null;
-  /** Silence that ends a session. */
+  /** Silence after which a session ends. */
   idle_seconds: number;
   /** Time for one message. */
   frame_seconds: number;
-  /** Time for a player's first sign. */
+  /** Time for a player's first request in a game. */
   start_seconds: number;
-  /** Failed keys, per address. */
+  /** Failed keys and passwords, per address. */
   max_failures_per_minute: number;
-  /** Per address. */
+  /** Players registered, per address. */
   max_registrations_per_hour: number;
-  /** Most registered players. */
+  /** Registered players. */
   max_players: number;
   /** Life of an invitation. */
   invitation_seconds: number;
-  /** Unanswered, per inviter. */
+  /** Unanswered invitations, per inviter. */
   max_invitations: number;
-  /** Per address. */
+  /** Invitations made, per address. */
   max_invitations_per_minute: number;
-  /** Life of a seat new_game keeps. */
+  /** Life of a seat that new_game keeps. */
   kept_seat_seconds: number;
-  /** Unanswered, per invited player. */
+  /** Unanswered invitations, per invited player. */
   max_invitations_received: number;
-  /** Unanswered, per address. */
+  /** Unanswered invitations, per address. */
   max_invitations_from_address: number;
-  /** Per address. */
+  /** Games made, per address. */
   max_games_per_hour: number;
-  /** Per address. */
+  /** Games that are not over, per address. */
   max_unfinished_games: number;
-  /** Per address. */
+  /** Players registered, per address. */
   max_registrations_per_day: number;
-  /** Per address. */
+  /** Keys replaced, per address. */
   max_rekeys_per_hour: number;
   [limit: string]: number | null;
 }

@@ -210,25 +210,25 @@ class Limits(Struct, kw_only=True, frozen=True):
     max_wait_seconds: float  #: Longest wait.
     max_wait_games: int  #: Most games in one wait.
     max_games_page: int  #: Most rows in a reply of games.
-    max_plies: int  #: Ply at which a game is drawn.
+    max_plies: int  #: Plies after which a game is drawn.
     max_pgn: int  #: Longest pgn, in characters.
-    max_work_per_minute: int | None  #: Processor ms an address may use.
-    idle_seconds: float  #: Silence that ends a session.
+    max_work_per_minute: int | None  #: Milliseconds of the processor, per address.
+    idle_seconds: float  #: Silence after which a session ends.
     frame_seconds: float  #: Time for one message.
-    start_seconds: float  #: Time for a player's first sign.
-    max_failures_per_minute: int  #: Failed keys, per address.
-    max_registrations_per_hour: int  #: Per address.
-    max_players: int  #: Most registered players.
+    start_seconds: float  #: Time for a player's first request in a game.
+    max_failures_per_minute: int  #: Failed keys and passwords, per address.
+    max_registrations_per_hour: int  #: Players registered, per address.
+    max_players: int  #: Registered players.
     invitation_seconds: float  #: Life of an invitation.
-    max_invitations: int  #: Unanswered, per inviter.
-    max_invitations_per_minute: int  #: Per address.
-    kept_seat_seconds: float  #: Life of a seat new_game keeps.
-    max_invitations_received: int  #: Unanswered, per invited player.
-    max_invitations_from_address: int  #: Unanswered, per address.
-    max_games_per_hour: int  #: Per address.
-    max_unfinished_games: int  #: Per address.
-    max_registrations_per_day: int  #: Per address.
-    max_rekeys_per_hour: int  #: Per address.
+    max_invitations: int  #: Unanswered invitations, per inviter.
+    max_invitations_per_minute: int  #: Invitations made, per address.
+    kept_seat_seconds: float  #: Life of a seat that new_game keeps.
+    max_invitations_received: int  #: Unanswered invitations, per invited player.
+    max_invitations_from_address: int  #: Unanswered invitations, per address.
+    max_games_per_hour: int  #: Games made, per address.
+    max_unfinished_games: int  #: Games that are not over, per address.
+    max_registrations_per_day: int  #: Players registered, per address.
+    max_rekeys_per_hour: int  #: Keys replaced, per address.
 
 
 class HelloReply(Reply, kw_only=True):

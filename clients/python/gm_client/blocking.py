@@ -176,43 +176,43 @@ class Limits(TypedDict):
     max_wait_games: int
     #: Most rows in a reply of games.
     max_games_page: int
-    #: Ply at which a game is drawn.
+    #: Plies after which a game is drawn.
     max_plies: int
     #: Longest pgn, in characters.
     max_pgn: int
-    #: Processor ms an address may use.
+    #: Milliseconds of the processor, per address.
     max_work_per_minute: int | None
-    #: Silence that ends a session.
+    #: Silence after which a session ends.
     idle_seconds: float
     #: Time for one message.
     frame_seconds: float
-    #: Time for a player's first sign.
+    #: Time for a player's first request in a game.
     start_seconds: float
-    #: Failed keys, per address.
+    #: Failed keys and passwords, per address.
     max_failures_per_minute: int
-    #: Per address.
+    #: Players registered, per address.
     max_registrations_per_hour: int
-    #: Most registered players.
+    #: Registered players.
     max_players: int
     #: Life of an invitation.
     invitation_seconds: float
-    #: Unanswered, per inviter.
+    #: Unanswered invitations, per inviter.
     max_invitations: int
-    #: Per address.
+    #: Invitations made, per address.
     max_invitations_per_minute: int
-    #: Life of a seat new_game keeps.
+    #: Life of a seat that new_game keeps.
     kept_seat_seconds: float
-    #: Unanswered, per invited player.
+    #: Unanswered invitations, per invited player.
     max_invitations_received: int
-    #: Unanswered, per address.
+    #: Unanswered invitations, per address.
     max_invitations_from_address: int
-    #: Per address.
+    #: Games made, per address.
     max_games_per_hour: int
-    #: Per address.
+    #: Games that are not over, per address.
     max_unfinished_games: int
-    #: Per address.
+    #: Players registered, per address.
     max_registrations_per_day: int
-    #: Per address.
+    #: Keys replaced, per address.
     max_rekeys_per_hour: int
 
 
