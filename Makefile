@@ -18,12 +18,13 @@ UNINSTALL := $(PIP) uninstall --quiet --quiet --yes grandmasterd grandmasterd-cl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test lint proof proof-share bench clean
+.PHONY: help serve test lint docs proof proof-share bench clean
 
 help:
 	@echo 'make serve        run the daemon on 127.0.0.1:7100'
 	@echo 'make test         run the tests, the proofs among them at a small size'
 	@echo 'make lint         check style, types and imports'
+	@echo 'make docs         build the manual as a website, in build/docs'
 	@echo 'make proof        run the proofs at full size, which takes long'
 	@echo 'make proof-share  run the proofs at about a tenth of it, as the continuous integration does'
 	@echo 'make bench        run the benchmarks'
@@ -44,6 +45,10 @@ lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+docs: $(VENV)/.installed-docs
+	@$(BIN)/sphinx-build -W --keep-going -q docs build/docs
+	@echo "The manual is in build/docs/index.html"
 
 proof: $(VENV)/.installed-test
 	@GMD_PROOF=full $(BIN)/pytest $(WORKERS) -m proof $(ARGS)

@@ -1,4 +1,4 @@
-"""Benchmarks, each beside the peer it is measured against, in one run: ``python -m bench``, or the parts named."""
+"""Benchmarks, each compared with its peer in the same run: ``python -m bench``, or only the PARTs named."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "stretches": lambda options: stretches.measure(),
 }
 
-#: What takes long and is run only when it is named.
+#: Long benchmarks, which run only if they are named.
 LONG: dict[str, Callable[[argparse.Namespace], None]] = {
     "strength": lambda options: strength.measure(options.games),
     "hostile": lambda options: hostile.measure(options.seconds, options.attack, options.against),
@@ -59,22 +59,22 @@ LONG: dict[str, Callable[[argparse.Namespace], None]] = {
 
 
 def main() -> None:
-    """Run the parts asked for."""
+    """Run the requested parts."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all these), {', '.join(LONG)}"
+        "parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)} (default: all of these), {', '.join(LONG)}"
     )
-    parser.add_argument("--moves", type=int, default=10_000, help="requests a run (default: %(default)s)")
+    parser.add_argument("--moves", type=int, default=10_000, help="requests per run (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each pair (default: %(default)s)")
-    parser.add_argument("--games", type=int, default=40, help="games of each match of strength (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=20, help="of each attack (default: %(default)s)")
+    parser.add_argument("--games", type=int, default=40, help="games per match in strength (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=20, help="duration of each attack (default: %(default)s)")
     parser.add_argument(
-        "--attack", action="append", default=[], metavar="NAME", help="of those to be made; again for more"
+        "--attack", action="append", default=[], metavar="NAME", help="run only this attack; repeat for more"
     )
-    parser.add_argument("--against", metavar="DIR", help="another checkout of gmd, whose server takes turns, too")
+    parser.add_argument("--against", metavar="DIR", help="another checkout of gmd, whose server is measured in turn")
     options = parser.parse_args()
     if unknown := set(options.parts) - {*PARTS, *LONG}:
-        parser.error(f"PART: {', '.join(sorted(unknown))} is none of {', '.join([*PARTS, *LONG])}")
+        parser.error(f"PART: {', '.join(sorted(unknown))} is not one of {', '.join([*PARTS, *LONG])}")
     for name in options.parts or PARTS:
         (PARTS | LONG)[name](options)
 

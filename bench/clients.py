@@ -1,6 +1,6 @@
-"""A few clients at once, each of which goes on as soon as it has its replies: one process, one selector.
+"""A few concurrent clients, each of which continues as soon as it has its replies: one process, one selector.
 
-A game begins with a request of its own, whose reply has the id that its moves need.
+A game begins with its own request, whose reply has the id that the moves need.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Client(Protocol):
     """A client that plays games until there are no more.
 
     :ivar socket: its connection.
-    :ivar replies: replies received, and their bytes.
+    :ivar replies: the number of replies received; ``reply_bytes`` is their size.
     """
 
     socket: socket.socket
@@ -29,18 +29,18 @@ class Client(Protocol):
     reply_bytes: int
 
     def begin(self) -> bool:
-        """Send the first request of a game; False where there is no game left."""
+        """Send the first request of a game; return False if there is no game left."""
 
     def read(self) -> bool:
-        """Read what has come and send what follows, on a new connection if it must; False where there is no more."""
+        """Read what has arrived and send the next requests, if needed on a new connection; return False at the end."""
 
 
-#: Makes a client of a server's address and the games that it takes its own from.
+#: Creates a client from a server's address and the games that all clients share.
 MakeClient = Callable[[Address, Iterator[list[str]]], Client]
 
 
 def play(clients: Sequence[Client]) -> Measured:
-    """Let clients play until all are done."""
+    """Run clients until all are done."""
     begun = time.perf_counter()
     with selectors.DefaultSelector() as selector:
         for client in clients:
@@ -74,8 +74,8 @@ class Session:
         self._games = games
         self._awaited = 0
         self._buffer = bytearray()
-        self._moves: list[str] = []  # of the game that has just been asked for
-        self._later: list[bytes] = []  # the next one last
+        self._moves: list[str] = []  # of the game that was just requested
+        self._later: list[bytes] = []  # the next frame last
         self.socket.sendall(HELLO)
         while not count_frames(self._buffer)[0]:
             self._buffer += some(self.socket)
@@ -117,7 +117,7 @@ class Session:
 
 
 class OneByOne(Session):
-    """A client with one connection, which makes a move when it has the reply to the one before."""
+    """A client with one connection, which makes a move once it has the reply to the previous one."""
 
     def _next(self) -> list[bytes]:
         return [self._later.pop()]
@@ -169,12 +169,12 @@ class Version1:
 
 
 def _check(reply: bytearray) -> None:
-    """See to it that nothing was refused: that would be quick."""
+    """Check that nothing was refused, because a refusal would be quick."""
     if b'"error":"' in reply:
         raise RuntimeError(f"the server refused a request: {reply[-300:].decode()}")
 
 
 def _game_id(reply: bytearray) -> int:
-    """The id in the reply to ``new_game``; some id where there is none, for the echo server."""
+    """Return the id in the reply to ``new_game``; 1 if there is none, as with the echo server."""
     found = _GAME_ID.search(reply)
     return 1 if found is None else int(found[1])

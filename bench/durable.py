@@ -1,4 +1,4 @@
-"""Moves a second with every reply durable, against the same with games in memory."""
+"""Moves a second with every reply durable, compared with games in memory."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from . import servers
 from .load import HEADER, HELLO, NEW_GAME, READ_SIZE, Address, move, one_shot
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
-#: Moves of one game in a run: it must not reach the length at which games end.
+#: Most moves of one game in a run, below the length at which games end.
 LONGEST = 5_000
-#: How many games are played at once, and how the rates are to compare there.
+#: Numbers of concurrent games, and the ratio of the rates that is aimed at.
 AT_ONCE: dict[int, float | None] = {1: None, 16: None, 256: 0.95}
 
 
 class Run(NamedTuple):
-    """Moves a second, and the server's processor time for each in microseconds (NaN where that is not known)."""
+    """Moves a second, and the server's processor time per move in microseconds (NaN if unknown)."""
 
     rate: float
     cost: float
@@ -32,7 +32,7 @@ class Run(NamedTuple):
 def measure(moves: int, rounds: int) -> None:
     """Print a line for each number of games: medians, and the median of the ratios pair by pair.
 
-    :param moves: moves a run.
+    :param moves: moves per run.
     """
     print(
         f"{'games at once':15}{'durable/s':>10}{'memory/s':>10}{'ratio':>8}{'aim':>7}"
@@ -46,7 +46,7 @@ def measure(moves: int, rounds: int) -> None:
             f"{games:<15}{_median(rates, 0):>10,.0f}{_median(rates, 1):>10,.0f}{ratio:>8.2f}"
             f"{'' if aim is None else f'{aim:.2f}':>7}{_median(costs, 0):>12.1f}{_median(costs, 1):>11.1f}"
         )
-    print("us: the server's processor time of a move, on all cores; a core that nothing else needs writes to the disk")
+    print("us: the server's processor time per move, on all cores; an otherwise idle core writes to the disk")
 
 
 def _median(pairs: Sequence[Sequence[float]], which: int) -> float:
@@ -54,7 +54,7 @@ def _median(pairs: Sequence[Sequence[float]], which: int) -> float:
 
 
 def _pair(games: int, moves: int) -> tuple[Run, Run]:
-    """The same on disk, and in memory."""
+    """Run the same moves on disk and in memory."""
     with tempfile.TemporaryDirectory(prefix="gmd-bench-") as directory:
         return _run(directory, games, moves), _run(":memory:", games, moves)
 
@@ -70,7 +70,7 @@ def _run(data: str, games: int, moves: int) -> Run:
 
 
 def _play(address: Address, games: int, moves: int) -> float:
-    """Play games side by side, each over a connection of its own, with one request under way; moves a second."""
+    """Play concurrent games, each over its own connection with one request under way; return moves a second."""
     first_id = 1 + _newest(address)
     one_shot(address, [iter([NEW_GAME]) for _ in range(games)], 1)
     players = [_Player(address, _moves(first_id + number)) for number in range(games)]
@@ -107,7 +107,7 @@ class _Player:
         self.connection.sendall(next(self._frames))
 
     def answered(self) -> bool:
-        """Read; where that was the rest of a reply, make the next move."""
+        """Read; after a whole reply, make the next move and return True."""
         self._buffer += self.connection.recv(READ_SIZE)
         if not self._whole():
             return False
@@ -121,7 +121,7 @@ class _Player:
 
 
 def _newest(address: Address) -> int:
-    """The highest id of a game, found by making one."""
+    """Return the highest id of a game, found by creating one."""
     with socket.create_connection(address) as connection:
         connection.sendall(NEW_GAME)
         received = b"".join(iter(lambda: connection.recv(READ_SIZE), b""))
@@ -130,6 +130,6 @@ def _newest(address: Address) -> int:
 
 
 def _moves(game_id: int) -> Iterator[bytes]:
-    """Knights out and home again, for ever: the server has seen all of it before."""
+    """Yield endless moves of knights out and back: the server has seen all positions before."""
     for ply, text in enumerate(cycle(SHUFFLE)):
         yield move(game_id, ply, text)

@@ -1,7 +1,7 @@
-"""The peer: a bare trio server that answers every frame with one of a given size, and does nothing else.
+"""The peer: a bare trio server that only answers every frame with one of a given size.
 
-``python -m bench.echo REPLY_BYTES [--one-shot]``: with ``--one-shot`` it closes after the first reply, as a version 1
-session does.
+``python -m bench.echo REPLY_BYTES [--one-shot]``: with ``--one-shot`` it closes after the first reply, like a version 1
+session.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HEADER_BYTES = 4
 
 
 async def echo(stream: trio.SocketStream, reply: bytes, one_shot: bool) -> None:
-    """Answer frames until the client has enough."""
+    """Answer frames until the client closes."""
     buffer = bytearray()
     async with stream:
         async for chunk in stream:
@@ -31,7 +31,7 @@ async def echo(stream: trio.SocketStream, reply: bytes, one_shot: bool) -> None:
 
 
 async def main(reply_bytes: int, one_shot: bool) -> None:
-    """Serve on a free port, and print it."""
+    """Serve on a free port, and print the port."""
     reply = reply_bytes.to_bytes(HEADER_BYTES, "big") + b"x" * reply_bytes
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     print(f"echo listening on 127.0.0.1:{listener.socket.getsockname()[1]}", flush=True)

@@ -1,4 +1,4 @@
-"""How long a daemon inside a program takes to start and to stop, and a call without a socket."""
+"""The times in which an embedded daemon starts and stops, and of a call without a socket."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import servers
 
 
 def measure(rounds: int) -> None:
-    """Print the times, each beside what it is to be compared with."""
+    """Print the times, each with its peer's."""
     bare, light, loaded = (median(_timed(_python, code) for _ in range(rounds)) for code in ("", *_IMPORTS))
     print(f"a bare Python starts in {bare * 1e3:.0f} ms; import gmd adds {(light - bare) * 1e3:.1f} ms,")
     print(f"  the first daemon's imports {(loaded - bare) * 1e3:.0f} ms")
@@ -26,7 +26,7 @@ def measure(rounds: int) -> None:
     with TemporaryDirectory() as data:
         _print_starts("on disk", gmd.Config(port=0, data=data), rounds * 4)
     serve = median(_timed(_serve) for _ in range(rounds))
-    print(f"gmd serve, in a process of its own, is there and gone in {serve * 1e3:.0f} ms")
+    print(f"gmd serve, in its own process, starts and stops in {serve * 1e3:.0f} ms")
     _print_calls(rounds * 400)
 
 
@@ -49,14 +49,14 @@ def _serve() -> None:
 
 
 def _bare_thread() -> None:
-    """What any trio program in a thread takes."""
+    """Run an empty trio program in a thread."""
     thread = Thread(target=trio.run, args=(trio.lowlevel.checkpoint,))
     thread.start()
     thread.join()
 
 
 def _print_starts(where: str, config: gmd.Config, rounds: int) -> None:
-    gmd.background_daemon(config).close()  # its imports, and its database
+    gmd.background_daemon(config).close()  # imports modules, and creates the database
     starts, stops, bare = [], [], []
     for _ in range(rounds):
         begun = perf_counter()
@@ -86,4 +86,4 @@ def _print_calls(rounds: int) -> None:
         across = median(_timed(lambda: daemon.ask("state", game_id=1)) for _ in range(rounds))
         empty = median(_timed(daemon.run, nothing) for _ in range(rounds))
     print(f"a state without a socket: {inside * 1e6:.0f} us in trio, {across * 1e6:.0f} us from another thread,")
-    print(f"  of which {empty * 1e6:.0f} us are the way into the daemon's thread and back")
+    print(f"  of which {empty * 1e6:.0f} us are for the switch to the daemon's thread and back")

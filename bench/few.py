@@ -1,4 +1,4 @@
-"""Durable play with few clients, beside the same in memory and the bare echo server."""
+"""Durable play with few clients, compared with play in memory and with the bare echo server."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from . import servers
 from .clients import MakeClient, OneByOne, Session, Version1, play
 from .load import Measured
 
-#: Plies of each game, and how many games there are whose positions are seen again and again.
+#: Plies of each game, and the number of games whose positions occur again and again.
 PLIES = 30
 KNOWN = 20
 
 
 class Case(NamedTuple):
-    """A way to play, and the least rate that is aimed at: a share of the echo server's, or of memory's."""
+    """A way to play, and the lowest rate that is aimed at, as a share of the echo server's or of memory's."""
 
     name: str
     client: MakeClient
@@ -49,11 +49,11 @@ CASES = (
 
 
 class Run(NamedTuple):
-    """What a server did with some games.
+    """A server's result with some games.
 
     :ivar rate: replies a second.
-    :ivar main: processor time of the main thread for each reply, in microseconds; NaN where it is not known.
-    :ivar others: the same of all other threads, and of the process that commits.
+    :ivar main: processor time of the main thread per reply, in microseconds; NaN if unknown.
+    :ivar others: the same for all other threads and the process that commits.
     """
 
     rate: float
@@ -62,7 +62,7 @@ class Run(NamedTuple):
 
 
 class Commits(NamedTuple):
-    """A daemon's commits: how many, the games in them, and the seconds they took."""
+    """A daemon's commits: their number, the games in them, and the seconds that they took."""
 
     number: float
     games: float
@@ -72,7 +72,7 @@ class Commits(NamedTuple):
 def measure(moves: int, rounds: int) -> None:
     """Print a line for each case: medians, and the medians of the ratios round by round.
 
-    :param moves: about how many requests a run has.
+    :param moves: the approximate number of requests per run.
     """
     print(
         f"{'':26}  {'replies a second':^26}  {'ratio and its aim':^24}  {'us of processor a reply':^30}"
@@ -82,7 +82,7 @@ def measure(moves: int, rounds: int) -> None:
     )
     for case in CASES:
         _report(case, *_compare(case, moves, rounds))
-    print("main: the durable server's main thread; writer: all else of that server; memory, echo: others' main threads")
+    print("main: the durable server's main thread; writer: all else of it; memory, echo: those servers' main threads")
 
 
 def _report(case: Case, runs: Sequence[tuple[Run, Run, Run]], commits: Commits) -> None:
@@ -106,7 +106,7 @@ def _medians(runs: Sequence[Run]) -> Run:
 
 
 def _compare(case: Case, moves: int, rounds: int) -> tuple[list[tuple[Run, Run, Run]], Commits]:
-    """Have the same games played on all three servers, in turn; the first round, which warms, is not counted."""
+    """Play the same games on all three servers in turn; the first round, a warm-up, does not count."""
     games = max(case.clients, moves // (PLIES + 1))
     with ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="gmd-bench-"))
@@ -148,7 +148,7 @@ def _commits(daemon: servers.Daemon) -> Commits:
 
 
 def _games(case: Case, count: int, seed: int) -> list[list[str]]:
-    """Random games of one length; those whose positions are to be known are always the same ones."""
+    """Return random games of one length; games with known positions are always the same."""
     rng = random.Random(0 if case.seen else seed)
     games = [_game(rng) for _ in range(KNOWN if case.seen else count)]
     return [games[number % len(games)] for number in range(count)]

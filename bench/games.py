@@ -1,4 +1,4 @@
-"""The moves that are played: new positions, and well-known ones."""
+"""The games that are played: with new positions, and with well-known ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 import chess
 
-#: Sixteen plies each of ten openings that everybody plays.
+#: Sixteen plies each of ten popular openings.
 OPENINGS = [
     "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O",
     "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6 Be2 e5 Nb3 Be7 O-O O-O",
@@ -25,7 +25,7 @@ MAX_PLIES = 120
 
 
 def cold_games(moves: int, seed: int) -> list[list[str]]:
-    """Random games in SAN with at least so many moves in all: nearly every position is a new one."""
+    """Return random games in SAN with at least so many moves in total: nearly every position is new."""
     rng = random.Random(seed)
     games: list[list[str]] = []
     while moves > 0:
@@ -38,11 +38,11 @@ def cold_games(moves: int, seed: int) -> list[list[str]]:
 
 
 def warm_games(moves: int) -> list[list[str]]:
-    """The openings, again and again."""
+    """Return the openings again and again, with about so many moves in total."""
     lines = [line.split() for line in OPENINGS]
     return [lines[number % len(lines)] for number in range(moves // len(lines[0]) + 1)]
 
 
 def shuffle(plies: int) -> list[str]:
-    """One game of knights going out and home again: every position is known, only the game grows."""
+    """Return one game of knights moving out and back: every position is known, only the game grows."""
     return (["Nf3", "Nf6", "Ng1", "Ng8"] * (plies // 4 + 1))[:plies]

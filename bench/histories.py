@@ -1,6 +1,6 @@
-"""An honest bot's moves while somebody else asks for a hundred histories at once: ``python -m bench histories``.
+"""An honest bot's moves while another client requests a hundred histories at once: ``python -m bench histories``.
 
-With ``--against DIR`` another checkout's server is measured on the same games, too.
+With ``--against DIR`` another checkout's server is measured on the same games too.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from .games import shuffle
 from .load import HELLO, NEW_GAME, Address, count_frames, frame, move
 from .stretches import long_rbc, stored_game
 
-#: Histories asked for at once, each on a connection of its own, and of how many games, as long as they are by default.
+#: Concurrent requests of histories, each on its own connection; the number of games; and the plies of each, about the
+#: default limit.
 REQUESTS = 100
 GAMES = 25
 PLIES = 1_996
-#: Moves that the honest bot makes meanwhile, and seconds between them: it goes on for longer than the histories take.
+#: Moves that the honest bot makes meanwhile, and seconds between them: together longer than the histories take.
 MOVES = 400
 PAUSE = 0.01
 
 
 def measure(against: str | None) -> None:
-    """Print the honest bot's latencies alone and beside the histories."""
+    """Print the honest bot's latencies, alone and during the histories."""
     with tempfile.TemporaryDirectory() as data:
         trio.run(_store, data)
         for turn, checkout in enumerate((against, None) if against else (None,)):
@@ -56,7 +57,7 @@ async def _store(data: str) -> None:
 
 
 def _moves(address: Address, game_id: int, *, beside: bool) -> tuple[list[float], float]:
-    """The latencies of an honest bot's moves, and how long the histories beside them took, in seconds."""
+    """Return the latencies of an honest bot's moves, and of the histories in the meantime, in seconds."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     attacker = multiprocessing.Process(target=_ask, args=(address, sender))
     if beside:
@@ -77,7 +78,7 @@ def _moves(address: Address, game_id: int, *, beside: bool) -> tuple[list[float]
 
 
 def _ask(address: Address, took: Connection) -> None:
-    """Ask for all histories at once, read them one after the other, and say in how many seconds."""
+    """Request all histories at once, read them one after the other, and send the seconds that they took."""
     connections = [socket.create_connection(address) for _ in range(REQUESTS)]
     began = time.perf_counter()
     for number, connection in enumerate(connections):

@@ -1,4 +1,4 @@
-"""What a key costs: the gate, for right and wrong keys and for players who are not there, beside the digest alone."""
+"""The cost of authentication, for right and wrong keys and for unknown players, compared with the digest alone."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gmd.players.authenticator import Authenticator
 from gmd.players.memory import MemoryPlayers
 from gmd.players.registry import Registry
 
-#: Players there are.
+#: The number of registered players.
 PLAYERS = 1_000
 
 
 def measure(checks: int, rounds: int) -> None:
-    """Print the medians of the rounds, in microseconds a check."""
+    """Print the medians of the rounds, in microseconds per check."""
     trio.run(_measure, checks, rounds)
 
 
@@ -46,7 +46,7 @@ async def _measure(checks: int, rounds: int) -> None:
         "a right key": lambda: authenticator.admit(account.player, key, None, ""),
         "a session's proof": lambda: authenticator.admit(account.player, None, authenticated, ""),
         "a wrong key, refused": attempt(account.player, key[:-1]),
-        "nobody's id, refused": attempt(FIRST_PLAYER + PLAYERS, key),
+        "an unused id, refused": attempt(FIRST_PLAYER + PLAYERS, key),
     }
     times: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(rounds):

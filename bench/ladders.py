@@ -1,4 +1,4 @@
-"""Simulated players of known strengths, who are paired and rated as real ones are."""
+"""Simulated players of known strengths, who are paired and rated like real ones."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gmd.ranked.pairing import Candidate, pair
 from gmd.ranked.record import Entrant, Record
 from gmd.ranked.strengths import Rating, estimate, expected
 
-#: How often a game between equals is drawn: about as often as between good players of blind chess.
+#: The probability of a draw between equals: about that between good players of blind chess.
 DRAWS = 0.1
 
 
 def rate(record: Record, anchors: Mapping[int, float] | None = None) -> dict[Entrant, Rating]:
-    """The ratings that a record comes to."""
+    """Return the ratings of a record."""
     computing = estimate(record.opponents(), anchors or {})
     while True:
         try:
@@ -29,9 +29,9 @@ def rate(record: Record, anchors: Mapping[int, float] | None = None) -> dict[Ent
 
 
 class Simulation:
-    """Rounds of games; what is known of the players is what they have played.
+    """A simulation of rounds of games, in which players are rated only by the games that they have played.
 
-    :ivar results: of all games, in order.
+    :ivar results: the results of all games, in order.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Simulation:
         return False
 
     def play_round(self) -> None:
-        """A game for each place that there is."""
+        """Play a game for each place that the players have."""
         ratings = rate(self.record, self._anchors)
         candidates = []
         for player in self._strengths:
@@ -65,7 +65,11 @@ class Simulation:
             self.record.add(result)
 
     def _draw_winner(self, white: int, black: int) -> chess.Color | None:
-        """A draw takes as much of a win's chances as of a loss's, so that the points expected are the model's."""
+        """Draw a winner at random; None for a draw.
+
+        A draw takes the same share from the chances of a win and of a loss, so that the expected points are the
+        model's.
+        """
         points = expected(self._strengths[white], self._strengths[black])
         draw = DRAWS * 4 * points * (1 - points)
         chance = self._random.random()

@@ -1,4 +1,4 @@
-"""What a reply costs late in a game, and beside idle and trickling neighbours."""
+"""The cost of a reply late in a game, and beside idle and slow neighbours."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ IDLE_CONNECTIONS = 1_000
 
 
 def late_against_early(games: int) -> None:
-    """Print the cost of a reply at ply 400 against that at ply 10, all positions being known ones."""
+    """Print the cost of a reply at ply 400 compared with ply 10; all positions are known."""
     early: list[float] = []
     late: list[float] = []
     with servers.gmd() as server:
         for game_id in range(1, games + 1):
             frames = [HELLO, NEW_GAME, *(move(game_id, ply, text) for ply, text in enumerate(shuffle(410)))]
             times = latencies(server.address, frames)[2:]
-            if game_id > 1:  # the first one warms
+            if game_id > 1:  # the first game is a warm-up
                 early += times[5:15]
                 late += times[395:405]
     print(
@@ -33,7 +33,7 @@ def late_against_early(games: int) -> None:
 
 
 def beside_neighbours(games: int) -> None:
-    """Print the latency of a client alone, then beside a thousand idle connections and one that trickles."""
+    """Print the latency of a client alone, then beside a thousand idle connections and one that sends byte by byte."""
     with servers.gmd() as server:
         _play(server.address, 1, 2)
         alone: list[float] = []
@@ -75,14 +75,14 @@ def _percentile(times: list[float]) -> float:
 
 
 def _look(address: Address, games: int) -> list[float]:
-    """The latencies of ``state``, for as many requests as those games have moves: here their ids are not foreseen."""
+    """Return the latencies of ``state``, for as many requests as the games have moves; game ids are not predictable."""
     frames = [HELLO, *([frame({"kind": "state", "game_id": 1})] * 100)]
     return [time for _ in range(games) for time in latencies(address, frames)[1:]]
 
 
 @contextmanager
 def _load_on(address: Address, request: bytes) -> Iterator[list[None]]:
-    """Send a request again and again, each in a session of its own; the list grows with each that was answered."""
+    """Send a request again and again, each in its own session; the list grows with each answer."""
     done = threading.Event()
     answered: list[None] = []
 
@@ -122,7 +122,7 @@ def _idle(address: Address) -> Iterator[None]:
 
 @contextmanager
 def _trickle(address: Address) -> Iterator[None]:
-    """A connection that sends a byte of a frame every second."""
+    """Keep a connection that sends a byte of a frame every second."""
     done = threading.Event()
 
     def send() -> None:

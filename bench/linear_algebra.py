@@ -1,7 +1,7 @@
 """The ratings of 10 to 5,000 versions of bots by gmd's own linear algebra, and by numpy's on full matrices.
 
-``python -m bench.linear_algebra`` measures each in a process of its own: processor time, and the most memory that it
-took beyond what it began with. Both compute the same: Newton's method, and the diagonal of the inverse Hessian.
+``python -m bench.linear_algebra`` measures each in its own process: processor time, and peak memory beyond that at the
+start. Both compute the same: Newton's method, and the diagonal of the inverse Hessian.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from gmd.ranked.record import Entrant, Record, Score
 from gmd.ranked.strengths import LAST_STEP, LONGEST_STEP, MEAN, SCALE, SPREAD
 
 SIZES = (10, 100, 1_000, 5_000)
-#: How many others each version has met: what a matchmaker makes, and a round robin of as many as that makes of all.
+#: The number of opponents of each version: as a matchmaker pairs them, and as in a round robin of a hundred.
 MET = (20, 100)
 
 
 def played(size: int, met: int) -> Record:
-    """Games of so many versions: each has met so many others at random, twice."""
+    """Return games between ``size`` versions: each has met about ``met`` others at random, twice."""
     random, record = Random(size), Record()
     strengths = [random.gauss(MEAN, SPREAD) for _ in range(size)]
     for one in range(size):
@@ -37,7 +37,7 @@ def played(size: int, met: int) -> Record:
 
 
 def by_numpy(opponents: Mapping[Entrant, Mapping[Entrant, Score]]) -> dict[Entrant, tuple[float, float]]:
-    """Ratings and deviations, by full matrices."""
+    """Return ratings and deviations, computed with full matrices."""
     import numpy as np
 
     entrants = sorted(opponents)

@@ -1,4 +1,4 @@
-"""The load: blocking sockets and ready-made bytes, so that the server is what is measured."""
+"""The load: blocking sockets and prepared bytes, so that the server is measured and not the client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Address = tuple[str, int]
 
 @dataclass
 class Measured:
-    """What a run came to."""
+    """The result of a run."""
 
     replies: int
     seconds: float
@@ -30,12 +30,12 @@ class Measured:
 
     @property
     def mean_bytes(self) -> int:
-        """Mean size of a reply, its header aside."""
+        """The mean size of a reply in bytes, without its header."""
         return self.reply_bytes // self.replies - HEADER.size
 
 
 def frame(request: dict[str, object]) -> bytes:
-    """A request as its bytes on the wire."""
+    """Return the frame of a request, as bytes."""
     body = json.dumps(request, separators=(",", ":")).encode()
     return HEADER.pack(len(body)) + body
 
@@ -45,7 +45,7 @@ NEW_GAME = frame({"kind": "new_game", "player_white": 1, "player_black": 2})
 
 
 def move(game_id: int, ply: int, text: str, players: tuple[int, int] = (1, 2)) -> bytes:
-    """A move's frame.
+    """Return the frame of a move.
 
     :param players: White and Black.
     """
@@ -53,7 +53,7 @@ def move(game_id: int, ply: int, text: str, players: tuple[int, int] = (1, 2)) -
 
 
 def session(address: Address, frames: Sequence[bytes], window: int) -> Measured:
-    """One persistent session, keeping up to ``window`` requests unanswered."""
+    """Send frames in one session, with up to ``window`` requests unanswered."""
     with socket.create_connection(address) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         begun = time.perf_counter()
@@ -73,7 +73,7 @@ def session(address: Address, frames: Sequence[bytes], window: int) -> Measured:
 
 
 def one_shot(address: Address, games: Iterable[Iterator[bytes]], at_once: int) -> Measured:
-    """A connection a request, ``at_once`` of them open; each game has one request under way."""
+    """Send each request on its own connection, ``at_once`` of them open; each game has one request under way."""
     begun = time.perf_counter()
     replies = received = 0
     waiting = iter(games)
@@ -97,7 +97,7 @@ def one_shot(address: Address, games: Iterable[Iterator[bytes]], at_once: int) -
 
 
 def latencies(address: Address, frames: Sequence[bytes]) -> list[float]:
-    """Seconds to each reply, one request at a time in one session."""
+    """Return the seconds to each reply, with one request at a time in one session."""
     times: list[float] = []
     with socket.create_connection(address) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -119,7 +119,7 @@ def some(connection: socket.socket) -> bytes:
 
 
 def _all(connection: socket.socket) -> int:
-    """Read to the end; how many bytes there were."""
+    """Read to the end, and return the number of bytes."""
     received = 0
     with connection:
         while data := connection.recv(READ_SIZE):
@@ -128,7 +128,7 @@ def _all(connection: socket.socket) -> int:
 
 
 def count_frames(buffer: bytearray) -> tuple[int, int]:
-    """How many whole frames there are, and in how many bytes."""
+    """Return the number of whole frames in a buffer, and their size in bytes."""
     count = at = 0
     while at + HEADER.size <= len(buffer):
         end = at + HEADER.size + HEADER.unpack_from(buffer, at)[0]

@@ -1,4 +1,4 @@
-"""A daemon that holds very many live games: its memory, and what a move costs there."""
+"""A daemon with very many live games: its memory, and the cost of a move."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from .load import HELLO, Address, frame, latencies, move, session
 from .progress import steps
 from .stored import Played, directory, players, template
 
-#: Live games, few and many, and moves that each of them has behind it.
+#: Live games, few and many, and the plies already played in each.
 FEW = 10
 MANY = 100_000
 PLIES = 40
-#: Different ones among the many: enough for no two that are played on to be neighbours, or all to be the same.
+#: Different games among the many: enough that the measured games are neither neighbours nor all the same.
 DIFFERENT = 200
-#: Games that moves are measured in, of the many. They are copies of as many different ones as there are few.
+#: Games among the many in which moves are measured. They are copies of as many different games as there are few.
 MEASURED = 400
-#: Games asked for between two looks at the progress bar.
+#: Games requested between two updates of the progress bar.
 A_STEP = 1_000
 
 
 class Line:
-    """A game without end that goes on from where another stopped, in positions that are soon known.
+    """An endless game: random moves, then four moves again and again, in positions that are soon known.
 
-    :ivar moves: what was played, in UCI.
-    :ivar goes_on: four moves after which it is where it was.
+    :ivar moves: the random moves, in UCI.
+    :ivar goes_on: the four moves that lead back to the same position.
     """
 
     def __init__(self, rng: random.Random) -> None:
@@ -47,7 +47,7 @@ class Line:
 
 
 def _there_and_back(board: chess.Board) -> list[str] | None:
-    """Two moves, and the same two back, that give nothing up for good; None where no such are found."""
+    """Return two reversible moves and the two moves back; None if there are no such moves."""
     for ours in [each for each in board.legal_moves if not board.is_irreversible(each)]:
         board.push(ours)
         for theirs in [each for each in board.legal_moves if not board.is_irreversible(each)]:
@@ -68,7 +68,7 @@ def _is_legal(board: chess.Board, line: Sequence[chess.Move]) -> bool:
 
 
 def measure(rounds: int) -> None:
-    """Print the memory of a daemon with many live games, and the latency of a move beside one with few."""
+    """Print the memory of a daemon with many live games, and the latency of a move compared with few live games."""
     rng = random.Random("many")
     lines = [Line(rng) for _ in range(DIFFERENT)]
     played: list[Played] = [
@@ -88,7 +88,7 @@ def measure(rounds: int) -> None:
 
 
 def _load(address: Address, game_ids: Sequence[int]) -> None:
-    """Have the daemon take games out of its log."""
+    """Make the daemon load games from its log."""
     for first in steps(game_ids[::A_STEP], f"Loading {len(game_ids):,} games"):
         asked = range(first, min(first + A_STEP, game_ids[-1] + 1))
         session(address, [HELLO, *(frame({"kind": "state", "game_id": each, "brief": True}) for each in asked)], 64)
@@ -104,7 +104,7 @@ def _compare(few: Address, many: Address, lines: Sequence[Line], rounds: int) ->
         pair = [
             latencies(address, [HELLO, *next(moves)])[1:] for address, moves in ((few, few_moves), (many, many_moves))
         ]
-        if number >= 0:  # the first round warms
+        if number >= 0:  # the first round is a warm-up
             ratios.append(median(pair[1]) / median(pair[0]))
             times[0].extend(pair[0])
             times[1].extend(pair[1])
@@ -115,7 +115,7 @@ def _compare(few: Address, many: Address, lines: Sequence[Line], rounds: int) ->
 
 
 def _moves_in(game_ids: Sequence[int], lines: Sequence[Line], templates: int) -> Iterator[list[bytes]]:
-    """Rounds of moves, one in each game as often as it is named."""
+    """Yield rounds of moves, with one move for each time that a game is listed."""
     texts = {each: cycle(lines[template(each, templates)].goes_on) for each in game_ids}
     plies = dict.fromkeys(game_ids, PLIES)
     while True:

@@ -1,7 +1,7 @@
-"""The minimax engine with all its features, and without each: nodes a second, nodes for a depth, depth in a second.
+"""The minimax engine with all features, and without each: nodes a second, nodes for a depth, depth in a second.
 
-Without one of the first six a search of a depth comes to the same score by more nodes. Without quiescence or the check
-extension it sees less: its nodes are those of another search, and are no measure of a gain.
+Without one of the first six features, a search to a depth finds the same score with more nodes. Without quiescence or
+the check extension it sees less: its nodes are those of another search, and do not measure a gain.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from gm_bots.minimax.features import ALL, Features
 from .games import OPENINGS
 from .progress import steps
 
-#: Half-moves of the searches whose nodes are counted: plain minimax, at one less, takes minutes even so.
+#: Depth in half-moves of the searches whose nodes are counted; plain minimax takes minutes even at one less.
 DEPTH = 4
 
-#: Seconds of the searches whose depth is looked at.
+#: Seconds of the searches whose depth is measured.
 SECONDS = 1.0
 
 #: Nodes of the searches that are timed.
 SAMPLE = 40_000
 
-#: Of the openings, and of the positions that they lead to, one in so many half-moves.
+#: The half-moves of the openings that are played to reach the positions, in turn.
 PLIES = (8, 16)
 
 
@@ -51,7 +51,7 @@ def _ways() -> Iterator[tuple[str, Features]]:
 
 
 def measure() -> None:
-    """Print a line for each way to search. All take each position in turn, so that the load is the same."""
+    """Print a line for each way to search. All search each position in turn, so that the load is the same."""
     _start_position()
     boards, ways = _positions(), dict(_ways())
     runs: dict[str, list[Run]] = {name: [] for name in ways}
@@ -66,11 +66,11 @@ def measure() -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """One position searched one way.
+    """The search of one position in one way.
 
-    :ivar nodes: of the search to a depth; None for plain minimax, which would take minutes for each.
+    :ivar nodes: nodes of the search to a depth; None for plain minimax, which would take minutes per position.
     :ivar speed: nodes a second.
-    :ivar depth: that was reached in so many nodes as take a second.
+    :ivar depth: the depth reached with the nodes of one second.
     """
 
     nodes: int | None
@@ -100,7 +100,7 @@ def _line(name: str, runs: list[Run], base: list[Run]) -> str:
 
 
 def _start_position() -> None:
-    """Print how long the first depths take from the start position: the fastest of five."""
+    """Print the times of the first depths from the start position: the fastest of five searches."""
     for depth in (2, 3, 4, 5):
         best = min((search(chess.Board(), Limit(depth=depth)) for _ in range(5)), key=lambda result: result.seconds)
         print(f"start position, depth {depth}: {best.seconds * 1000:,.1f} ms, {best.nodes:,} nodes")

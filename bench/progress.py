@@ -1,4 +1,4 @@
-"""How far a long piece of work has come, for whoever waits for it."""
+"""The progress bar of a long piece of work."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ _T = TypeVar("_T")
 
 
 def steps(of: Sequence[_T], what: str) -> Iterator[_T]:
-    """Each step of a piece of work, with a bar on standard error while a person looks at it."""
+    """Yield each step of a piece of work, with a progress bar on standard error if that is a terminal."""
     console = Console(stderr=True)
     yield from track(of, what, console=console, transient=True, disable=not console.is_terminal)

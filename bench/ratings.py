@@ -1,8 +1,8 @@
-"""Ratings beside openskill's: how close they come to known strengths, and whether they know how close.
+"""Ratings compared with openskill's: how close they are to known strengths, and whether their deviations are right.
 
-The players of a ladder are drawn from what a rating assumes before the first game, paired as the matchmaker does it and
-rated as the daemon does it; one of them is an anchor. openskill's Bradley-Terry is given the same games in their order,
-on the same scale, with the same first guess and the same anchor.
+The strengths of a ladder's players are drawn from the prior of the ratings; the players are paired as by the matchmaker
+and rated as by the daemon; one of them is an anchor. openskill's Bradley-Terry gets the same games in their order, with
+the same scale, the same first guess and the same anchor.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gmd.ranked.strengths import MEAN, SCALE, SPREAD
 PLAYERS, ROUNDS = 30, 50
 ANCHOR = 1
 
-#: The better one's place is lower.
+#: A better place is a lower number.
 _RANKS = {chess.WHITE: [1, 2], None: [1, 1], chess.BLACK: [2, 1]}
 
 
@@ -73,14 +73,14 @@ def _ours(simulation: Simulation, anchor: float) -> dict[int, Guess]:
     return {player: Guess(rating.rating, rating.deviation) for (player, _), rating in ratings.items()}
 
 
-#: In openskill the odds are e to the difference over the root of 2 beta² and both variances. Nobody's strength drifts.
+#: In openskill the odds are e to the difference over the root of 2 beta² plus both variances. No strength drifts.
 _SCALE: dict[str, Any] = {"mu": MEAN, "sigma": SPREAD, "beta": SCALE / sqrt(2), "tau": 0.0, "kappa": 1e-9}
-#: As good as none: openskill takes no 0.
+#: Practically 0, which openskill does not accept.
 _PINNED = 1e-3
 
 
 def _openskill(**options: Any) -> Any:
-    """Its model; None where it is not installed: the extra ``bench`` has it."""
+    """Return openskill's model; None if it is not installed. The extra ``bench`` has it."""
     try:
         from openskill.models import BradleyTerryFull
     except ImportError:

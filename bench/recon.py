@@ -1,8 +1,8 @@
-"""Games of reconnaissance blind chess in a process: gmd's rules beside reconchess's, with OpenSpiel's as a limit.
+"""Games of reconnaissance blind chess in one process: gmd's rules compared with reconchess's and OpenSpiel's.
 
-The players draw at random from the lists they are given. Those of gmd and reconchess are equal, so with the same seeds
-their games are equal too, which is checked. OpenSpiel's are games of its own: its lists differ (36 squares to sense,
-promotions to a queen only), it keeps no record, and a player of its would still have to parse what it sees.
+The players choose at random from the lists of actions. Those of gmd and reconchess are equal, so the same seeds lead to
+the same games, which is checked. OpenSpiel serves as a limit; its games differ: its lists are others (36 squares to
+sense, promotions to a queen only), it keeps no record, and its players would still have to parse what they see.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from reconchess import LocalGame
 
 from gm_recon import ReconGame
 
-#: Games each plays before anything is measured: tables fill, and the interpreter specialises.
+#: Games that each plays before the measurement: tables fill, and the interpreter specialises.
 WARM_UP = 200
-#: Games each plays before it is another's turn: what slows the machine then slows all alike.
+#: Games that each plays in turn, so that a slow phase of the machine slows all of them alike.
 SLICE = 20
-#: How far from the others' seeds those are of who must not play games again that its tables have seen a moment ago.
+#: The offset of the seeds for the implementation that must not repeat games that its tables have just seen.
 ELSEWHERE = 1_000_000
 
 Game = Callable[[int], int]
@@ -30,7 +30,7 @@ Game = Callable[[int], int]
 def measure(games: int, rounds: int) -> None:
     """Print a line for each: turns per second of processor time, and the medians of the ratios round by round.
 
-    :param games: games a round.
+    :param games: games per round.
     """
     players: dict[str, Game] = {"LocalGame": _local, "gmd, history read": _gmd_read, "gmd, history kept": _gmd}
     if (spiel := _open_spiel()) is not None:
@@ -54,12 +54,12 @@ def measure(games: int, rounds: int) -> None:
 
 
 def _firsts(games: int, rounds: int) -> Iterator[int]:
-    """The first seed of each round: none is played twice, or tables would hold more than they do of new games."""
+    """Yield the first seed of each round. No seed is played twice, or tables would know more than in new games."""
     yield from range(WARM_UP, WARM_UP + games * rounds, games)
 
 
 def _times(players: dict[str, Game], seeds: range) -> dict[str, float]:
-    """Seconds of processor time a turn."""
+    """Return the seconds of processor time per turn."""
     seconds, turns = dict.fromkeys(players, 0.0), dict.fromkeys(players, 0)
     for first in range(seeds.start, seeds.stop, SLICE):
         for name, play in players.items():
@@ -91,7 +91,7 @@ def _gmd(seed: int) -> int:
 
 
 def _gmd_read(seed: int) -> int:
-    """Both FENs and the sense result of every turn are made, as LocalGame makes them."""
+    """Play a game, and make both FENs and the sense result of every turn, as LocalGame does; return its turns."""
     game = _play(seed)
     return len(list(game.history().replay()))
 

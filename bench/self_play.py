@@ -1,8 +1,8 @@
-"""How much recon-zero plays and learns: games against itself with one worker and with two, and steps of training.
+"""The speed of recon-zero's training: games against itself with one worker and with two, and training steps.
 
 One worker is the process itself, two are Ray's actors, as with ``gmd train recon-zero --workers``. In each round both
-play the same games, whole ones, with a training's settings and by the network that ships with it. On a machine that
-does other work, two workers may be given no more of it than one; their ratio then says nothing.
+play the same whole games, with the settings of a training and the network that ships with it. On a busy machine, two
+workers may get no more processor time than one; then their ratio is meaningless.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from gm_bots.recon_zero.pool import Pool
     from gm_bots.recon_zero.replay import Replay, Sample
 
-#: Games of a round: two workers have the same number each.
+#: Games per round, shared equally by two workers.
 GAMES = 4
-#: Sizes of a step's batch, and positions learnt from in a round.
+#: Batch sizes of a training step, and positions per round.
 BATCHES, POSITIONS = (64, 256), 512
 
 
 def measure(rounds: int) -> None:
-    """Print games and positions a second, or what is missing for it."""
+    """Print games and positions a second, or which libraries are missing."""
     if missing := [library for library in ("torch", "ray") if find_spec(library) is None]:
         print(f"self-play: not installed: {', '.join(missing)}; pip install -e '.[train]'")
         return
@@ -44,14 +44,14 @@ def measure(rounds: int) -> None:
 
 
 def _measure_games(network: Network, rounds: int) -> Sequence[Sample]:
-    """The samples of some of the games."""
+    """Measure self-play, and return the samples of some games."""
     from gm_bots.recon_zero.pool import InProcess
     from gm_bots.recon_zero.workers import Workers
 
     one, two = [], []
     with Workers(2) as workers:
         workers.wait()
-        _play(workers, network, "before")  # what is done but once is done
+        _play(workers, network, "before")  # a warm-up
         samples = _play(InProcess(), network, "before")
         for number in steps(range(rounds), "self-play"):
             one.append(_seconds_to_play(InProcess(), network, number))

@@ -1,4 +1,4 @@
-"""Servers under test, as processes of their own."""
+"""Servers under test, each in its own process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ADDRESS = re.compile(r"([^\s/]+):(\d+)")
 
 
 class Server:
-    """A server that runs.
+    """A running server.
 
     :ivar address: its host and port.
     """
@@ -26,7 +26,7 @@ class Server:
         self.address = self._address_in_line()
 
     def cpu_seconds(self) -> float | None:
-        """Processor time it has used so far; None where the system does not say (it does on Linux)."""
+        """Return the processor time used so far, in seconds; None if the system does not say (Linux does)."""
         try:
             fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -34,7 +34,7 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def main_seconds(self) -> float | None:
-        """Processor time that its main thread has used so far; None where the system does not say (Linux does)."""
+        """Return the processor time of its main thread so far, in seconds; None if unknown, as above."""
         pid = self._process.pid
         try:
             return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[0]) / 1e9
@@ -42,9 +42,9 @@ class Server:
             return None
 
     def all_seconds(self) -> float | None:
-        """Processor time that all of its threads, and its own processes, have used so far; None as above.
+        """Return the processor time of all its threads and child processes so far, in seconds; None if unknown.
 
-        All of them must still be there.
+        Only those that still exist are counted.
         """
         try:
             return _thread_seconds(self._process.pid)
@@ -52,21 +52,21 @@ class Server:
             return None
 
     def resident_bytes(self) -> int:
-        """Memory it holds now.
+        """Return the memory that it holds now, in bytes.
 
         :raises OSError: the system does not say (Linux does).
         """
         return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def _address_in_line(self) -> tuple[str, int]:
-        """The address in the next line that it prints: the last ``host:port`` there."""
+        """Read the next line that it prints, and return the last ``host:port`` in it."""
         assert self._process.stdout is not None
         host, port = _ADDRESS.findall(self._process.stdout.readline())[-1]
         return host, int(port)
 
 
 def _thread_seconds(pid: int) -> float:
-    """Processor time of a process's threads and of its children's."""
+    """Return the processor time of a process's threads and of its children's, in seconds."""
     seconds = 0.0
     for thread in Path(f"/proc/{pid}/task").iterdir():
         seconds += int((thread / "schedstat").read_text().split()[0]) / 1e9
@@ -75,15 +75,15 @@ def _thread_seconds(pid: int) -> float:
 
 
 class Daemon(Server):
-    """A daemon that runs."""
+    """A running daemon."""
 
     @cached_property
     def http(self) -> tuple[str, int]:
-        """The host and port of its HTTP, where that is on."""
+        """The host and port of its HTTP server, if that is enabled."""
         return self._address_in_line()
 
     def metric(self, name: str) -> float:
-        """The value of one of its metrics that has no labels."""
+        """Return the value of one of its metrics without labels."""
         with closing(http.client.HTTPConnection(*self.http)) as connection:
             connection.request("GET", "/metrics")
             lines = connection.getresponse().read().decode().splitlines()
@@ -94,7 +94,7 @@ class Daemon(Server):
 def _process(*arguments: str, checkout: str | None = None) -> Iterator[subprocess.Popen[str]]:
     """Run ``python -m ARGUMENTS``.
 
-    :param checkout: the folder of another checkout, whose code is run in place of this one's.
+    :param checkout: the folder of another checkout, whose code is run instead of this one's.
     """
     command = [sys.executable, "-m", *arguments]
     paths = {} if checkout is None else {"PYTHONPATH": os.pathsep.join([checkout, f"{checkout}/protocol"])}
@@ -117,7 +117,7 @@ def server(*arguments: str) -> Iterator[Server]:
 
 @contextmanager
 def gmd(data: str = ":memory:", *arguments: str, checkout: str | None = None) -> Iterator[Daemon]:
-    """A daemon with an empty memory, or on a data directory; of another checkout, if one is given."""
+    """Run a daemon, in memory or on a data directory; from another checkout, if one is given."""
     command = ("gmd", "serve", "--port", "0", "--http-port", "0", "--data", data, *arguments)
     with _process(*command, checkout=checkout) as process:
         yield Daemon(process)
@@ -125,6 +125,6 @@ def gmd(data: str = ":memory:", *arguments: str, checkout: str | None = None) ->
 
 @contextmanager
 def echo(reply_bytes: int, *, one_shot: bool) -> Iterator[Server]:
-    """The bare echo server."""
+    """Run the bare echo server."""
     with server("bench.echo", str(reply_bytes), *(["--one-shot"] if one_shot else [])) as running:
         yield running

@@ -1,4 +1,4 @@
-"""What others wait while one game's change wakes thousands who wait for it."""
+"""The delays of other clients while a change of one game wakes thousands of waiting clients."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .games import shuffle
 from .load import HELLO, Address, count_frames, frame, move, some
 from .progress import steps
 
-#: Who waits. A server has 10,000 places.
+#: The number of waiting clients. A server has 10,000 places.
 WAITERS = 9_000
 #: Connections opened before their replies are read.
 A_STEP = 100
-#: Moves of another game, timed before the change; seconds for which they are timed after it, and between two of them.
+#: Moves of another game that are timed before the change; seconds of timing after it; and seconds between two moves.
 BEFORE = 500
 AFTER_SECONDS = 10.0
 PAUSE_SECONDS = 0.002
 
-#: The game that is waited for; the game of the one whose moves are timed; and that game's players.
+#: The game that is waited for; the game whose moves are timed; and the players of the latter.
 WATCHED, OTHER, OTHERS = 1, 2, (3, 4)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Who waits for what, and what wakes them."""
+    """A kind of wait, and the action that wakes the waiting clients."""
 
     name: str
     wait: dict[str, object]
@@ -50,7 +50,7 @@ SCENES = (
 
 @dataclass
 class Seen:
-    """What a scene came to, in seconds."""
+    """The result of a scene, in seconds."""
 
     before: list[float] = field(default_factory=list)
     after: list[float] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Seen:
 
 
 def measure() -> None:
-    """Print, for each scene, the delays of another game's moves, and when who was woken."""
+    """Print, for each scene, the delays of another game's moves, and when each kind of client was woken."""
     titles = "other's median ms", "worst before ms", "worst after ms", "mover ms", "opponent ms", "last waiter s"
     print(f"{f'{WAITERS:,} wait; woken by':26}" + "".join(f"{title:>19}" for title in titles))
     for scene in SCENES:
@@ -127,7 +127,7 @@ def _connected(address: Address) -> Iterator[socket.socket]:
 
 
 def _settle(connection: socket.socket) -> None:
-    """Wait until the server has nothing else in hand: fifty pings in a row are quick."""
+    """Wait until the server is idle: until fifty pings in a row are quick."""
     quick = 0
     while quick < 50:
         begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""How long a daemon takes to start, and to find things, on logs of very different sizes."""
+"""The times of a daemon's start and of its queries, on logs of very different sizes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .stored import FIRST_PLAYER, Played, directory, make_ranked
 
 FINISHED: Played = ({}, ["f3", "e5", "g4", "Qh4#"])
 CLOCKED: Played = ({"clock": {"initial": 86_400}}, ["e4", "e5"])
-#: What is in each log: a game, and how many copies.
+#: The content of each log: a game, and the number of copies.
 LOGS: dict[str, tuple[Played, int]] = {
     "1 game": (FINISHED, 1),
     "1,000,000 finished": (FINISHED, 1_000_000),
     "1,000,000 ranked": (FINISHED, 1_000_000),
     "10,000 live, clocked": (CLOCKED, 10_000),
 }
-#: The log whose games all count for ratings, of a thousand players.
+#: The log in which all games count for ratings, of a thousand players.
 RANKED = "1,000,000 ranked"
-#: Requests that look for something; none may take longer because there is more that it does not look for.
+#: Requests that search the log; none may take longer because there are more games that do not match.
 REQUESTS: dict[str, bytes] = {
     "games": frame({"kind": "games"}),
     "live": frame({"kind": "games", "status": "live"}),
@@ -31,7 +31,7 @@ REQUESTS: dict[str, bytes] = {
     "live of": frame({"kind": "games", "player": FIRST_PLAYER, "status": "live"}),
     "variant": frame({"kind": "games", "variant": "crazyhouse"}),
     "new_game": NEW_GAME,
-    # Of a player with no game there, one with a thousand, and with ten live ones: the log is asked each time.
+    # By a player without games, and by one with a thousand games or ten live ones: each reads the log.
     "wait any": frame({"kind": "wait", "any": True, "player": 99, "timeout": 0, "brief": True}),
     "wait any of": frame({"kind": "wait", "any": True, "player": FIRST_PLAYER, "timeout": 0, "brief": True}),
 }
@@ -56,7 +56,7 @@ def measure(rounds: int) -> None:
 
 
 def _start(path: Path) -> tuple[float, list[float]]:
-    """Seconds until a daemon serves, and to each reply."""
+    """Return the seconds until a daemon serves, and to each reply."""
     begun = time.perf_counter()
     with servers.gmd(str(path)) as server:
         seconds = time.perf_counter() - begun

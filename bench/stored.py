@@ -1,4 +1,4 @@
-"""Data directories with very many games, copies of a few that were really played."""
+"""Data directories with very many games, which are copies of a few really played games."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from . import servers
 from .load import HELLO, frame, move, session
 from .progress import steps
 
-#: Games copied between two looks at the progress bar: some tenths of a second.
+#: Games copied between two updates of the progress bar: some tenths of a second.
 A_STEP = 5_000
-#: Players that the copies are spread over; the first has this id.
+#: The number of players of the copies; FIRST_PLAYER is the lowest id.
 PLAYERS = 1_000
 FIRST_PLAYER = 1_001
 
-#: A game is given another id and other players; everything else is as it was played.
+#: A copy has another id and other players; everything else is as played.
 _PLAYERS = f"""
 WITH RECURSIVE ids (id) AS (SELECT :first UNION ALL SELECT id + 1 FROM ids WHERE id < :last),
 copies (id, template, white, black) AS (
@@ -43,25 +43,25 @@ INSERT INTO events (game_id, seq, event)
 FROM copies JOIN events ON game_id = template
 """
 
-#: A game as it is requested, and its moves.
+#: The request of a game, and its moves.
 Played = tuple[dict[str, object], Sequence[str]]
 
 
 def players(game_id: int, templates: int) -> tuple[int, int]:
-    """White and Black of a game."""
+    """Return White and Black of a game."""
     if game_id <= templates:
         return 1, 2
     return FIRST_PLAYER + game_id % PLAYERS, FIRST_PLAYER + game_id * 7 % PLAYERS
 
 
 def template(game_id: int, templates: int) -> int:
-    """Which of the games that were really played a game is a copy of, counted from 0."""
+    """Return the index, from 0, of the really played game that a game is a copy of."""
     return game_id - 1 if game_id <= templates else game_id % templates
 
 
 @contextmanager
 def directory(played: Sequence[Played], count: int) -> Iterator[Path]:
-    """A data directory with so many games: those in ``played``, in that order, and copies of them."""
+    """Create a data directory with ``count`` games: those in ``played``, in that order, and copies of them."""
     with tempfile.TemporaryDirectory(prefix="gmd-bench-") as name:
         path = Path(name)
         _play(path, played)
@@ -90,7 +90,7 @@ def _copy(file: Path, templates: int, count: int) -> None:
 
 
 def make_ranked(path: Path) -> None:
-    """Have all games of a data directory count for their players' ratings, as far as their rows go."""
+    """Make all games of a data directory ranked, in their rows only."""
     with closing(sqlite3.connect(path / FILE_NAME)) as connection:
         connection.execute("UPDATE games SET white_version = 1, black_version = 1")
         connection.commit()

@@ -1,8 +1,8 @@
-"""How strong the minimax engine is: games against Stockfish that is held to an Elo, from openings that everybody plays.
+"""The strength of the minimax engine: games against Stockfish with a limited Elo, from popular openings.
 
-Stockfish's scale (``UCI_Elo``) is that of engines: it was calibrated against those of the CCRL list at 60 s + 0.6 s.
-What it is held by is an error that it makes on purpose when it has searched a few half-moves: a tenth of a second is
-more than it needs, and a whole one would not make it stronger.
+Stockfish's scale (``UCI_Elo``) is that of engines: it was calibrated against the CCRL list at 60 s + 0.6 s. Its
+strength is limited by deliberate errors after a search of a few half-moves: a tenth of a second is more than it needs,
+and a whole second would not make it stronger.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .progress import steps
 
 ENGINE = [sys.executable, "-m", "gm_bots.minimax"]
 
-#: Seconds a move, of Stockfish.
+#: Stockfish's seconds per move.
 OPPONENT_SECONDS = 0.1
 
 #: Plies of an opening that are played before the engines begin.
@@ -31,13 +31,13 @@ BOOK_PLIES = 8
 #: Half-moves after which a game counts as drawn.
 MAX_PLIES = 400
 
-#: Of a normal distribution, what 95 % lie within.
+#: 95 % of a normal distribution lie within so many standard deviations.
 Z = 1.96
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What a side has made of its games."""
+    """A side's results."""
 
     won: int = 0
     drawn: int = 0
@@ -52,18 +52,18 @@ class Tally:
 
     @property
     def score(self) -> float:
-        """Points a game."""
+        """The points per game."""
         return (self.won + self.drawn / 2) / self.games
 
     def elo(self) -> tuple[float, float, float]:
-        """By how much it is ahead, and the interval that holds that in 95 of 100 such matches."""
+        """Return its lead in Elo, and the bounds of the 95 % confidence interval."""
         squares = self.won + self.drawn / 4
         error = Z * math.sqrt(max(0.0, squares / self.games - self.score**2) / self.games)
         return _elo(self.score), _elo(self.score - error), _elo(self.score + error)
 
 
 def _elo(score: float) -> float:
-    """The difference in Elo at which so many points a game are expected."""
+    """Return the difference in Elo at which ``score`` points per game are expected."""
     if not 0 < score < 1:
         return math.copysign(math.inf, score - 0.5)
     return -400 * math.log10(1 / score - 1)
@@ -71,7 +71,7 @@ def _elo(score: float) -> float:
 
 def play(white: chess.engine.SimpleEngine, black: chess.engine.SimpleEngine, opening: str,
          limits: tuple[chess.engine.Limit, chess.engine.Limit]) -> str:  # fmt: skip
-    """One game's result; draws that can be claimed are claimed."""
+    """Play one game, and return its result; draws that can be claimed are claimed."""
     board = chess.Board()
     for san in opening.split()[:BOOK_PLIES]:
         board.push_san(san)
@@ -86,7 +86,7 @@ def play(white: chess.engine.SimpleEngine, black: chess.engine.SimpleEngine, ope
 
 
 def _one(number: int, elo: int, seconds: float) -> Tally:
-    """Game of a number: openings in turn, each with either colour."""
+    """Play the game of a number: the openings in turn, each with both colours."""
     stockfish = shutil.which("stockfish") or "/usr/games/stockfish"
     ours, theirs = chess.engine.Limit(time=seconds), chess.engine.Limit(time=OPPONENT_SECONDS)
     opening, is_white = OPENINGS[number // 2 % len(OPENINGS)], number % 2 == 0
@@ -105,7 +105,7 @@ def _one(number: int, elo: int, seconds: float) -> Tally:
 
 
 def measure(games: int, elos: tuple[int, ...] = (1500, 1800, 2100), seconds: float = 1.0, at_once: int = 2) -> None:
-    """Print what the engine scores against Stockfish at each of some strengths, and what strength that means."""
+    """Print the engine's score against Stockfish at each of some strengths, and the strength that this means."""
     for elo in elos:
         total = Tally()
         with ThreadPoolExecutor(at_once) as pool:

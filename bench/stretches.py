@@ -1,7 +1,7 @@
-"""How long one request can hold the event loop: every kind, and every HTTP route, with the worst legal argument known.
+"""The longest times for which one request blocks the event loop: each kind and HTTP route, with the worst arguments.
 
-``python -m bench stretches``. No peer stands beside it: what counts is the longest stretch between two turns of the
-loop's tasks, in processor time of its thread, so that other work on the machine is not measured.
+``python -m bench stretches``. It has no peer: it measures the longest time between two checkpoints of the loop's tasks,
+in processor time of the loop's thread, so that other work on the machine does not count.
 """
 
 from __future__ import annotations
@@ -29,11 +29,10 @@ from gmd.games.events import AnyEvent, Created, Ended, Loaded, Moved, Sensed
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 
-#: The longest game there is by default is what ``hello`` says; these are as long as the setting allows.
 MEBIBYTE = 1 << 20
-#: What nothing should exceed: "a few milliseconds".
+#: The aim for every stretch: "a few milliseconds".
 LONGEST_MS = 5.0
-#: Plies of the long games: just below the longest that there have been.
+#: Plies of the long games: just below the former limit of 12,000. The default limit, which ``hello`` gives, is lower.
 LONG = 11_996
 RBC_SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 ASKED_BY_PLAYERS = (
@@ -41,7 +40,7 @@ ASKED_BY_PLAYERS = (
     "opponent_move_results",
 )
 ASKED_BY_ANYBODY = ("is_over", "is_my_turn", "game_status", "winner_color", "win_reason", "game_history")
-#: Some of them twice: their first answer in a daemon's life makes what is kept then.
+#: Some are requested twice, because the first answer of a daemon fills a cache.
 OTHER_PATHS = (
     *("/api/users/", "/api/invitations/", "/api/leaderboard/", "/healthz"),
     *("/metrics", "/metrics", "/schema", "/schema"),
@@ -49,15 +48,15 @@ OTHER_PATHS = (
 PASSWORD = "correct horse battery staple"
 
 
-#: What is asked, and asking it.
+#: The name of a request, and a function that makes it.
 Case = tuple[str, Callable[[], Any]]
-#: What was asked, its longest stretch and longest turn of the loop, how long the reply took, in seconds, and whose
-#: stretch it was.
+#: The name of a request; its longest stretch, longest turn of the loop and time to the reply, in seconds; and the task
+#: of the longest stretch.
 Measured = tuple[str, float, float, float, str]
 
 
 class Stretches(trio.abc.Instrument):
-    """The longest that a task has run without giving way, and the longest turn of the loop, since the last reset."""
+    """A meter of the longest run of a task without a checkpoint, and the longest turn of the loop, since a reset."""
 
     def __init__(self) -> None:
         self.longest = self.turn = 0.0
@@ -65,7 +64,7 @@ class Stretches(trio.abc.Instrument):
         self._began = self._turn_began = time.thread_time()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Forget what was measured."""
         self.longest = self.turn = 0.0
         self.task = ""
 
@@ -85,7 +84,7 @@ class Stretches(trio.abc.Instrument):
 
 
 class Wire:
-    """A version 2 session, blocking."""
+    """A blocking session of version 2."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port))
@@ -93,11 +92,11 @@ class Wire:
         self.ask(kind="hello", protocol=2)
 
     def ask(self, **fields: Any) -> dict[str, Any]:
-        """One request's reply."""
+        """Send a request, and return its reply."""
         return self.ask_body(json.dumps(fields).encode())
 
     def ask_body(self, body: bytes) -> dict[str, Any]:
-        """The reply to a frame's body."""
+        """Send a frame with a body, and return the reply."""
         self._socket.sendall(encode_frame(body))
         while (reply := self._frames.next_frame()) is None:
             if not (data := self._socket.recv(1 << 20)):
@@ -108,14 +107,14 @@ class Wire:
 
 
 class Web:
-    """An HTTP client that is a registered player."""
+    """An HTTP client of a registered player."""
 
     def __init__(self, port: int, name: str) -> None:
         self._port = port
         self._authorization = "Basic " + b64encode(f"{name}:{PASSWORD}".encode()).decode()
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> int:
-        """The status of one request's response, read wholly."""
+        """Send a request, read the whole response, and return its status."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port)
         headers = {"Authorization": self._authorization, "Content-Type": "application/json"}
         connection.request(method, path, body, headers)
@@ -126,7 +125,7 @@ class Web:
 
 
 def stored_game(daemon: Daemon, events: list[AnyEvent]) -> int:
-    """A game put in as its events make it, without going through requests."""
+    """Add a game with its events directly, without requests; return its id."""
     created = events[0]
     assert isinstance(created, Created)
     game = make_game(created)
@@ -136,13 +135,13 @@ def stored_game(daemon: Daemon, events: list[AnyEvent]) -> int:
 
 
 def created(white: int = 1, black: int = 2, **asked: Any) -> Created:
-    """The begin of a game that may be as long as any."""
+    """Return the creation of a game with the longest limit of plies."""
     options = resolve(NewGame(player_white=white, player_black=black, **asked), {}, 0, strict=True)
     return Created(white, black, options, "2026-11-22T00:00:00Z")
 
 
 def long_rbc(plies: int, white: int = 1, black: int = 2) -> list[AnyEvent]:
-    """A game of blind chess in which both sides sense and go to and fro, until White resigns."""
+    """Return a game of blind chess in which both sides sense and move to and fro, until White resigns."""
     events: list[AnyEvent] = [created(white, black, variant="rbc", clock=None, reversible_moves=None)]
     for ply in range(plies):
         events += [Sensed(27 + ply % 8), Moved(RBC_SHUFFLE[ply % 4])]
@@ -150,24 +149,24 @@ def long_rbc(plies: int, white: int = 1, black: int = 2) -> list[AnyEvent]:
 
 
 def long_chess(plies: int) -> list[AnyEvent]:
-    """The same of chess, and still on."""
+    """Return a game of chess with the same moves, still in progress."""
     moves = [RBC_SHUFFLE[ply % 4] for ply in range(plies)]
     loaded: list[AnyEvent] = [Loaded(moves[at : at + 16]) for at in range(0, plies, 16)]
     return [created(), *loaded]
 
 
 def filled(text: str, size: int = MEBIBYTE - 1_000) -> str:
-    """A text again and again, as long as a request of a mebibyte has room for."""
+    """Return a text repeated as often as a request of a mebibyte has room for."""
     return text * (size // (len(json.dumps(text)) - 2))
 
 
 def padded(kind: str, extra: str, **fields: Any) -> bytes:
-    """A request with something large and useless in it."""
+    """Return a request with a large addition."""
     return (json.dumps({"kind": kind, **fields})[:-1] + "," + extra + "}").encode()
 
 
 def large_texts() -> Iterator[tuple[str, str]]:
-    """PGNs of a mebibyte."""
+    """Yield PGNs of a mebibyte."""
     yield "one word", "1. " + filled("a")
     yield "one number", filled("1")
     yield "dots", filled(".")
@@ -184,7 +183,7 @@ def large_texts() -> Iterator[tuple[str, str]]:
 
 
 def large_bodies() -> Iterator[tuple[str, bytes]]:
-    """Frames of a mebibyte that are no use."""
+    """Yield useless frames of a mebibyte."""
     ones = ",".join(["1"] * (MEBIBYTE // 2 - 100))
     yield "many unknown fields", padded("ping", ",".join(f'"{n}":0' for n in range(90_000)))
     yield "many fields, one wrong", padded("move", ",".join(f'"{n}":0' for n in range(90_000)), game_id="x")
@@ -207,7 +206,7 @@ def large_bodies() -> Iterator[tuple[str, bytes]]:
 
 
 def tcp_cases(wire: Wire, daemon: Daemon, run: Callable[..., Any], key: str, player: int) -> Iterator[Case]:
-    """What is asked over TCP."""
+    """Yield the cases over TCP."""
     put = partial(run, stored_game, daemon)
     rbc, chess = put(long_rbc(LONG)), put(long_chess(LONG))
     ended = put(long_rbc(200))
@@ -253,7 +252,7 @@ def tcp_cases(wire: Wire, daemon: Daemon, run: Callable[..., Any], key: str, pla
 
 
 def http_cases(web: Web, daemon: Daemon, run: Callable[..., Any], player: int, other: int) -> Iterator[Case]:
-    """What is asked over HTTP."""
+    """Yield the cases over HTTP."""
     long = run(stored_game, daemon, long_rbc(LONG, player, other))
     for what in (*ASKED_BY_PLAYERS, *ASKED_BY_ANYBODY, "game_history"):
         yield f"GET {what}", partial(web.ask, "GET", f"/api/games/{long}/{what}")
@@ -270,7 +269,7 @@ def http_cases(web: Web, daemon: Daemon, run: Callable[..., Any], player: int, o
 
 
 def ask_everything(daemon: Daemon, stretches: Stretches) -> list[Measured]:
-    """Ask every case once, one after the other."""
+    """Make each request once, one after the other."""
     run = trio.from_thread.run_sync
     wire = Wire(daemon.port)
     me = wire.ask(kind="register", name="attacker", password=PASSWORD)
@@ -298,7 +297,7 @@ async def _measured() -> list[Measured]:
 
 
 def measure() -> None:
-    """Ask everything once, and print what held the loop."""
+    """Make each request once, and print for how long it blocked the loop."""
     table = Table("asked", "longest stretch, ms", "longest turn, ms", "reply, ms", "task")
     rows = trio.run(_measured)
     for name, stretch, turn, reply, task in rows:

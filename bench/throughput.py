@@ -1,4 +1,4 @@
-"""Moves a second, in one-shot and in pipelined sessions, on new and on known positions, against the echo server."""
+"""Moves a second, in one-shot and in pipelined sessions, with new and with known positions, against the echo server."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ AT_ONCE = 8
 
 
 class Run(NamedTuple):
-    """What a run came to, and the server's processor time for it, in seconds (None where that is not known)."""
+    """The result of a run, and the server's processor time for it, in seconds (None if unknown)."""
 
     measured: Measured
     cpu: float | None
 
     @property
     def cpu_each(self) -> float:
-        """Processor time of a reply, in microseconds."""
+        """The processor time per reply, in microseconds; NaN if unknown."""
         return float("nan") if self.cpu is None else self.cpu / self.measured.replies * 1e6
 
 
 def measure(moves: int, rounds: int) -> None:
     """Print a line for each of the four combinations: medians, and the medians of the ratios pair by pair.
 
-    :param moves: requests a run.
+    :param moves: requests per run.
     """
     print(f"{'':18}{'gmd/s':>9}{'echo/s':>9}{'ratio':>7}{'aim':>6}{'gmd us':>9}{'echo us':>9}{'ratio':>7}  reply bytes")
     for name, pipelined, cold, aim in (
@@ -47,7 +47,7 @@ def measure(moves: int, rounds: int) -> None:
             f"{aim:>6.2f}{_median(costs, 0):>9.1f}{_median(costs, 1):>9.1f}{median(b / a for a, b in costs):>7.2f}"
             f"  {pairs[0][0].measured.mean_bytes:,}"
         )
-    print("us: the server's processor time of a reply; its ratio, like the rates', is 1 where gmd is as fast as echo")
+    print("us: the server's processor time per reply; its ratio, like the rates', is 1 if gmd is as fast as echo")
 
 
 def _median(pairs: Sequence[tuple[float, float]], which: int) -> float:
@@ -55,7 +55,7 @@ def _median(pairs: Sequence[tuple[float, float]], which: int) -> float:
 
 
 def _pair(pipelined: bool, cold: bool, moves: int, seed: int) -> tuple[Run, Run]:
-    """One run of gmd, and one of the echo server with messages of the same sizes."""
+    """Run gmd, and then the echo server with messages of the same sizes."""
     games = cold_games(moves, seed) if cold else warm_games(moves)
     with servers.gmd() as server:
         if not cold:
@@ -67,7 +67,7 @@ def _pair(pipelined: bool, cold: bool, moves: int, seed: int) -> tuple[Run, Run]
 
 
 def _run(server: servers.Server, games: list[list[str]], pipelined: bool, first_id: int) -> Run:
-    """Play games to their ends; their ids are the daemon's next ones."""
+    """Play games to their ends; their ids are the daemon's next ids."""
     before = server.cpu_seconds()
     measured = (_in_a_session if pipelined else _one_by_one)(server.address, games, first_id)
     after = server.cpu_seconds()
@@ -82,7 +82,7 @@ def _in_a_session(address: Address, games: list[list[str]], first_id: int) -> Me
 
 
 def _one_by_one(address: Address, games: list[list[str]], first_id: int) -> Measured:
-    # Ids follow the order in which the games begin: all of them first.
+    # Ids follow the order in which games are created, so all are created first.
     begun = one_shot(address, [iter([NEW_GAME]) for _ in games], AT_ONCE)
     played = one_shot(address, [_moves(game_id, game) for game_id, game in enumerate(games, first_id)], AT_ONCE)
     return Measured(

@@ -1,4 +1,4 @@
-"""What TLS costs the server: processor time of a move in a session, and of a session, beside plaintext."""
+"""The cost of TLS for the server: processor time of a move in a session, and of a session, compared with plaintext."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _medians(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 @contextmanager
 def _certificate(directory: Path, key: trustme.KeyType) -> Iterator[tuple[list[str], ssl.SSLContext]]:
-    """A daemon's arguments, and a context that trusts it."""
+    """Create a certificate; yield a daemon's arguments for it, and a context that trusts it."""
     authority = trustme.CA(key_type=key)
     leaf = authority.issue_cert("127.0.0.1", key_type=key)
     both = directory / f"{key.name}.pem"
@@ -62,7 +62,7 @@ def _certificate(directory: Path, key: trustme.KeyType) -> Iterator[tuple[list[s
 
 
 def _costs(requests: int, arguments: Sequence[str], trust: ssl.SSLContext | None) -> tuple[float, float]:
-    """Microseconds of a move and of a session."""
+    """Return the microseconds of a move and of a session."""
     with servers.gmd(":memory:", *arguments) as server:
         _moves(server.address, requests, trust, first_id=1)  # so that positions are known
         before = server.cpu_seconds() or 0.0

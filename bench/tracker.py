@@ -1,8 +1,8 @@
-"""The tracker of possible positions in blind chess, beside the same by hand on python-chess's boards.
+"""The tracker of possible positions in blind chess, compared with a simple one on python-chess's boards ("by hand").
 
-Both follow the same games, between players who move at random and sense by ``Tracker.best_sense``. What is measured is
-processor time for each position there was, or that came of the opponent's move. By hand is what a bot's author writes
-first: a set of boards, all moves of each, those that fit what was told.
+Both follow the same games, between players who move at random and sense by ``Tracker.best_sense``. The measure is
+processor time per position: of those before the step, or of those after the opponent's move. "By hand" is what a bot's
+author writes first: a set of boards, all moves of each, and a filter by the results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gm_client.rbc import simulate_move, simulate_sense
 from gm_client.tracker import Tracker
 from gm_recon import Cell, ReconGame
 
-#: Half-turns of a game; and the positions from which on a game is left, as by hand it would take minutes.
+#: Plies of a game; and the number of positions above which a game is abandoned, because by hand it would take minutes.
 PLIES = 60
 MOST = 3_000
 
@@ -29,7 +29,7 @@ OPPONENT, SENSE, PLAYER, CHOICE = "the opponent's move", "a sense", "the player'
 
 
 class ByHand:
-    """Boards, by their FENs."""
+    """A simple tracker: boards by their FENs."""
 
     def __init__(self) -> None:
         self._boards = {Board().fen(en_passant="fen"): Board()}
@@ -69,26 +69,29 @@ def _captures_on(board: Board, move: Move) -> Square | None:
 
 
 class Meter:
-    """Adds up what steps cost."""
+    """A meter that adds up the costs of steps."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self.positions: dict[str, int] = defaultdict(int)
 
     def run(self, step: str, positions: int | None, action: Callable[[], object]) -> None:
-        """:param positions: what the cost is divided by."""
+        """Run a step, and add its processor time.
+
+        :param positions: the number of positions, by which the cost is divided; None to add it later.
+        """
         begun = time.process_time()
         action()
         self.seconds[step] += time.process_time() - begun
         self.positions[step] += positions or 0
 
     def microseconds(self, step: str) -> float:
-        """For each position."""
+        """Return the microseconds per position of a step."""
         return self.seconds[step] / max(1, self.positions[step]) * 1e6
 
 
 def measure(games: int) -> None:
-    """Print what each step costs, and how many positions there are."""
+    """Print the cost of each step, and the number of positions."""
     tracked, by_hand = Meter(), Meter()
     sizes: list[tuple[int, int]] = []
     for seed in range(games):
@@ -104,12 +107,12 @@ def measure(games: int) -> None:
     print(f"after it: median {median(after):.0f}, most {max(after)}; in {len(sizes)} turns")
 
 
-#: Positions for a cap that is reached without sensing: at the default the whole would take gigabytes.
+#: A cap of positions that is reached without sensing; with the default cap the whole set would take gigabytes.
 CROWD = 50_000
 
 
 def _at_the_cap() -> None:
-    """Print what one more move of the opponent's costs where nothing has been sensed for long."""
+    """Print the cost of one more move of the opponent after a long time without sensing."""
     tracker = Tracker(chess.BLACK, cap=CROWD, rng=random.Random(1))
     while tracker.complete or len(tracker) < CROWD:
         tracker.opponent_moved(None)
@@ -126,7 +129,7 @@ def _at_the_cap() -> None:
 
 
 def _play(seed: int, tracked: Meter, by_hand: Meter) -> Iterator[tuple[int, int]]:
-    """One game, until it is over or too wide for doing it by hand; how many positions before and after each sense."""
+    """Play a game until it is over or has too many positions by hand; yield the positions before and after a sense."""
     rng = random.Random(seed)
     game = ReconGame()
     trackers = {color: Tracker(color, cap=1_000_000, rng=rng) for color in chess.COLORS}

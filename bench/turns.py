@@ -1,7 +1,7 @@
-"""A whole turn of blind chess: as reconchess's client takes it, nine HTTP requests, and as a client of gmd's does.
+"""A whole turn of blind chess: as by reconchess's client, with nine HTTP requests, and as by a client of gmd's.
 
-Beside turns a second it prints what they cost the server in processor time, and, if asked to, how another checkout of
-gmd does on the same requests, run for run.
+It prints turns a second and the server's processor time per turn, and on request the same for another checkout of gmd
+with the same requests, run by run.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import Any, NamedTuple
 from . import servers
 from .load import HEADER, Address, frame
 
-#: Games played at once.
+#: Concurrent games.
 AT_ONCE = (1, 50)
-#: Turns a run, of all games together.
+#: Turns per run, of all games together.
 TURNS = 200
-#: Knights that go out and home again: there is no end to it.
+#: Knights that move out and back, without end.
 MOVES = ("g1f3", "g8f6", "f3g1", "f6g8")
-#: Each knight's window holds the same, whatever was played.
+#: The sensed square, whose window is the same whatever was played.
 SQUARE, SQUARE_NUMBER = "e4", 28
 
-#: What reconchess's play_turn sends, and its is_over before it.
+#: The requests of reconchess's play_turn before the sense, including is_over.
 LOOKS = (
     "game_status",
     "sense_actions",
@@ -39,7 +39,7 @@ LOOKS = (
 )
 #: Requests a turn: these, and sense, seconds_left again, move, end_turn; over TCP sense, move, wait.
 HTTP_REQUESTS, TCP_REQUESTS = len(LOOKS) + 4, 3
-#: What requests, by which reconchess's client asks, adds to each request.
+#: The headers that the library requests, which reconchess's client uses, adds to each request.
 HEADERS = (
     "User-Agent: python-requests/2.32.5\r\nAccept-Encoding: gzip, deflate\r\nAccept: */*\r\nConnection: keep-alive"
 )
@@ -54,7 +54,7 @@ class Player(NamedTuple):
 
 
 class Wire:
-    """A connection, of which whole replies are read."""
+    """A connection from which whole replies are read."""
 
     def __init__(self, address: Address) -> None:
         self._socket = socket.create_connection(address)
@@ -65,11 +65,11 @@ class Wire:
         self._socket.sendall(data)
 
     def reply(self) -> Any:
-        """The next reply of the game protocol."""
+        """Read the next reply of the game protocol."""
         return json.loads(self._file.read(HEADER.unpack(self._file.read(HEADER.size))[0]))
 
     def response(self) -> None:
-        """Take the next response of HTTP's, which must be 200."""
+        """Read the next HTTP response, which must have the status 200."""
         status, length = self._file.readline(), 0
         while (line := self._file.readline()) != b"\r\n":
             if line.lower().startswith(b"content-length:"):
@@ -83,7 +83,7 @@ class Wire:
 
 
 def ask(wire: Wire, kind: str, **fields: Any) -> Any:
-    """A request and its reply, which must be no error."""
+    """Send a request and return its reply, which must not be an error."""
     wire.send(frame({"kind": kind, **fields}))
     reply = wire.reply()
     assert reply["error"] is None, reply
@@ -91,16 +91,16 @@ def ask(wire: Wire, kind: str, **fields: Any) -> Any:
 
 
 class Cost(NamedTuple):
-    """What a run came to."""
+    """The result of a run."""
 
     #: Turns a second.
     rate: float
-    #: Milliseconds of the server's processors a turn; not a number where the system does not say.
+    #: The server's processor time per turn, in milliseconds; NaN if the system does not say.
     milliseconds: float
 
 
 class Side:
-    """A server, and the players that play on it."""
+    """A server and its players."""
 
     def __init__(self, server: servers.Server, http: Address) -> None:
         self.server = server
@@ -114,7 +114,7 @@ class Side:
         ]
 
     def run(self, way: Callable[[Side, Sequence[int], int], None], games: int) -> Cost:
-        """Play games side by side, in new games, by one of both ways."""
+        """Create concurrent games and play them in one of the two ways."""
         played, turns = [_new_game(self.wire, self.players) for _ in range(games)], max(2, TURNS // games)
         before, begun = self.server.cpu_seconds(), time.perf_counter()
         way(self, played, turns)
@@ -124,9 +124,9 @@ class Side:
 
 
 def measure(rounds: int, against: str | None = None) -> None:
-    """Print turns a second over HTTP and over TCP, and their cost, with few games at once and with many, in one run.
+    """Print turns a second over HTTP and over TCP, and their cost, with few and with many concurrent games.
 
-    :param against: the folder of another checkout of gmd, whose server plays the same.
+    :param against: the folder of another checkout of gmd, whose server plays the same games.
     """
     with ExitStack() as stack:
         sides = [stack.enter_context(_side(checkout)) for checkout in ([None] if against is None else [None, against])]
@@ -150,23 +150,23 @@ def _compare(sides: Sequence[Side], games: int, rounds: int) -> None:
     for number in range(-1, rounds):
         for at, side in enumerate(sides):
             by_http, by_tcp = side.run(_http_turns, games), side.run(_tcp_turns, games)
-            if number >= 0:  # the first round warms
+            if number >= 0:  # the first round is a warm-up
                 http[at].append(by_http)
                 tcp[at].append(by_tcp)
-    print(f"{games} game{'s' * (games > 1)} at once: {_told(http[0], HTTP_REQUESTS)}, by reconchess's HTTP requests; ")
+    print(f"{games} game{'s' * (games > 1)} at once: {_text(http[0], HTTP_REQUESTS)}, by reconchess's HTTP requests; ")
     ratio = median(one.rate / other.rate for one, other in zip(http[0], tcp[0], strict=True))
-    print(f"  {_told(tcp[0], TCP_REQUESTS)}, over TCP (sense; then move, with wait behind it); ratio {ratio:.2f}")
+    print(f"  {_text(tcp[0], TCP_REQUESTS)}, over TCP (sense; then move, with wait behind it); ratio {ratio:.2f}")
     if len(sides) > 1:
         both = [
             median(one.milliseconds / other.milliseconds for one, other in zip(*of, strict=True)) for of in (http, tcp)
         ]
         print(
-            f"  the other checkout: {_told(http[1], HTTP_REQUESTS)}, by HTTP; {_told(tcp[1], TCP_REQUESTS)}, over TCP; "
+            f"  the other checkout: {_text(http[1], HTTP_REQUESTS)}, by HTTP; {_text(tcp[1], TCP_REQUESTS)}, over TCP; "
             f"this one's processor time is {both[0]:.2f} of the other's by HTTP, {both[1]:.2f} over TCP"
         )
 
 
-def _told(costs: Sequence[Cost], requests: int) -> str:
+def _text(costs: Sequence[Cost], requests: int) -> str:
     rate, milliseconds = (median(values) for values in zip(*costs, strict=True))
     return (
         f"{rate:.0f} whole turns a second, {milliseconds:.2f} ms of the server's processor time a turn, "
@@ -175,7 +175,7 @@ def _told(costs: Sequence[Cost], requests: int) -> str:
 
 
 def _new_game(wire: Wire, players: Sequence[Player]) -> int:
-    """A game in which both are there."""
+    """Create a game that both players have joined."""
     white, black = players
     options = {"variant": "rbc", "clock": {"initial": 86_400, "increment": 0}, "reversible_moves": None, "brief": True}
     seats = {"player_white": white.id, "player_black": black.id}
@@ -186,7 +186,7 @@ def _new_game(wire: Wire, players: Sequence[Player]) -> int:
 
 
 def _http_turns(side: Side, games: Sequence[int], turns: int) -> None:
-    """Take turns, every game's at the same time."""
+    """Take turns in all games at the same time."""
     sides = [[Wire(side.http) for _ in games] for _ in side.players]
     headers = [
         f"Authorization: Basic {b64encode(f'{each.name}:{each.key}'.encode()).decode()}" for each in side.players
@@ -206,7 +206,7 @@ def _http_turns(side: Side, games: Sequence[int], turns: int) -> None:
 
 
 def _request(game_id: int, what: str, body: str | None, header: str) -> list[bytes]:
-    """A request's bytes, in the pieces that requests sends: the head, and then the body."""
+    """Return a request's bytes, in the pieces that the library requests sends: the head, and then the body."""
     line = f"{'GET' if body is None else 'POST'} /api/games/{game_id}/{what} HTTP/1.1"
     head = f"{line}\r\nHost: here\r\n{HEADERS}\r\n{header}\r\n"
     if body is None:
@@ -215,7 +215,7 @@ def _request(game_id: int, what: str, body: str | None, header: str) -> list[byt
 
 
 def _tcp_turns(side: Side, games: Sequence[int], turns: int) -> None:
-    """Take turns, every game's at the same time."""
+    """Take turns in all games at the same time."""
     sides = [[Wire(side.server.address) for _ in games] for _ in side.players]
     for player, wires in zip(side.players, sides, strict=True):
         for wire in wires:
@@ -223,7 +223,7 @@ def _tcp_turns(side: Side, games: Sequence[int], turns: int) -> None:
     for turn, uci in zip(range(turns), cycle(MOVES), strict=False):
         wires = sides[turn % 2]
         for game_id, wire in zip(games, wires, strict=True):
-            if turn < 2:  # before the first turn nothing was waited for
+            if turn < 2:  # no wait was sent with a move yet
                 wire.send(_wait(game_id))
         for wire in wires:
             assert wire.reply()["state"]["phase"] == "sense"

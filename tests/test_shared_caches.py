@@ -14,7 +14,7 @@ from gmd.games import facts, fragments, own_pieces, rbc
 from tests.helpers import Client, memory_daemon
 from tests.shared_values import caches, sizes
 
-ARCHITECTURE = Path(__file__).parent.parent / "docs" / "ARCHITECTURE.md"
+ARCHITECTURE = Path(__file__).parent.parent / "docs/explanation/what-a-player-may-see.md"
 
 #: What each side does in a game where everything happens that may: captures, castling, en passant, a promotion.
 TURNS = [

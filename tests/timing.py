@@ -77,8 +77,9 @@ class _Probe:
     """One sample of each request.
 
     What a victim asks keeps the processor busy, and leaves its caches in another state: that is noticed, as
-    ``docs/ARCHITECTURE.md`` says, and is not what is looked for. So the same is done in either case, if not in the same
-    game; and between it and what is measured comes a game of somebody else's that is always the same.
+    ``docs/explanation/what-a-player-may-see.md`` says, and is not what is looked for. So the same is done in either
+    case, if not in the same game; and between it and what is measured comes a game of somebody else's that is always
+    the same.
     """
 
     def __init__(self, server: Server, rng: random.Random, samples: Samples, hidden: bool) -> None:

@@ -1,11 +1,14 @@
-"""Programs that some tests run and that not every machine has."""
+"""Programs and modules that some tests need and that not every machine has."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 import pytest
@@ -27,7 +30,14 @@ def require_tool(name: str, *trial: str) -> Path:
     return Path(found)
 
 
+def require_module(name: str) -> ModuleType:
+    """Import a module. Without it the test, or the whole test module, is skipped; or it fails where GMD_REQUIRE_ALL=1."""
+    if find_spec(name) is None:
+        _do_without(f"the module {name} is not installed")
+    return import_module(name)
+
+
 def _do_without(reason: str) -> NoReturn:
     if os.environ.get("GMD_REQUIRE_ALL") == "1":
         pytest.fail(f"{reason}, and GMD_REQUIRE_ALL=1 lets no test be skipped for that")
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)

@@ -1,1 +1,1 @@
-"""Attacks by one hostile client, and honest bots that play beside them."""
+"""Attacks by one hostile client, and honest bots that play at the same time."""

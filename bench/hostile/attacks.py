@@ -1,6 +1,6 @@
-"""What a hostile client does: ``python -m bench.hostile.attacks NAME HOST PORT HTTP_PORT``, until it is ended.
+"""The attacks of a hostile client: ``python -m bench.hostile.attacks NAME HOST PORT HTTP_PORT``, until it is ended.
 
-Each attack is a generator that yields once: when it has prepared what it needs. What comes behind is the attack.
+Each attack is a generator that yields once, after its preparation; the attack itself follows.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from .target import Talk, Target, opened, raise_limits
 
 Attack = Callable[[Target], Iterator[None]]
 
-#: Knights that go out and home again: there is no end to it.
+#: Knights that move out and back, without end.
 MOVES = ("g1f3", "g8f6", "f3g1", "f6g8")
-#: Half-moves that an attacker tries to make a game of.
+#: The length in half-moves that an attacker tries to give a game.
 PLIES = 12_000
 MEBIBYTE = 1 << 20
 
 
 def histories(target: Target) -> Iterator[None]:
-    """The history of the longest blind game that there may be, forty times at once, again and again."""
+    """Request the history of the longest possible blind game, forty times at once, again and again."""
     request = frame({"kind": "history", "game_id": _long_game(target)})
     yield
     connections: list[socket.socket] = []
@@ -44,7 +44,7 @@ def histories(target: Target) -> Iterator[None]:
 
 
 def _long_game(target: Target) -> int:
-    """Play a blind game as long as may be, and end it; its id."""
+    """Play the longest possible blind game, end it, and return its id."""
     options = {"variant": "rbc", "reversible_moves": None, "max_turns": None}
     game_id: int = Talk(target).patiently(kind="new_game", player_white=1, player_black=2, **options)["game_id"]
     frames = [HELLO]
@@ -59,7 +59,7 @@ def _long_game(target: Target) -> int:
 
 
 def pgns(target: Target) -> Iterator[None]:
-    """PGNs of a mebibyte: one word, many variations, many moves."""
+    """Send PGNs of a mebibyte: one word, many variations, many moves."""
     texts = ("e4" * 500_000, "1. e4 " + "(1. d4 (1. c4 " * 60_000 + "))" * 60_000, "Nf3 Nf6 Ng1 Ng8 " * 60_000)
     requests = [
         frame({"kind": "game_from_pgn", "player_white": 1, "player_black": 2, "pgn": text, "brief": True})
@@ -78,7 +78,7 @@ def pgns(target: Target) -> Iterator[None]:
 
 
 def invitations(target: Target) -> Iterator[None]:
-    """Games made for a registered player who has asked for none, as fast as they are made; and the list of them."""
+    """Invite a registered player to games as fast as possible, and list the invitations."""
     talk = Talk(target)
     name = f"victim-{os.getpid()}"
     victim = talk.patiently(kind="register", name=name)
@@ -91,7 +91,7 @@ def invitations(target: Target) -> Iterator[None]:
 
 
 def games(target: Target) -> Iterator[None]:
-    """Games without end, and tokens and names with them."""
+    """Create games without end, with tokens, and register names."""
     yield
     for batch in count():
         frames = [HELLO]
@@ -104,7 +104,7 @@ def games(target: Target) -> Iterator[None]:
 
 
 def unread(target: Target) -> Iterator[None]:
-    """Replies that nobody reads but for a little now and then, on three hundred connections."""
+    """Request replies on three hundred connections, and read only a little of them now and then."""
     game_id = Talk(target).patiently(kind="new_game", player_white=1, player_black=2)["game_id"]
     moves = [
         frame({"kind": "move", "player": 1 + ply % 2, "game_id": game_id, "move": MOVES[ply % 4]}) for ply in range(400)
@@ -122,7 +122,7 @@ def unread(target: Target) -> Iterator[None]:
 
 
 def slow_readers(target: Target) -> Iterator[None]:
-    """Long states for three thousand connections, each of which reads 150 kB every 20 seconds."""
+    """Request long states on three thousand connections, and read 150 kB from each every 20 seconds."""
     game_id = _loaded_game(Talk(target), 4_000)
     yield
     connections = opened(3_000, target, HELLO + frame({"kind": "state", "game_id": game_id}) * 1_280, small=True)
@@ -134,7 +134,7 @@ def slow_readers(target: Target) -> Iterator[None]:
 
 
 def long_games(target: Target) -> Iterator[None]:
-    """Games of many plies, one after the other, each waited for by somebody."""
+    """Create games of many plies, one after the other, and wait for each."""
     talk = Talk(target)
     yield
     while True:
@@ -143,7 +143,7 @@ def long_games(target: Target) -> Iterator[None]:
 
 
 def _loaded_game(talk: Talk, plies: int) -> int:
-    """Make a game that has so many plies already; its id."""
+    """Create a game with so many plies, and return its id."""
     pgn = "Nf3 Nf6 Ng1 Ng8 " * (plies // 4)
     made = talk.patiently(kind="game_from_pgn", player_white=1, player_black=2, pgn=pgn, brief=True)
     game_id: int = made["game_id"]
@@ -151,20 +151,20 @@ def _loaded_game(talk: Talk, plies: int) -> int:
 
 
 def short_frames(target: Target) -> Iterator[None]:
-    """Two thousand frames of a mebibyte, each short by ten bytes."""
+    """Send two thousand frames of a mebibyte, each short by ten bytes."""
     size = MEBIBYTE - 16
     yield
     _fill(target, 2_000, HEADER.pack(size) + b" " * (size - 10))
 
 
 def small_frames(target: Target) -> Iterator[None]:
-    """As many connections as there may be, each with a part of a frame that counts as little."""
+    """Open as many connections as possible, each with a part of a frame that counts as small."""
     yield
     _fill(target, 9_900, HEADER.pack(20_000) + b" " * 19_990)
 
 
 def half_bodies(target: Target) -> Iterator[None]:
-    """HTTP requests on 990 connections, each with half of a large body."""
+    """Send HTTP requests on 990 connections, each with half of a large body."""
     lines = (
         "POST /api/users/ HTTP/1.1",
         "Host: x",
@@ -176,13 +176,13 @@ def half_bodies(target: Target) -> Iterator[None]:
 
 
 def unread_responses(target: Target) -> Iterator[None]:
-    """HTTP requests, one behind the other, whose responses nobody reads."""
+    """Send pipelined HTTP requests, and read no responses."""
     yield
     _fill(target, 990, b"GET /schema/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 10_000, http=True)
 
 
 def _fill(target: Target, size: int, data: bytes, *, http: bool = False) -> None:
-    """Send the same on so many connections, as far as they take it, and open others for those that are cut off."""
+    """Send the same data on so many connections, as far as they accept it, and replace those that are cut off."""
     sent = dict.fromkeys(opened(size, target, b"", http=http, small=True), 0)
     while True:
         sent |= dict.fromkeys(opened(min(10, size - len(sent)), target, b"", http=http, small=True), 0)
@@ -201,7 +201,7 @@ def _fill(target: Target, size: int, data: bytes, *, http: bool = False) -> None
 
 
 def half_heads(target: Target) -> Iterator[None]:
-    """A thousand HTTP connections, none of whose heads comes to its end, and others whenever they are closed."""
+    """Open a thousand HTTP connections with request heads that never end, and replace them every few seconds."""
     yield
     while True:
         connections = opened(1_000, target, b"GET /healthz HTTP/1.1\r\nHost: ", http=True)
@@ -214,7 +214,7 @@ def half_heads(target: Target) -> Iterator[None]:
 
 
 def idle_sessions(target: Target) -> Iterator[None]:
-    """Ten thousand sessions that say hello and nothing more."""
+    """Open ten thousand sessions that send a hello and nothing more."""
     yield
     connections = opened(10_000, target, HELLO)
     while connections:
@@ -222,7 +222,7 @@ def idle_sessions(target: Target) -> Iterator[None]:
 
 
 def spectators(target: Target) -> Iterator[None]:
-    """Nine thousand who wait for one game, which moves."""
+    """Wait on nine thousand connections for one game, and make moves in it."""
     talk = Talk(target)
     game_id = talk.patiently(kind="new_game", player_white=1, player_black=2)["game_id"]
     connections = opened(9_000, target, HELLO)
@@ -237,7 +237,7 @@ def spectators(target: Target) -> Iterator[None]:
 
 
 def passwords(target: Target) -> Iterator[None]:
-    """Wrong passwords, from all addresses, by both ways in."""
+    """Send wrong passwords from all addresses, over TCP and HTTP."""
     talks = [Talk(target, number) for number in range(20)]
     authorization = b64encode(b"nobody:wrong").decode()
     request = f"GET /api/users/me HTTP/1.1\r\nHost: x\r\nAuthorization: Basic {authorization}\r\n\r\n".encode()
@@ -250,7 +250,7 @@ def passwords(target: Target) -> Iterator[None]:
 
 
 def churn(target: Target) -> Iterator[None]:
-    """Connections that are opened and closed at once, in the middle of a frame."""
+    """Open connections and close them at once, in the middle of a frame."""
     yield
     while True:
         for connection in opened(100, target, b"\0\0\0\7"):
@@ -258,7 +258,7 @@ def churn(target: Target) -> Iterator[None]:
 
 
 def junk(target: Target) -> Iterator[None]:
-    """Frames of random bytes, and of JSON that is deep, long or no request."""
+    """Send frames of random bytes, and of JSON that is deep, long or not a request."""
     rng = random.Random(0)
     texts = [b"[" * 5_000, b'{"kind": "' + b"x" * 100_000 + b'"}', b'{"kind":"state","game_id":' + b"9" * 4_000 + b"}"]
     yield
@@ -270,14 +270,14 @@ def junk(target: Target) -> Iterator[None]:
 
 
 def _send(connection: socket.socket, data: bytes) -> int:
-    """Send what can be sent at once; how much."""
+    """Send as much as possible without blocking; return the number of bytes."""
     with suppress(OSError):
         return connection.send(data)
     return 0
 
 
 def _read_what_is_there(connection: socket.socket) -> bool:
-    """Read all that has come; False where the connection has ended."""
+    """Read all that has arrived; return False if the connection has ended."""
     try:
         while connection.recv(READ_SIZE):
             pass

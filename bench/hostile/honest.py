@@ -1,4 +1,4 @@
-"""Honest bots: ``python -m bench.hostile.honest HOST PORT SECONDS`` plays, and prints what it met as JSON."""
+"""Honest bots: ``python -m bench.hostile.honest HOST PORT SECONDS`` plays, and prints times and troubles as JSON."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import trio
 
 from bench.load import HEADER, Address, frame
 
-#: Bots, each with a session of its own, in which it plays both sides of one game after the other.
+#: The number of bots, each with its own session, in which it plays both sides of one game after the other.
 BOTS = 8
-#: Seconds that a bot thinks about a move, and those that it has for each game.
+#: Seconds that a bot thinks about a move, and seconds on its clock for each game.
 THINKING = 0.05
 CLOCK = 60
 PLIES = 40
@@ -23,7 +23,7 @@ _MOVES = ("g1f3", "g8f6", "f3g1", "f6g8", "b1c3", "b8c6", "c3b1", "c6b8")
 
 
 class Bot:
-    """Plays without end; every request that it makes is timed."""
+    """A bot that plays without end and times each of its requests."""
 
     def __init__(self, address: Address, times: list[float], troubles: dict[str, int]) -> None:
         self._address = address
@@ -65,7 +65,7 @@ class Bot:
             (length,) = HEADER.unpack(await self._read(HEADER.size))
             reply: dict[str, Any] = json.loads(await self._read(length))
         finally:
-            self._times.append(time.perf_counter() - begun)  # what was waited in vain was waited, too
+            self._times.append(time.perf_counter() - begun)  # a wait without a reply counts too
         return reply
 
     async def _read(self, size: int) -> bytes:
@@ -81,7 +81,7 @@ class Bot:
 
 
 async def main(address: Address, seconds: float) -> None:
-    """Play for so long."""
+    """Play for so many seconds."""
     times: list[float] = []
     troubles: dict[str, int] = {}
     with trio.move_on_after(seconds):

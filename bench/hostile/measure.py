@@ -1,4 +1,4 @@
-"""A daemon with honest bots, alone and beside each attack in turn."""
+"""A daemon with honest bots, without an attack and during each attack in turn."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ from gmd.lingering import LINGER_SECONDS
 
 from .attacks import ATTACKS
 
-#: What is aimed at, beside whatever attack: bytes in memory, and seconds to 99 of 100 replies.
+#: The aims during any attack: bytes in memory, and seconds to 99 of 100 replies.
 MOST_MEMORY = 1 << 30
 MOST_SECONDS = 0.1
-#: Seconds between two looks at the daemon, and those that one may take.
+#: Seconds between two checks of the daemon, and the timeout of one.
 LOOK = 0.25
 LOOK_PATIENCE = 10.0
-#: Seconds at most that an attack is given to prepare itself.
+#: The most seconds for the preparation of an attack.
 PREPARATION = 60.0
 
 
 class Met(NamedTuple):
-    """What honest bots and an operator met."""
+    """The measurements of honest bots and an operator during an attack."""
 
     #: Seconds to each reply.
     times: Sequence[float]
-    #: What went wrong, and how often.
+    #: The troubles, and how often each occurred.
     troubles: dict[str, int]
-    #: The most bytes of memory that the daemon held, and those that it holds once the attack is over.
+    #: The daemon's peak memory in bytes, and its memory after the attack.
     memory: int
     afterwards: int
-    #: Seconds to each answer of ``/healthz``; infinite where there was none.
+    #: Seconds to each answer of ``/healthz``; infinite if there was none.
     health: Sequence[float]
 
 
 def measure(seconds: float, names: Sequence[str] = (), checkout: str | None = None) -> None:
     """Print a line for each attack.
 
-    :param seconds: how long each lasts.
-    :param names: which ones; all where none is named.
+    :param seconds: the duration of each.
+    :param names: the attacks to run; all if none is named.
     :param checkout: another checkout of gmd, whose daemon is attacked.
     :raises SystemExit: there is no such attack.
     """
     if unknown := set(names) - set(ATTACKS):
-        raise SystemExit(f"attack: {', '.join(sorted(unknown))}: is none of {', '.join(ATTACKS)}")
+        raise SystemExit(f"attack: {', '.join(sorted(unknown))} is not one of {', '.join(ATTACKS)}")
     print(f"{'':17}{'replies':>8}  {'ms to a reply':^24}  {'MiB':^14}  {'/healthz, ms':^16}")
     times = f"{'median':>8}{'99 %':>8}{'worst':>8}"
     print(f"{'beside':17}{'':8}  {times}  {'most':>6}{'after':>8}  {'median':>8}{'worst':>8}  troubles")
@@ -84,13 +84,13 @@ def _meet(name: str, seconds: float, checkout: str | None) -> Met:
     ):
         with _attack(name, daemon):
             met = _look_at(daemon, seconds)
-        time.sleep(LINGER_SECONDS + 1)  # those who were cut off linger
+        time.sleep(LINGER_SECONDS + 1)  # connections that were cut off linger
         return met._replace(afterwards=daemon.resident_bytes())
 
 
 @contextmanager
 def _attack(name: str, daemon: servers.Daemon) -> Iterator[None]:
-    """Attack for as long as this is entered."""
+    """Run an attack while the context is open."""
     if name not in ATTACKS:
         yield
         return
@@ -101,14 +101,14 @@ def _attack(name: str, daemon: servers.Daemon) -> Iterator[None]:
         select.select([attacker.stdout], [], [], PREPARATION)  # type: ignore[type-var]
         yield
         if attacker.poll() is not None:
-            raise RuntimeError(f"the attack {name} has failed by itself")
+            raise RuntimeError(f"the attack {name} ended too early")
     finally:
         attacker.terminate()
         attacker.wait()
 
 
 def _look_at(daemon: servers.Daemon, seconds: float) -> Met:
-    """Have bots play, and look at memory and health meanwhile."""
+    """Run the bots, and measure memory and health meanwhile."""
     command = [sys.executable, "-m", "bench.hostile.honest", *map(str, daemon.address), str(seconds)]
     bots = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     memory, health = [daemon.resident_bytes()], list[float]()
@@ -123,7 +123,7 @@ def _look_at(daemon: servers.Daemon, seconds: float) -> Met:
 
 
 def _has_output(process: subprocess.Popen[str]) -> bool:
-    """Wait a moment; whether a process has begun to print, or has ended."""
+    """Wait a moment, and return whether a process has begun to print, or has ended."""
     assert process.stdout is not None
     return bool(select.select([process.stdout], [], [], LOOK)[0])
 

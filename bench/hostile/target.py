@@ -1,4 +1,4 @@
-"""A daemon under attack, as an attacker sees it: its two ports, and addresses to come from."""
+"""A daemon under attack, as an attacker sees it: its two ports, and the attacker's source addresses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from bench.load import HEADER, HELLO, Address, frame
 
-#: Where attacks come from: the few addresses of one attacker, none of which is an honest bot's.
+#: The source addresses of attacks: the few addresses of one attacker, none of which is an honest bot's.
 SOURCES = ("127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5")
 #: Seconds that an attacker waits for a reply that it wants.
 PATIENCE = 30.0
@@ -25,10 +25,10 @@ class Target(NamedTuple):
     http: Address
 
     def connect(self, number: int = 0, *, http: bool = False, small: bool = False) -> socket.socket:
-        """A new connection.
+        """Open a new connection.
 
-        :param number: which of the sources it comes from, counted round and round.
-        :param small: whether its receive buffer is as small as can be, for replies that are not to be read.
+        :param number: the index of its source address, modulo their number.
+        :param small: whether its receive buffer is as small as possible, for replies that are not read.
         """
         connection = socket.socket()
         connection.settimeout(PATIENCE)
@@ -40,14 +40,14 @@ class Target(NamedTuple):
 
 
 class Talk:
-    """A session that asks and reads; begun anew where it was cut off."""
+    """A session that sends requests and reads replies; it reconnects after it was cut off."""
 
     def __init__(self, target: Target, number: int = 0) -> None:
         self._target, self._number = target, number
         self._socket: socket.socket | None = None
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """A reply; empty where the connection was lost instead."""
+        """Send a request and return its reply; an empty one if the connection was lost."""
         try:
             if self._socket is None:
                 self._socket = self._target.connect(self._number)
@@ -58,7 +58,7 @@ class Talk:
             return {}
 
     def patiently(self, **request: Any) -> dict[str, Any]:
-        """A reply that is no ``too_many``, or the last of some."""
+        """Retry a request while the reply is ``too_many``, up to 20 times; return the last reply."""
         for _ in range(20):
             reply = self.ask(**request)
             if reply.get("code") != "too_many":
@@ -89,7 +89,7 @@ class Talk:
 
 
 def opened(count: int, target: Target, first: bytes, *, http: bool = False, small: bool = False) -> list[socket.socket]:
-    """Open connections and send something on each; those that could be opened."""
+    """Open connections and send data on each; return those that could be opened."""
     connections: list[socket.socket] = []
     for number in range(count):
         with suppress(OSError):
@@ -100,7 +100,7 @@ def opened(count: int, target: Target, first: bytes, *, http: bool = False, smal
 
 
 def raise_limits() -> None:
-    """Have as many descriptors as this process may have."""
+    """Raise the limit of descriptors as far as allowed, and lower the priority of this process."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    os.nice(5)  # an attacker has machines of its own: this one's processors are not what it is to take
+    os.nice(5)  # a real attacker has its own machines, so it should not take this machine's processors

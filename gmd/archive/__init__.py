@@ -1,1 +1,1 @@
-"""Games in files: out of a log, and into one."""
+"""Games in files: their export from a log, and their import into one."""

@@ -1,4 +1,4 @@
-"""The games of a file, one after another, whatever its format: little memory, however large the file."""
+"""The games of a file of either format, read one after another, in little memory even for a large file."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ MAX_LINE = 16 * 2**20
 
 
 class Found(NamedTuple):
-    """A game of a file, or what is wrong with it; ``where`` is for people."""
+    """A game of a file, or its error; ``where`` is for people."""
 
     where: str
     game: Taken | BadGame
 
 
 def format_of(file: Path) -> Format | None:
-    """The format that a file's name says."""
+    """Return the format of a file by its name's ending; None if it is unknown."""
     return {".pgn": "pgn", ".jsonl": "jsonl", ".ndjson": "jsonl"}.get(file.suffix.lower())  # type: ignore[return-value]
 
 
 def read_games(file: Path, written: Format, seats: Seats, advance: Callable[[int], None]) -> Iterator[Found]:
-    """The games of a file.
+    """Yield the games of a file.
 
-    :param advance: called with numbers of bytes that have been read.
+    :param advance: called with the number of bytes read since the last call.
     :raises OSError: the file cannot be read.
     """
     with file.open("rb") as opened:
@@ -58,12 +58,12 @@ class _Numbered(Struct):
 
 
 def highest_id(file: Path) -> int:
-    """The highest id of a game in a file of JSON lines; 0 where there is none."""
+    """Return the highest id of a game in a file of JSON lines; 0 if there is none."""
     decoder = msgspec.json.Decoder(_Numbered)
     highest = 0
     with file.open("rb") as opened:
         for line in _lines(opened, lambda _: None):
-            with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):  # they will be said when it is read
+            with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):  # reported later, by read_games
                 highest = max(highest, decoder.decode(line or b"").game_id)
     return highest
 
@@ -77,12 +77,12 @@ def _tried(read: Callable[_P, Taken], *arguments: _P.args, **named: _P.kwargs) -
 
 def _read_line(line: bytes | None) -> Taken:
     if line is None:
-        raise BadGame(f"this is no game: the line is longer than {MAX_LINE} bytes")
+        raise BadGame(f"this is not a game: the line is longer than {MAX_LINE} bytes")
     return Taken(read_line(line))
 
 
 def _lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes | None]:
-    """Lines; None for one that is too long."""
+    """Yield lines; None for a line that is too long."""
     while line := file.readline(MAX_LINE):
         advance(len(line))
         if len(line) < MAX_LINE or line.endswith(b"\n"):
@@ -95,11 +95,11 @@ def _lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes | N
 
 
 def _decoded(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:
-    """Lines of text. What is not UTF-8 can only be in names and comments, which nobody keeps."""
+    """Yield lines of text. Bytes that are not UTF-8 can only be in names and comments, which are not stored."""
     done = 0
     with io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace") as text:
         while line := text.readline(MAX_LINE):
-            at = file.tell()  # somewhat ahead
+            at = file.tell()  # somewhat ahead of the line
             advance(at - done)
             done = at
             yield line

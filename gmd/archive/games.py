@@ -1,4 +1,4 @@
-"""What a file's game is on its way into a log, and what is wrong with one."""
+"""The games of a file during an import, and their errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class BadGame(Exception):
 
 
 class Taken(NamedTuple):
-    """A game of a file, and what of it is left out, for people; nothing mostly."""
+    """A game of a file, and a note for people if a part of it is left out."""
 
     game: Restored
     left_out: str | None = None
@@ -24,5 +24,5 @@ class Taken(NamedTuple):
 def restored(
     game: Game, events: Sequence[AnyEvent], ended: float | None, token: tuple[bytes, bytes] | None = None
 ) -> Restored:
-    """A game as a log takes it in; its id is yet to be given where it has none."""
+    """Return a game in the form that a store restores; the caller assigns an id if it has none."""
     return Restored(GameAppend(game.id, 0, events, game.summary(), None), ended, token)

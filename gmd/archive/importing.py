@@ -1,4 +1,4 @@
-"""Putting games into a log, unless it has them."""
+"""The import of games into a log that does not have them yet."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from gmd.event_log.store import Restored
 
 from .games import BadGame
 
-#: Games, and events, that are put in at once: a commit each would take longer than everything else.
+#: Most games, and events, in one commit: one commit per game would take longer than everything else.
 GAMES_A_BATCH = 200
 EVENTS_A_BATCH = 20_000
 
 
 class Importer:
-    """Takes games in, many in one transaction: what was added is durable after :meth:`flush`.
+    """An importer of games, many in one transaction: added games are durable after :meth:`flush`.
 
-    :ivar imported: how many games are durable.
+    :ivar imported: the number of durable games.
     """
 
     def __init__(self, store: SqlStore, first_new_id: int, *, may_renumber: bool = False) -> None:
-        """:param first_new_id: given to the first game that gets a new id; no game has it or a higher one.
-        :param may_renumber: whether a game whose id is another game's gets a new one, rather than being bad.
+        """:param first_new_id: the first new id; no game has it or a higher one.
+        :param may_renumber: whether a game whose id belongs to another game gets a new id, rather than an error.
         """
         self._store = store
         self._next_id = first_new_id
@@ -34,10 +34,10 @@ class Importer:
         self.imported = 0
 
     def add(self, game: Restored) -> Literal["imported", "there"] | int:
-        """Take in a game under its own id: it is there already, or gets a new id, where it may.
+        """Import a game under its own id, or under a new id if that is allowed and its own is taken.
 
-        :return: the new id, if it gets one.
-        :raises BadGame: the id is another game's.
+        :return: "imported"; "there" if the log has it already; or the new id.
+        :raises BadGame: the id belongs to another game.
         """
         game_id = game.append.game_id
         there = self._there(game_id)
@@ -47,17 +47,17 @@ class Importer:
         if there == list(game.append.events):
             return "there"
         if not self._may_renumber:
-            raise BadGame(f"game {game_id} is there already, and another; --new-ids gives this one an id of its own")
+            raise BadGame(f"the log has another game {game_id}; --new-ids gives this one a new id")
         return self.add_new(game)
 
     def add_new(self, game: Restored) -> int:
-        """Take in a game under a new id, and return that."""
+        """Import a game under a new id, and return the id."""
         game_id, self._next_id = self._next_id, self._next_id + 1
         self._put(game._replace(append=structs.replace(game.append, game_id=game_id)))
         return game_id
 
     def flush(self) -> None:
-        """Write what is waiting."""
+        """Write the waiting games."""
         if self._waiting:
             self._store.restore(list(self._waiting.values()))
             self.imported += len(self._waiting)
@@ -65,7 +65,7 @@ class Importer:
         self._events = 0
 
     def _there(self, game_id: int) -> list[object]:
-        """The events of a game that is there, or will be."""
+        """Return the events of a game that is in the log, or is waiting to be written; empty if there is none."""
         waiting = self._waiting.get(game_id)
         return list(self._store.load(game_id) if waiting is None else waiting.append.events)
 

@@ -1,4 +1,4 @@
-"""JSON lines: a game a line, with all there is of it. docs/ARCHIVE.md describes them for others."""
+"""JSON lines: one complete game per line. docs/reference/files.md describes the format."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from gmd.utc import read_time, write_time
 
 from .games import BadGame, restored
 
-#: The highest id that is imported: as many are left for new games.
+#: The highest id that is imported: as many ids are left for new games.
 MAX_GAME_ID = 2**52
 
 
 class Token(Struct, forbid_unknown_fields=True):
-    """What is kept of a token and of the request that came with it: digests (base64 in JSON)."""
+    """The digests of a token and of the request that came with it (base64 in JSON)."""
 
     key: Annotated[bytes, Meta(min_length=32, max_length=32)]
     content: Annotated[bytes, Meta(max_length=64)]
 
 
 class GameLine(Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A line. ``termination`` and ``result`` are for readers; the events say the same. So are the players' names."""
+    """A line. ``termination``, ``result`` and the players' names are for readers; the events determine the game."""
 
     game_id: Annotated[int, Meta(ge=1, le=MAX_GAME_ID)]
     termination: Termination
     result: Result
-    #: Absent where the player has none; the events have ids.
+    #: Absent if the player has no name; the events have ids.
     white_name: str | None = None
     black_name: str | None = None
-    #: UTC, to the second; absent while the game is on.
+    #: UTC, to the second; absent while the game is in progress.
     ended: str | None = None
     token: Token | None = None
     events: list[AnyEvent]
@@ -51,11 +51,11 @@ _decoder = msgspec.json.Decoder(GameLine)
 
 
 def write_line(stored: StoredGame, names: Mapping[int, str]) -> bytes:
-    """A game as a line, with its end.
+    """Return a game as a line, including the line end.
 
-    :param names: of players, by their ids.
+    :param names: the names of players, by their ids.
 
-    :raises gmd.event_log.reading.Unreadable: an event of its is damaged.
+    :raises gmd.event_log.reading.Unreadable: one of its events is damaged.
     """
     row, token = stored.row, stored.token
     line = GameLine(
@@ -72,14 +72,14 @@ def write_line(stored: StoredGame, names: Mapping[int, str]) -> bytes:
 
 
 def read_line(text: bytes) -> Restored:
-    """The game of a line, replayed.
+    """Return the game of a line after replaying it.
 
-    :raises BadGame: it is none, or breaks the rules.
+    :raises BadGame: the line is not a game, or the game breaks the rules.
     """
     try:
         line = _decoder.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise BadGame(f"this is no game: {with_choices(error, GameLine)}") from None
+        raise BadGame(f"this is not a game: {with_choices(error, GameLine)}") from None
     try:
         game = replay(line.game_id, line.events)
     except DoesNotApply as error:
@@ -89,10 +89,10 @@ def read_line(text: bytes) -> Restored:
 
 
 def _checked_end(line: GameLine, game: Game) -> float | None:
-    """When the game ended."""
+    """Return when the game ended, in seconds since 1970, after checking that the line agrees with its events."""
     termination = termination_of(game.now.ending)
     if line.termination != termination:
-        raise BadGame(f"termination: {line.termination!r}; its events say {termination!r}")
+        raise BadGame(f"termination: {line.termination!r}, but the events say {termination!r}")
     if line.result != result_of(game.now.ending):
         raise BadGame(f"result: {line.result!r} does not go with {termination!r}")
     if (line.ended is not None) != game.over:
@@ -100,4 +100,4 @@ def _checked_end(line: GameLine, game: Game) -> float | None:
     try:
         return None if line.ended is None else read_time(line.ended)
     except ValueError:
-        raise BadGame(f"ended: {line.ended!r} is no time such as 2026-11-21T04:41:00Z") from None
+        raise BadGame(f"ended: {line.ended!r} is not a time such as 2026-11-21T04:41:00Z") from None

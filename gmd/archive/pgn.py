@@ -1,4 +1,4 @@
-"""Games of PGN files, taken in as ``game_from_pgn`` takes one, and written as ``history`` shows one."""
+"""Games of PGN files, read as by ``game_from_pgn``, and written as by ``history``."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from .games import BadGame, Taken, restored
 
 
 class Seats(NamedTuple):
-    """The players of the seats that a PGN names no player's id for."""
+    """The players of seats for which a PGN names no player id."""
 
     white: int | None = None
     black: int | None = None
 
 
 def write_pgn_game(stored: StoredGame, names: Mapping[int, str]) -> bytes:
-    """A game as PGN, with an empty line behind it.
+    """Return a game as PGN, followed by an empty line.
 
-    :param names: of players, by their ids.
+    :param names: the names of players, by their ids.
 
-    :raises gmd.event_log.reading.Unreadable: an event of its is damaged, or does not apply.
+    :raises gmd.event_log.reading.Unreadable: one of its events is damaged, or does not apply.
     """
     try:
         game = replay(stored.game_id, stored.decoded())
@@ -45,9 +45,9 @@ def write_pgn_game(stored: StoredGame, names: Mapping[int, str]) -> bytes:
 
 
 def read_pgn_game(text: str, seats: Seats) -> Taken:
-    """The game at the end of a PGN's main line, which may be played on unless its last position ends it.
+    """Return the game at the end of a PGN's main line; it may be continued unless its last position ends it.
 
-    A main line with a null move is taken as far as that move, and without its result.
+    A main line with a null move is read up to that move, and without its result.
 
     :raises BadGame: it cannot be loaded.
     """
@@ -69,9 +69,9 @@ def read_pgn_game(text: str, seats: Seats) -> Taken:
 
 
 def _without_null_moves(pgn: PgnText) -> tuple[PgnText, str | None]:
-    """A PGN up to its first null move, and what is left out of it.
+    """Return a PGN up to its first null move, and a note about the part left out.
 
-    :raises BadGame: nothing stands before that.
+    :raises BadGame: the first move is the null move.
     """
     ply = next((ply for ply, text in enumerate(pgn.moves) if text in NULL_MOVES), None)
     if ply is None:
@@ -83,18 +83,18 @@ def _without_null_moves(pgn: PgnText) -> tuple[PgnText, str | None]:
 
 
 def _player(seat: str, headers: Mapping[str, str], otherwise: int | None) -> int:
-    """Who has a seat: whom its header names by id, or else somebody whom the operator names.
+    """Return the player of a seat: the id in its header, or else the player that the operator names.
 
-    A header with a tag of ours beside it is a registered player's name, whatever it looks like.
+    If our own tag accompanies the header, the header is a registered player's name, whatever it looks like.
     """
     header = headers.get(seat, "?")
     try:
         player = int(header if f"Gmd{seat}" not in headers else "")
     except ValueError:
         if otherwise is None:
-            message = f"{seat}: {quote(header)} is no player's id; --{seat.lower()} ID says whose seat it is to be"
+            message = f"{seat}: {quote(header)} is not a player id; give --{seat.lower()} ID for this seat's player"
             raise BadGame(message) from None
         player = otherwise
     if not -(2**63) <= player < 2**63 or FIRST_REGISTERED <= player <= LAST_REGISTERED:
-        raise BadGame(f"{seat}: {player} is no id that a player without registration may have")
+        raise BadGame(f"{seat}: {player} is not an id that an unregistered player may have")
     return player

@@ -1,1 +1,1 @@
-"""The event log: one interface, one module per way of keeping it."""
+"""The event log: one interface, and one module per kind of storage."""

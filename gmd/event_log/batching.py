@@ -1,7 +1,7 @@
-"""Group commit: the appends of all games that wait together share one transaction.
+"""Group commit: appends of all games that wait at the same time share one transaction.
 
-What is appended is handed over once the event loop has nothing else to do, or after a moment. While one batch is being
-written, the next one gathers. A game has at most one :class:`Pending` in each of the two.
+Appends are handed over once the event loop has nothing else to do, or after a short time. While one batch is being
+written, the next one gathers. A game has at most one :class:`Pending` in each of the two batches.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ logger = get_logger(__name__)
 
 _T = TypeVar("_T")
 
-#: Reads of the database at once. They run beside the writer; more of them would only wait for the interpreter.
+#: Concurrent reads of the database. They run concurrently with the writer; more would only wait for the interpreter.
 READERS = 2
-#: Tokens remembered with their games: more than can be used while one read of the database takes place.
+#: Tokens cached with their games: more than can be used during one read of the database.
 RECENT_TOKENS = 10_000
-#: Seconds between two looks at whether its files are there, and two attempts to write while nothing can be written.
+#: Seconds between two checks that its files exist, and between two attempts to write during an outage.
 PROBE_SECONDS = 2.0
 
 
 class _Batch(NamedTuple):
-    """What is written in one transaction."""
+    """The data of one transaction."""
 
     appends: Sequence[GameAppend]
     delivered: Sequence[ResultDelivered]
 
 
 class _Result(NamedTuple):
-    """The games of a batch that nothing was written of, each with its reason; and what is wrong with the database."""
+    """The result of a batch: the games that were not written, each with its error, and the database's error if any."""
 
     failed: Mapping[int, GmError]
     error: Exception | None
@@ -83,12 +83,12 @@ class BatchingLog:
         gather_seconds: float = 0.0,
         newest_id: int = 0,
     ) -> None:
-        """Blocks for a moment.
+        """Block for a moment, to read the newest id.
 
-        :param committer: has batches written elsewhere, where that can be; else the writer's thread does it.
-        :param gather_seconds: how long appends may gather while the event loop has other things to do.
-        :param newest_id: an id that a game has had, be it lost since: no game gets it, or a lower one.
-        :raises Exception: what the database raises where it cannot be read.
+        :param committer: writes batches in another process if it can; otherwise the writer's thread does.
+        :param gather_seconds: how long appends may gather while the event loop is busy.
+        :param newest_id: an id that a game has had, even one that was lost: no game gets it, or a lower one.
+        :raises Exception: the database's error if it cannot be read.
         """
         self._store = store
         self._last_id = max(store.newest_game_id(), newest_id)
@@ -98,9 +98,9 @@ class BatchingLog:
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._thread = WriterThread()
         self._committer = committer
-        self._committing: tuple[_Batch, float] | None = None  # what the committer has, and since when
-        self._beside = trio.Lock()
-        self._changed = trio.Event()  # whether it is to stop, or can be written
+        self._committing: tuple[_Batch, float] | None = None  # the committer's batch, and when it was handed over
+        self._other_work = trio.Lock()
+        self._changed = trio.Event()  # set by stop(), by an unexpected error, and by a failed write
         self._bug: Exception | None = None
         self._gathering_since = 0.0
         self._gather_seconds = gather_seconds
@@ -148,7 +148,7 @@ class BatchingLog:
         return pending
 
     def result_delivered(self, game_id: int, seat: chess.Color) -> None:
-        self._delivered[ResultDelivered(game_id, seat)] = None  # it goes with the next batch, and makes none of its own
+        self._delivered[ResultDelivered(game_id, seat)] = None  # written with the next batch; it starts none itself
 
     async def run(self) -> None:
         self._thread.start()
@@ -167,15 +167,15 @@ class BatchingLog:
 
     def stop(self) -> None:
         self._stopping = True
-        self._store.hurry()  # who still waits has been given time before
+        self._store.hurry()  # other processes that hold the file have had their time
         self._changed.set()
 
     def close(self) -> None:
-        """End its threads, when nobody appends or reads any more."""
+        """End the reader threads; nobody may append or read any more."""
         self._readers.close()
 
     async def _keep_writable(self) -> None:
-        """Until stopped, find out now and then whether it can be written: that its files are there, and take a row."""
+        """Check regularly until stopped that the log can be written: that its files exist and take a row."""
         while not self._stopping:
             with trio.move_on_after(PROBE_SECONDS) as waiting:
                 await self._changed.wait()
@@ -186,7 +186,7 @@ class BatchingLog:
                 await self._try_to_write()
 
     def _break(self, bug: Exception) -> None:
-        """Something failed that does not fail: end, rather than acknowledge nothing any more."""
+        """End with an unexpected error, rather than run on without acknowledging anything."""
         self._bug = bug
         self._changed.set()
 
@@ -195,7 +195,7 @@ class BatchingLog:
             await committer.run(self._committed)
 
     async def _try_to_write(self) -> None:
-        """Find out whether it can be written, so that somebody may be sent here to write, or nobody."""
+        """Find out whether the log can be written, so that clients are sent to this daemon only if it can."""
         failing = self.failure is not None
         try:
             await self._thread.call(self._store.probe if failing else self._store.look)
@@ -206,17 +206,17 @@ class BatchingLog:
                 self._outage.over()
 
     async def _finish(self) -> None:
-        """Settle all that was appended, and take nothing more."""
+        """Settle all appends, and accept no more."""
         while self._gathering or self._writing:
             self._hand_over()
             await next(iter(self._writing.values())).settled()
-        async with self._beside:
+        async with self._other_work:
             self._closed = True
         if self._delivered:
             await self._thread.call(partial(self._write, _Batch([], list(self._delivered))))
 
     def _at_turn_end(self, idle: bool) -> None:
-        """Hand over what has gathered, if nothing is likely to come to it: a fuller batch is cheaper for all in it.
+        """Hand over the gathered appends, unless more are likely to come: a fuller batch is cheaper for all in it.
 
         :param idle: whether the loop has nothing else to do.
         """
@@ -224,7 +224,7 @@ class BatchingLog:
             self._hand_over()
 
     def _hand_over(self) -> None:
-        """Have what has gathered written, if nothing else is being so."""
+        """Have the gathered appends written, unless another batch is being written."""
         if self._gathering and not self._writing:
             batch = _Batch([pending.as_append() for pending in self._gathering.values()], list(self._delivered))
             self._writing, self._gathering, self._delivered = self._gathering, {}, {}
@@ -234,11 +234,11 @@ class BatchingLog:
                 self._put(batch, perf_counter())
 
     def _commit(self, batch: _Batch) -> bool:
-        """Give a batch to the committer; False where it is the thread's, as while that has something else to write."""
-        return self._committer is not None and not self._beside.locked() and self._committer.put(*batch)
+        """Give a batch to the committer; return False if the thread must write it, as while it is writing already."""
+        return self._committer is not None and not self._other_work.locked() and self._committer.put(*batch)
 
     def _committed(self, done: bool) -> None:
-        """The committer has answered. What it has not written is tried once more, to find out which games it is."""
+        """Take the committer's answer. The thread tries a failed batch once more, to find out which games fail."""
         assert self._committing is not None
         (batch, handed_over), self._committing = self._committing, None
         if done:
@@ -250,7 +250,7 @@ class BatchingLog:
         self._thread.put(partial(self._write, batch), partial(self._written, batch, handed_over))
 
     def _write(self, batch: _Batch) -> _Result:
-        """Write a batch, without the games that have conflicts. Called in the writer's thread."""
+        """Write a batch, except games that have conflicts. Called in the writer's thread."""
         failed: dict[int, GmError] = {}
         appends = batch.appends
         while True:
@@ -269,17 +269,17 @@ class BatchingLog:
                 return _Result(failed, None)
 
     def _written(self, batch: _Batch, handed_over: float, result: _Result) -> None:
-        """A batch has been written or has failed: have the next one written, if that is due, and settle this one."""
+        """Settle a batch that was written or has failed, after handing over the next one if it is time for that."""
         self._note(result.error, len(batch.appends), perf_counter() - handed_over)
         settled, self._writing = self._writing, {}
         for game_id, error in result.failed.items():
             self._fail(settled.pop(game_id), error)
-        self._at_turn_end(idle=False)  # the turn may yet be a long one
+        self._at_turn_end(idle=False)  # now, because the rest of this turn may be long
         for pending in settled.values():
             pending.settle(None)
 
     def _note(self, error: Exception | None, games: int, seconds: float) -> None:
-        """Count a batch, and say when the log cannot be written, and when it can be again."""
+        """Count a batch, and log the start and the end of an outage."""
         if error is None:
             self._metrics.commit_seconds.observe(seconds)
             self._metrics.commit_games.observe(games)
@@ -290,7 +290,7 @@ class BatchingLog:
             self._changed.set()
 
     async def prune(self, seconds: float) -> list[Pruned]:
-        async with self._beside:  # so that no more than one step is ahead of any batch
+        async with self._other_work:  # so that a batch waits for at most one step
             if self._closed:
                 raise LogFailed("the event log is closed; nothing was removed")
             try:
@@ -304,9 +304,9 @@ class BatchingLog:
         return pruned
 
     def _fail(self, pending: Pending, error: GmError) -> None:
-        """Nothing of this became durable, and what was appended behind it never will."""
-        behind = self._gathering.pop(pending.game_id, None)
-        for lost in filter(None, (pending, behind)):
+        """Settle an append that failed, and later appends to the same game, which cannot become durable either."""
+        later = self._gathering.pop(pending.game_id, None)
+        for lost in filter(None, (pending, later)):
             if lost.token is not None:
                 self._forget(lost.token, lost.game_id)
             lost.settle(error)
@@ -321,8 +321,8 @@ class BatchingLog:
             del self._tokens[token.player, token.token]
 
     async def write(self, work: Callable[[Connection], _T]) -> _T:
-        """Do something in the games' database, as :class:`~gmd.event_log.store.Database` has it."""
-        async with self._beside:
+        """Run work in a transaction on the games' database; see :class:`~gmd.event_log.store.Database`."""
+        async with self._other_work:
             if self._closed:
                 raise LogFailed("the event log is closed; nothing was done")
             try:
@@ -334,7 +334,7 @@ class BatchingLog:
     # --- Reading ------------------------------------------------------------------------------------------------
 
     async def read(self, work: Callable[[Connection], _T]) -> _T:
-        """Read something else from the games' database."""
+        """Run other reads on the games' database."""
         return await self._read(partial(self._store.read, work))
 
     async def load(self, game_id: int) -> list[AnyEvent]:
@@ -374,13 +374,13 @@ class BatchingLog:
         return await self._read(read)
 
     async def _all_settled(self) -> None:
-        """Wait for everything appended so far that changes how a game stands for everybody.
+        """Wait for all appends so far that change the public state of a game.
 
-        A listing that waited for a sense would tell that there was one.
+        A listing that waited for a sense would reveal it.
         """
         for batch in (self._writing, self._gathering):
-            telling = [pending for pending in batch.values() if not all(map(is_secret, pending.events))]
-            for pending in telling[-1:]:  # the others are settled with it, or before
+            public = [pending for pending in batch.values() if not all(map(is_secret, pending.events))]
+            for pending in public[-1:]:  # the others are settled with it, or before
                 await pending.settled()
 
     async def _read(self, read: Callable[[], _T], game_id: int | None = None) -> _T:

@@ -1,9 +1,9 @@
-"""The process that commits batches to an SQLite file: it does what it is told on its standard input, in order.
+"""The process that commits batches to an SQLite file, as it reads them from its standard input, in order.
 
-It has an interpreter's lock of its own, so that the daemon's threads do not wait for it, nor it for them. It knows
-nothing of games, and begins nothing that has not come whole. It ends when the daemon does: with the end of its input.
+It has its own interpreter lock, so that it and the daemon's threads do not wait for each other. It knows nothing of
+games, and begins a transaction only once it has read all of it. It ends with the daemon: at the end of its input.
 
-Imports the standard library alone. :mod:`gmd.event_log.commit_process` is the daemon's side.
+It imports only the standard library. :mod:`gmd.event_log.commit_process` is the daemon's side.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from gmd.event_log.open_files import OpenFiles
 from gmd.event_log.transaction import Transaction, execute
 from gmd.event_log.wal_room import WalRoom
 
-#: What comes before each message: its length.
+#: The header of each message: its length.
 HEADER = struct.Struct("<I")
-#: Bytes read at once. Of more, each would be memory asked of the kernel and given back.
+#: Bytes per read. A larger buffer would be requested from the kernel and given back on every read.
 READ_SIZE = 1 << 16
 
-#: The answers, a byte each: it is prepared; a transaction is durable; nothing of it was written.
+#: The answers, one byte each: prepared; transaction durable; transaction failed, nothing of it was written.
 READY, DONE, FAILED = b"r", b"d", b"f"
 
 
 def main() -> None:
-    """Commit what comes until the input ends. The first message is a file, and what to prepare a connection with."""
+    """Commit transactions until the input ends. The first message holds the file and the preparation."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # they mean the daemon, which still has things to write then
+        signal.signal(number, signal.SIG_IGN)  # they are for the daemon, which still has batches to write then
     receive = _receiver(0)
     first = receive()
     if first is None:
@@ -57,7 +57,7 @@ def main() -> None:
 def _committed(
     connection: sqlite3.Connection, files: OpenFiles, record: int | None, transaction: Transaction, note: bytes
 ) -> bool:
-    """Commit a transaction, and write down the note; where it cannot be, the daemon does it and finds out why."""
+    """Commit a transaction and write its note; on failure return False, and the daemon retries to find the reason."""
     if files.wal_lost or files.file_lost:
         return False
     try:
@@ -65,7 +65,7 @@ def _committed(
     except sqlite3.Error:
         return False
     if record is not None and note:
-        with suppress(OSError):  # the disk is full: the commit is durable all the same
+        with suppress(OSError):  # the disk is full, but the commit is durable
             os.pwrite(record, note, 0)
     return True
 
@@ -75,7 +75,7 @@ def _answer(answer: bytes) -> None:
 
 
 def _receiver(descriptor: int) -> Callable[[], Any]:
-    """A function that returns the next message; None where there is none."""
+    """Return a function that reads the next message, or returns None at the end of the input."""
     buffer = bytearray()
 
     def has(size: int) -> bool:

@@ -1,4 +1,4 @@
-"""Has batches committed by a process of their own (:mod:`gmd.event_log.commit_child`), where one can be had."""
+"""The daemon's side of the process that commits batches (:mod:`gmd.event_log.commit_child`), if it can be started."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .transaction import Transaction
 
 logger = get_logger(__name__)
 
-#: Bytes of a transaction that the process is given: as many as fit into its pipe, so that nobody waits for it to read.
-#: A batch of so many is rare, and the writer's thread is as good for it.
+#: Largest transaction for the process, in bytes: as much as its pipe holds, so that the daemon never waits for it to
+#: read. A larger batch is rare, and the writer's thread writes it.
 PIPE_SIZE = 1 << 20
-#: What a pipe takes where it cannot be made larger.
+#: The capacity of a pipe that cannot be made larger.
 LEAST_PIPE_SIZE = 1 << 16
-#: Seconds that the process is given to end, once it has nothing more to do.
+#: Seconds that the process may take to end, once it has nothing more to do.
 END_SECONDS = 5.0
 
-#: No environment and no site: what the process imports is the standard library and two modules of ours.
+#: Without environment and site: the process imports only the standard library and a few modules of ours.
 _PROGRAM = "import sys; sys.path.append({!r}); from gmd.event_log.commit_child import main; main()"
 _ROOT = str(Path(__file__).parents[2])
 
@@ -36,15 +36,15 @@ _ROOT = str(Path(__file__).parents[2])
 class CommitProcess:
     """A process that commits one transaction at a time.
 
-    :ivar ready: set once it is prepared, and takes transactions.
+    :ivar ready: set once it is prepared and takes transactions.
     :ivar over: set once it has ended by itself.
     """
 
     def __init__(self, file: Path, preparation: Sequence[str], *descriptors: int, record: int | None = None) -> None:
-        """:param preparation: what to execute first on its connection.
-        :param descriptors: what it keeps open as long as it lives.
-        :param record: the descriptor of the file that it writes the note of each commit to.
-        :raises OSError: there can be no process.
+        """:param preparation: the statements to execute first on its connection.
+        :param descriptors: descriptors that it keeps open as long as it lives.
+        :param record: the descriptor of the file to which it writes the note of each commit.
+        :raises OSError: the process cannot be started.
         """
         program = _PROGRAM.format(_ROOT)
         self._process = subprocess.Popen(
@@ -54,7 +54,7 @@ class CommitProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             pass_fds=descriptors if record is None else (*descriptors, record),
-            process_group=0,  # else Ctrl-C would mean it too; in a session of its own Linux would wake it later
+            process_group=0,  # or Ctrl-C would reach it too; in its own session Linux would wake it later
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -72,9 +72,9 @@ class CommitProcess:
         return self._process.pid
 
     def put(self, transaction: Transaction, note: bytes = b"") -> bool:
-        """Have a transaction committed, where nothing is under way; False where that cannot be.
+        """Have a transaction committed; return False if that is not possible now. No other may be under way.
 
-        :param note: what is written down once it is; nothing where it is empty.
+        :param note: the bytes to write to the record after the commit; empty for none.
         """
         if self.over.is_set() or not self.ready.is_set():
             return False
@@ -84,7 +84,7 @@ class CommitProcess:
     async def run(self, answered: Callable[[bool], None]) -> None:
         """Take its answers until it ends, or until cancelled.
 
-        :param answered: called for each transaction: with whether it is durable; else nobody knows what became of it.
+        :param answered: called for each transaction with whether it is durable; False also if its fate is unknown.
         """
         while answer := await self._answer():
             if answer == READY:
@@ -99,14 +99,14 @@ class CommitProcess:
             answered(False)
 
     def close(self) -> None:
-        """Let it end, and wait until it has."""
+        """End it, and wait until it has ended."""
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             pipe.close()
         try:
             self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
-            self._process.kill()  # nobody waits for what it does, which is whole or undone without it
+            self._process.kill()  # nobody waits for its transaction, which is either committed or undone
             self._process.wait()
 
     async def _answer(self) -> bytes:
@@ -114,21 +114,21 @@ class CommitProcess:
         return os.read(self._from, 1)
 
     def _send(self, message: object) -> bool:
-        """Send a message, if its pipe has room for it, which it has unless it is too large: it is empty."""
+        """Send a message; return False if it does not fit into the pipe, which is empty, or the process has ended."""
         data = pickle.dumps(message)
         if HEADER.size + len(data) > self._room:
             return False
         with suppress(OSError):  # it has ended
             if os.write(self._to, HEADER.pack(len(data)) + data) == HEADER.size + len(data):
                 return True
-            self._process.kill()  # it would take what comes next for the rest of this
+            self._process.kill()  # it would take the next message for the rest of this one
         return False
 
 
 def start_process(
     file: Path, preparation: Sequence[str], *descriptors: int, record: int | None = None
 ) -> CommitProcess | None:
-    """The process for a file; None where there can be none, and a thread has to do."""
+    """Return the process for a file; None if it cannot be started, so that a thread must commit."""
     try:
         return CommitProcess(file, preparation, *descriptors, record=record) if sys.executable else None
     except OSError as error:
@@ -137,7 +137,7 @@ def start_process(
 
 
 def _grown(pipe: int) -> int:
-    """Make a pipe large; how many bytes it takes."""
+    """Make a pipe larger if possible, and return its capacity in bytes."""
     with suppress(OSError, AttributeError):  # only Linux can
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
         return PIPE_SIZE

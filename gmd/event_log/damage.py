@@ -1,4 +1,4 @@
-"""Damaged rows: they are left out and said, so that the games and players that are whole are served."""
+"""Damaged rows: they are left out and logged, so that whole games and players are still served."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from gmd.logger import get_logger
 
 logger = get_logger(__name__)
 
-#: Damaged rows that this process has named; of more no line is of use.
+#: Damaged rows that this process has logged; more than MAX_SAID lines are of no use.
 _said: set[tuple[str, str, object]] = set()
 MAX_SAID = 1_000
 
 
 def repair_command(directory: Path | str) -> str:
-    """Return what an operator types to have a log repaired."""
+    """Return the command by which an operator repairs a log."""
     return f"gmd check --repair --data {shlex.quote(str(directory))}"
 
 
 def is_damage(error: BaseException) -> bool:
-    """Return whether an error of a database says that its file is damaged, rather than locked, or its disk full."""
+    """Return whether a database's error means a damaged file, rather than a locked file or a full disk."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     if not isinstance(cause, sqlite3.Error):
         return False
-    code = getattr(cause, "sqlite_errorcode", None)  # Python itself found that a text is no UTF-8: there is none
+    code = getattr(cause, "sqlite_errorcode", None)  # None where Python itself found a text that is not UTF-8
     return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
 def unreadable(what: str, directory: Path | str, error: Exception) -> str:
-    """Return what is said of data that cannot be read, where an error wraps the database's own."""
+    """Return the error sentence for data that cannot be read; the error wraps the database's own."""
     cause = error.__cause__
     if cause is None or not is_damage(cause):
         return f"data: {what} cannot be read, as the log says"
@@ -47,7 +47,7 @@ def unreadable(what: str, directory: Path | str, error: Exception) -> str:
 
 
 def note_damage(connection: Connection, table: str, row: object, reason: str) -> None:
-    """Say, once, that a row is damaged and left out, and what to do."""
+    """Log, once, that a row is damaged and left out, and what to do."""
     file = connection.engine.url.database or ""
     if (file, table, row) in _said or len(_said) >= MAX_SAID:
         return
@@ -63,9 +63,9 @@ def note_damage(connection: Connection, table: str, row: object, reason: str) ->
 
 
 def stored_rows(connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
-    """Every row of a table by its key, as the database stores it: of whatever type, text that is no UTF-8 as bytes.
+    """Yield every row of a table by its key, as stored: values of any type, text that is not UTF-8 as bytes.
 
-    :raises sqlalchemy.exc.DBAPIError: the rows behind some row cannot be read.
+    :raises sqlalchemy.exc.DBAPIError: the rows after some row cannot be read.
     """
     names = list(table.c.keys())
     keys = ", ".join(table.primary_key.columns.keys())
@@ -88,7 +88,7 @@ def _any_text(connection: Connection) -> Iterator[None]:
 
 
 def any_text(data: bytes) -> str | bytes:
-    """Return text, or the bytes that are none."""
+    """Return data as text, or unchanged if it is not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""What an event log must do, whatever keeps it."""
+"""The interface of an event log, for every kind of storage."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from gmd.games.game import GameSummary
 if TYPE_CHECKING:
     from .store import Database
 
-#: How long the end of a game waits to be told to its players, in seconds: whoever has not asked in a day never will.
+#: Seconds for which the end of a game waits to be shown to its players: one who has not asked in a day never will.
 UNTOLD_SECONDS = 86_400.0
 
 
 class LogFailed(Internal):
-    """The log could not be written or read. Nothing was written; the daemon's own log says why."""
+    """A failure to write or read the log. Nothing was written; the daemon's own log says why."""
 
 
 class GameDamaged(LogFailed):
-    """What the log has of a game is not all of it, or not only that. Nothing is wrong with other games.
+    """A game whose events in the log are incomplete, or too many. Other games are not affected.
 
-    :ivar what: what is wrong, for those who run the daemon: it tells how many events there are, senses among them.
+    :ivar what: what is wrong, for operators only: it reveals the number of events, including senses.
     """
 
     def __init__(self, game_id: int, what: str) -> None:
         super().__init__(
-            f"game {game_id}: the log has not all of its events, so it cannot be played on; gmd check says more"
+            f"game {game_id}: some of its events are missing in the log, so it cannot be continued; gmd check says more"
         )
         self.what = what
 
 
 class SequenceConflict(Internal):
-    """Events were appended behind another sequence number than the log has. Nothing was written."""
+    """An append that expected another number of events than the log has. Nothing was written."""
 
     def __init__(self, game_id: int, expected: int, actual: int) -> None:
         super().__init__(f"game {game_id}: append expected {expected} events in the log, which has {actual}")
@@ -47,46 +47,46 @@ class SequenceConflict(Internal):
 
 
 class Commit(Protocol):
-    """An append on its way to durability. Appends of one game that will be durable together may share one."""
+    """An append that will be durable or fail. Appends of one game in the same batch may share one."""
 
     @property
     def done(self) -> bool:
-        """Whether it is durable already."""
+        """Whether it is already durable."""
 
     def then(self, callback: Callable[[GmError | None], None]) -> None:
-        """Call back once it is settled, at once if it is so already: with None if it is durable, else with why not."""
+        """Call back once it is settled (now, if it is already): with None if it is durable, else with the error."""
 
     async def wait(self) -> None:
-        """Return once it is durable.
+        """Wait until it is durable.
 
         :raises gm_protocol.errors.GmError: it failed; nothing of it was written.
         """
 
 
 class TokenUse(NamedTuple):
-    """A game was made under a token: so the same request, sent again, finds it."""
+    """The token under which a game was created, so that a retry of the request finds the game."""
 
     player: int | None
-    #: A digest of the token, and one of what was asked for: other content under the same token is another request.
+    #: A digest of the token, and one of the request: other content under the same token is another request.
     token: bytes
     content: bytes
 
 
 class GameQuery(NamedTuple):
-    """Which games a listing is of; None leaves a field open."""
+    """The filter of a listing; None matches any value."""
 
     player: int | None = None
     status: GameStatus | None = None
     variant: Variant | None = None
-    #: Only games of a lower id.
+    #: Only games with a lower id.
     before: int | None = None
     limit: int = 100
 
 
 class RankedResult(NamedTuple):
-    """How many ranked games ended in one way between two versions of players' bots.
+    """A count of ranked games with the same result between the same versions of two players' bots.
 
-    :ivar winner: the side that won; None where they were drawn.
+    :ivar winner: the side that won; None for draws.
     """
 
     white: int
@@ -100,8 +100,8 @@ class RankedResult(NamedTuple):
 class Ranked(NamedTuple):
     """The ranked games of a log.
 
-    :ivar results: those that are over and were not called off: counts, each combination once, in no order.
-    :ivar on: those that are on, or wait for their players.
+    :ivar results: counts of those that are over and were not called off; each combination once, in no order.
+    :ivar on: those in progress, or waiting for their players.
     """
 
     results: list[RankedResult]
@@ -109,7 +109,7 @@ class Ranked(NamedTuple):
 
 
 class Pruned(NamedTuple):
-    """A game that was removed, whose it was, and what it was for ratings, if anything."""
+    """A game that was removed, its players, and its result for ratings, if it had one."""
 
     game_id: int
     players: tuple[int | None, int | None]
@@ -117,14 +117,14 @@ class Pruned(NamedTuple):
 
 
 class Deadline(NamedTuple):
-    """A live game with a clock, and how many seconds its side to move has left; None where a seat is unheard."""
+    """A live game with a clock, and the seconds left to its side to move; None before both seats' first contact."""
 
     game_id: int
     seconds_left: float | None
 
 
 class Playing(NamedTuple):
-    """A live game, and who plays it."""
+    """A live game and its players."""
 
     game_id: int
     white: int | None
@@ -132,7 +132,7 @@ class Playing(NamedTuple):
 
 
 class Unanswered(NamedTuple):
-    """A game that waits for somebody to take a seat, or to be heard from for the first time; with all its events."""
+    """A game that waits for a seat to be taken, or for a seat's first contact; with all its events."""
 
     game_id: int
     events: list[AnyEvent]
@@ -143,23 +143,23 @@ class EventLog(Protocol):
 
     @property
     def database(self) -> Database | None:
-        """Where they are kept, for what else is to be kept there; None in memory."""
+        """The database of the log, for other data that is stored there; None in memory."""
 
     @property
     def failure(self) -> str | None:
-        """Why the log cannot be written, for those who run the daemon; None where it can."""
+        """The reason why the log cannot be written, for operators; None if it can."""
 
     async def run(self) -> None:
-        """Write what is appended, until stopped or cancelled; then all that was appended is settled before it returns.
+        """Write appends until stopped or cancelled; settle all appends before returning.
 
-        Where nothing runs this, nothing becomes durable. What is appended after it has returned fails.
+        Nothing becomes durable unless this runs. Appends after its return fail.
         """
 
     def stop(self) -> None:
-        """Let :meth:`run` return."""
+        """Make :meth:`run` return."""
 
     def next_game_id(self) -> int:
-        """An id no game has had."""
+        """Return an id that no game has had."""
 
     def append(
         self,
@@ -169,65 +169,65 @@ class EventLog(Protocol):
         summary: Callable[[], GameSummary],
         token: TokenUse | None = None,
     ) -> Commit:
-        """Append a game's next events, all or none, and note how it stands.
+        """Append a game's next events, all or none, with its summary.
 
-        If it fails, so does every later append to the game that was made before the failure was known.
+        If it fails, so do the appends to the game that were made before the failure was known.
 
-        :param expected_seq: how many events the game has in the log so far. A game's first is its ``Created``.
-        :param standing: how the game stands with all events appended so far; called when it is needed.
-        :raises SequenceConflict: it has another number of them, and that is known already; else the commit fails with
-            this.
+        :param expected_seq: how many events the game has in the log so far. The first event is its ``Created``.
+        :param summary: returns the game's summary after all events appended so far; called when it is needed.
+        :raises SequenceConflict: the game has another number of events, and that is already known; otherwise the commit
+            fails with this error.
         """
 
     def result_delivered(self, game_id: int, seat: chess.Color) -> None:
-        """Note, by and by, that a seat's player has been shown the end of a game: a crash may lose it."""
+        """Record, with some later batch, that a seat's player has been shown the end of a game; a crash may lose it."""
 
     async def load(self, game_id: int) -> list[AnyEvent]:
-        """All durable events of a game, in order; none if there is no such game.
+        """Return all durable events of a game, in order; none if there is no such game.
 
         :raises GameDamaged: some of them are missing.
         """
 
     async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
-        """The game made under a token, be it durable or on its way, and its :attr:`TokenUse.content`.
+        """Return the game created under a token, durable or not yet, and its :attr:`TokenUse.content`.
 
-        No append can come between its answer and what the caller does next without waiting.
+        No append can happen between the return and what the caller does next without waiting.
         """
 
     async def rows(self, query: GameQuery) -> list[GameRow]:
-        """A page of games, newest first, with everything appended before it was asked for."""
+        """Return a page of games, newest first, that includes all appends before the call."""
 
     async def deadlines(self) -> list[Deadline]:
-        """Every live game with a clock; one that has not begun is not live."""
+        """Return every live game with a clock; a game that has not begun is not live."""
 
     async def playing(self) -> list[Playing]:
-        """Every live game that some registered player plays; asked once, at the start."""
+        """Return every live game of a registered player; called once, at the start."""
 
     async def unanswered(self) -> list[Unanswered]:
-        """Every game that waits for a registered player, oldest first; asked once, at the start.
+        """Return every game that waits for players and has a registered one, oldest first; called once, at the start.
 
-        It is open, or live with a clock and some seat has not been heard from; and some seat is a registered player's,
-        or kept for one.
+        The game is open, or live with a clock and a seat without first contact. A seat belongs to a registered player,
+        or is kept for one.
         """
 
     async def ranked(self) -> Ranked:
-        """All ranked games; asked once, at the start. Games that are not ranked are not looked at."""
+        """Return all ranked games, without reading others; called once, at the start."""
 
     async def live_games(self) -> int:
-        """How many games are not over; asked once, at the start, for it takes as long as there are such games."""
+        """Return the number of games that are not over; called once, at the start, because it counts all of them."""
 
     async def prune(self, seconds: float) -> list[Pruned]:
-        """Remove some of the games that ended so many seconds ago or before.
+        """Remove some of the games that ended at least so many seconds ago, and return them.
 
-        With a game go its events and the token it was made under; its id is given to no other. So few are removed at
-        once that an append waits no longer than for another's commit: call it until it has nothing more to remove.
+        A game's events and token are removed with it; its id is never reused. Each call removes so few games that an
+        append waits no longer than for another commit: call it until it returns none.
 
         :raises LogFailed: the log could not be written. Nothing was removed.
         """
 
     async def due(self, player: int) -> list[int]:
-        """The live games where a player is to act, those it is invited to, and those ended lately without its having
-        been told.
+        """Return the games that wait for a player: in its turn, as an invitation, or over and not yet shown to it.
 
-        The one that has waited longest comes first; everything appended before is taken into account.
+        The one that has waited longest comes first. All appends before the call count. Ends are shown for
+        :data:`UNTOLD_SECONDS`.
         """

@@ -1,7 +1,7 @@
-"""What was last committed, in a file of its own: it tells what is lost where a write-ahead log is after a crash.
+"""A record of the last commit, in its own file: it reveals what is lost if the write-ahead log is lost.
 
-It is written after a commit and not synced, which takes a microsecond: so it is never ahead of the log, and after a
-power cut perhaps some seconds behind.
+It is written after a commit and not synced, which takes a microsecond. So it is never ahead of the log, and after a
+power cut it may be some seconds behind.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ _WIDTH = 20
 
 
 class LastCommit(NamedTuple):
-    """A game of the last commit, how many events it had, and the highest id of a game by then."""
+    """A game of the last commit, its number of events, and the highest id of a game at that time."""
 
     game_id: int
     events: int
     newest: int
 
     def encoded(self) -> bytes:
-        """Return it as the file has it; always of the same length."""
+        """Return the content of the file, always of the same length."""
         return f"{' '.join(f'{number:{_WIDTH}}' for number in self)}\n".encode()
 
 
 class Committed:
-    """Says what a batch leaves behind, as :class:`LastCommit` has it."""
+    """The source of each batch's :class:`LastCommit`."""
 
     def __init__(self) -> None:
         self._newest = 0
 
     def by(self, appends: Sequence[GameAppend]) -> bytes:
-        """Return the content of the file once these are committed; empty where it stays as it is."""
+        """Return the content of the file after a commit of these appends; empty if it does not change."""
         if not appends:
             return b""
         self._newest = max(self._newest, max(append.game_id for append in appends))
@@ -46,7 +46,7 @@ class Committed:
 
 
 def read_last_commit(directory: Path) -> LastCommit | None:
-    """Return what was last committed in a directory; None where nothing says so."""
+    """Return the last commit in a directory; None if there is no valid record."""
     try:
         numbers = [int(word) for word in (directory / FILE_NAME).read_text("ascii").split()]
     except (OSError, ValueError):
@@ -55,9 +55,9 @@ def read_last_commit(directory: Path) -> LastCommit | None:
 
 
 def what_is_missing(last: LastCommit | None, events_of: Callable[[int], int | None]) -> str | None:
-    """Return what a log does not have of the last commit; None where it has that.
+    """Return what a log lacks of the last commit; None if it lacks nothing.
 
-    :param events_of: how many events the log has of a game; None where it was removed, 0 where there is no such game.
+    :param events_of: returns the number of a game's events in the log; None if it was removed, 0 if it does not exist.
     """
     if last is None or (events := events_of(last.game_id)) is None or events >= last.events:
         return None
@@ -67,6 +67,6 @@ def what_is_missing(last: LastCommit | None, events_of: Callable[[int], int | No
 def opened(directory: Path) -> int:
     """Return a descriptor to write the file with.
 
-    :raises OSError: it cannot be made.
+    :raises OSError: it cannot be created.
     """
     return os.open(directory / FILE_NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)

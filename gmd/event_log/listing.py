@@ -1,4 +1,4 @@
-"""Asks a database for a page of games, and reads what it answers."""
+"""The query of a page of games in a database, and the reading of its rows."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .interface import GameQuery
 from .tables import games
 
 _SEATS = (games.c.player_white, games.c.player_black)
-#: What a row's status may be.
+#: The values of a row's status.
 _STATUSES: Sequence[GameStatus] = ("live", "over", "open")
-#: The fields of a listing that are columns, as they are.
+#: The fields of a listing that equal columns.
 _AS_STORED = [name for name in GameRow.__struct_fields__ if name not in ("result", "changed")]
 
 
 def rows_query(query: GameQuery) -> Select[Any]:
-    """The listing asked for.
+    """Return the query for a listing.
 
-    Each index lists the games of one status and one player or variant, newest first. So the page is the newest of what
-    the first rows of each of them are: however many games there are, few are looked at.
+    Each index lists the games of one status and one player or variant, newest first. The page is the newest of the
+    first rows in each of these indexes, so few games are read however many there are.
     """
     newest = games.c.game_id.desc()
     wanted = [games.c.game_id < query.before] if query.before is not None else []
@@ -35,7 +35,7 @@ def rows_query(query: GameQuery) -> Select[Any]:
         status = [] if query.status is None else [games.c.status == query.status]
         return select(games).where(*wanted, *status).order_by(newest).limit(query.limit)
     if query.variant is not None:
-        # No index holds what is computed: a player has fewer games than a variant, and theirs is the index to go by.
+        # No index holds a computed value. A player has fewer games than a variant, so this forces the player's index.
         variant = games.c.variant if query.player is None else games.c.variant.concat("")
         wanted.append(variant == query.variant)
     ids = select(games.c.game_id).where(*wanted).order_by(newest).limit(query.limit)
@@ -47,7 +47,7 @@ def rows_query(query: GameQuery) -> Select[Any]:
 
 
 def whole_rows(connection: Connection, found: Iterable[Row[Any]]) -> list[GameRow]:
-    """Rows of the database as they are listed; damaged ones are said, and left out."""
+    """Return rows of the database as a listing shows them; damaged ones are logged and left out."""
     rows: list[GameRow] = []
     for each in found:
         try:
@@ -58,7 +58,7 @@ def whole_rows(connection: Connection, found: Iterable[Row[Any]]) -> list[GameRo
 
 
 class _Damaged(Exception):
-    """A column has a value that none is given."""
+    """A row with an invalid value in a column."""
 
 
 def _row_of(found: Row[Any]) -> GameRow:

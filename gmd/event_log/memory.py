@@ -1,4 +1,4 @@
-"""An event log that lives and dies with the process: for tests and embedding."""
+"""An event log in memory, which ends with the process: for tests and embedding."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from .interface import (
 )
 from .seats import has_registered, ranked_result, seating_of, status_of, versions_of
 
-#: Games a listing looks at before it lets others run: some hundred microseconds.
+#: Games that a listing reads before it lets other tasks run: some hundred microseconds.
 GAMES_A_STEP = 1_000
-#: Events behind which it is the same side's turn to make the same move as before.
+#: Events that do not change the turn.
 _SAME_TURN = (FirstContactMade, Sensed)
 #: Games removed in one step of pruning.
 PRUNED_A_STEP = 100
 
 
 class Durable:
-    """A commit that needs no waiting."""
+    """A commit that is durable at once."""
 
     done = True
 
@@ -56,17 +56,17 @@ _DURABLE = Durable()
 
 @dataclass(slots=True)
 class _Logged:
-    """A game: its events, how it stands, and since when it has been this turn, or over: counted in appends."""
+    """A game with its events and summary. ``changed`` is the start of its turn, or its end, counted in appends."""
 
     created: Created
     summary: Callable[[], GameSummary]
     events: list[AnyEvent] = field(default_factory=list)
     changed: int = 0
-    #: The same, in seconds since 1970.
+    #: The time of ``changed``, in seconds since 1970.
     changed_at: float = 0.0
     delivered: set[chess.Color] = field(default_factory=set)
     token: TokenUse | None = None
-    #: When it was first seen to be over, in trio's time. A move is not worth a look at the clock.
+    #: When pruning first found it over, in trio's time: reading the clock at every move would cost more.
     ended: float | None = None
 
     @property
@@ -76,7 +76,7 @@ class _Logged:
 
     @property
     def unanswered(self) -> bool:
-        """Whether it waits for somebody to take a seat, or to be heard from for the first time."""
+        """Whether it waits for a seat to be taken, or for a seat's first contact."""
         summary = self.summary()
         status = status_of(summary)
         awaits_contact = self.created.options.clock is not None and summary.seconds_left is None
@@ -84,11 +84,11 @@ class _Logged:
 
     @property
     def ranked_result(self) -> RankedResult | None:
-        """What it is for ratings, if anything."""
+        """The result for ratings; None if it has none."""
         return ranked_result(self.created, read_ending(self.summary().termination))
 
     def row(self, game_id: int) -> GameRow:
-        """How a listing shows it."""
+        """Return its row in a listing."""
         summary = self.summary()
         seating = seating_of(self.created, summary)
         return GameRow(
@@ -106,7 +106,7 @@ class _Logged:
         )
 
     def waits_for(self, player: int) -> bool:
-        """Whether the player is to act, or to be told the end."""
+        """Return whether the game waits for a player to act, or to be shown the end."""
         summary = self.summary()
         seating = seating_of(self.created, summary)
         named, taken = (seating.black, seating.white), (seating.black_taken, seating.white_taken)
@@ -118,7 +118,7 @@ class _Logged:
 
 
 class MemoryLog:
-    """Every event in a list."""
+    """An event log in lists."""
 
     database = None
     failure = None
@@ -131,10 +131,10 @@ class MemoryLog:
         self._appends = count(1)
 
     async def run(self) -> None:
-        """Everything is durable at once."""
+        """Return at once: every append is durable already."""
 
     def stop(self) -> None:
-        """Nothing runs."""
+        """Do nothing: nothing runs."""
 
     def next_game_id(self) -> int:
         self._last_id += 1
@@ -159,7 +159,7 @@ class MemoryLog:
         last = events[-1]
         if type(last) not in _SAME_TURN:
             game.changed, game.changed_at = next(self._appends), time.time()
-            if type(last) is Joined:  # which is always an append of its own
+            if type(last) is Joined:  # always the only event of its append
                 self._add_game(last.player, game_id)
         if token is not None:
             game.token = token
@@ -171,12 +171,12 @@ class MemoryLog:
             game.delivered.add(seat)
 
     async def prune(self, seconds: float) -> list[Pruned]:
-        """As the interface has it; a game counts as ended from the first call that finds it over."""
+        """Remove games as the interface says; a game counts as ended from the first call that finds it over."""
         now = trio.current_time()
         pruned: list[Pruned] = []
         for looked_at, (game_id, game) in enumerate(list(self._games.items()), 1):
             if game_id not in self._games:
-                continue  # another call has removed it
+                continue  # another call removed it
             if game.ended is None and game.summary().over:
                 game.ended = now
             if game.ended is not None and game.ended <= now - seconds:

@@ -1,6 +1,6 @@
-"""The files of an open log by their names: whether they are still those that SQLite has open.
+"""Checks that the files of an open log are still those that SQLite has open.
 
-Imports the standard library alone, for the process that commits.
+It imports only the standard library, for the process that commits.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 
 
 class OpenFiles:
-    """An SQLite file and its write-ahead log, which a connection has open already."""
+    """An SQLite file and its write-ahead log, both already open in a connection."""
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         self.file = os.fspath(file)
@@ -24,7 +24,7 @@ class OpenFiles:
 
     @property
     def wal_lost(self) -> bool:
-        """Whether the write-ahead log was: what is written then would be lost in a crash."""
+        """Whether the write-ahead log was: commits would then be lost in a crash."""
         return _identity(self.wal) != self._wal
 
 

@@ -1,4 +1,4 @@
-"""From the setting ``data`` to an event log."""
+"""The opening of an event log from the setting ``data``."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 logger = get_logger(__name__)
 
-#: The value of ``data`` that keeps nothing.
+#: The value of ``data`` for a log in memory.
 IN_MEMORY = ":memory:"
-#: How long appends may gather while there are other requests to answer, in seconds: some ten of these take as long, and
-#: a fuller batch is cheaper for all in it.
+#: Seconds for which appends may gather while there are other requests to answer: the time of about ten requests. A
+#: fuller batch is cheaper for all in it.
 GATHER_SECONDS = 0.002
 #: The file in the data directory.
 FILE_NAME = "games.sqlite"
 
 
 def data_directory(data: str) -> Path | None:
-    """The directory that a value of ``data`` names; None where nothing is kept."""
+    """Return the directory that a value of ``data`` names; None for a log in memory."""
     return None if data == IN_MEMORY else Path(data).expanduser()
 
 
 @contextmanager
 def open_log(data: str, metrics: Metrics | None = None, *, trust_clock: bool = False) -> Iterator[EventLog]:
-    """The log in a data directory, which is this process's alone for as long; blocks while it is brought up to date.
+    """Open the log in a data directory, locked for this process; block while its schema is brought up to date.
 
     :param data: the directory, or ``:memory:``.
-    :param metrics: where commits are counted.
+    :param metrics: counts commits.
     :param trust_clock: whether the machine's clock is right, however far it is ahead of the log.
-    :raises DataError: it cannot be used.
+    :raises DataError: the directory cannot be used.
     """
     path = data_directory(data)
     if path is None:
@@ -61,9 +61,9 @@ def open_log(data: str, metrics: Metrics | None = None, *, trust_clock: bool = F
 
 @contextmanager
 def open_reader(data: str) -> Iterator[Engine]:
-    """The log in a data directory for reading alone, beside a daemon or without one; it is not brought up to date.
+    """Open the log in a data directory read-only, with or without a running daemon; do not update its schema.
 
-    :raises DataError: there is none, or none that this program can read.
+    :raises DataError: there is no log, or none that this program can read.
     """
     from .migrations import HEAD, stored_revision
     from .sqlite import open_read_only
@@ -93,9 +93,9 @@ def open_reader(data: str) -> Iterator[Engine]:
 
 @contextmanager
 def open_store(data: str) -> Iterator[SqliteStore]:
-    """The games in a data directory, which is this process's alone for as long, for writing them in without a daemon.
+    """Open the store in a data directory, locked for this process, to write games without a daemon.
 
-    :raises DataError: it cannot be used.
+    :raises DataError: the directory cannot be used.
     """
     from .migrations import migrate
     from .sqlite import SqliteStore, open_engine
@@ -117,23 +117,23 @@ def open_store(data: str) -> Iterator[SqliteStore]:
 
 
 def _make_private(file: Path) -> None:
-    """Make the file where it is not there, for its owner's eyes only: it tells of live games what players may not know.
+    """Create the file if it does not exist, readable by its owner only: it shows what players must not see.
 
-    SQLite gives the files that it keeps beside it the same permissions. Those of a file that is there are its owner's.
+    SQLite gives its accompanying files the same permissions. The permissions of an existing file are not changed.
 
-    :raises DataError: it cannot be made.
+    :raises DataError: it cannot be created.
     """
     if file.exists():
         return
     try:
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise DataError(f"data: {file} cannot be made: {error.strerror}") from error
+        raise DataError(f"data: {file} cannot be created: {error.strerror}") from error
 
 
 @contextmanager
 def _sqlite_log(file: Path, metrics: Metrics | None, lock: int, *, trust_clock: bool) -> Iterator[EventLog]:
-    # Imported here, for SQLAlchemy takes longer than everything else that a daemon in memory imports.
+    # Imported here, because SQLAlchemy takes longer than all other imports of a daemon with a log in memory.
     from .batching import READERS, BatchingLog
     from .migrations import migrate
     from .sqlite import SqliteStore, open_engine
@@ -159,7 +159,7 @@ def _sqlite_log(file: Path, metrics: Metrics | None, lock: int, *, trust_clock: 
 
 @contextmanager
 def _record_of(store: SqliteStore, file: Path) -> Iterator[int | None]:
-    """The descriptor of the file that has the last commit; None where there can be none."""
+    """Open the file that records the last commit, and give its descriptor; None if it cannot be opened."""
     try:
         store.record = opened(file.parent)
     except OSError as error:
@@ -173,7 +173,7 @@ def _record_of(store: SqliteStore, file: Path) -> Iterator[int | None]:
 
 
 def _look_for_last_commit(store: SqliteStore, file: Path) -> int:
-    """Say what is missing of the last commit, if anything is; the highest id that a game had by then."""
+    """Log what is missing of the last commit, if anything; return the highest id that a game had at that time."""
     last = read_last_commit(file.parent)
     missing = what_is_missing(last, store.events_of)
     if missing is not None:
@@ -188,7 +188,7 @@ def _look_for_last_commit(store: SqliteStore, file: Path) -> int:
 
 @contextmanager
 def _explained(file: Path) -> Iterator[None]:
-    """Turn what a database raises into a :class:`DataError` for whoever named it."""
+    """Turn a database's errors into a :class:`DataError` for the operator."""
     from sqlalchemy.exc import DatabaseError
 
     from .damage import is_damage, repair_command
@@ -198,7 +198,7 @@ def _explained(file: Path) -> Iterator[None]:
         yield
     except NewerSchema as error:
         raise DataError(
-            f"data: {file} was written by a newer gmd: {error}. Start that, or name another --data"
+            f"data: {file} was written by a newer gmd: {error}. Start the newer gmd, or name another --data"
         ) from error
     except (DatabaseError, sqlite3.DatabaseError) as error:
         advice = f". `{repair_command(file.parent)}` keeps what is whole" if is_damage(error) else ""

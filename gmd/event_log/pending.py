@@ -1,4 +1,4 @@
-"""An append on its way to durability."""
+"""Appends that are not durable yet."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Pending(Struct, eq=False):
 
     @property
     def end(self) -> int:
-        """How many events the game has once this is durable."""
+        """The number of the game's events once this is durable."""
         return self.expected + len(self.events)
 
     def as_append(self) -> GameAppend:
-        """What is to be written, with the game's standing as of now."""
+        """Return the data to write, with the game's summary as of now."""
         return GameAppend(self.game_id, self.expected, self.events, self.summary(), self.token)
 
     def then(self, callback: Callable[[GmError | None], None]) -> None:
@@ -52,14 +52,14 @@ class Pending(Struct, eq=False):
             raise self.error
 
     async def settled(self) -> None:
-        """Return once it is durable or has failed."""
+        """Wait until it is durable or has failed."""
         if not self.done and self.error is None:
             if self._settled is None:
                 self._settled = trio.Event()
             await self._settled.wait()
 
     def settle(self, error: GmError | None) -> None:
-        """It is durable, or has failed."""
+        """Mark it as durable, or as failed with an error, and call the callbacks."""
         self.done = error is None
         self.error = error
         callbacks, self._callbacks = self._callbacks, []
@@ -67,6 +67,6 @@ class Pending(Struct, eq=False):
             try:
                 callback(error)
             except Exception:
-                logger.exception("what follows a commit failed", game_id=self.game_id)  # the others' is still to come
+                logger.exception("what follows a commit failed", game_id=self.game_id)  # the other callbacks still run
         if self._settled is not None:
             self._settled.set()

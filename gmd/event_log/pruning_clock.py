@@ -1,7 +1,7 @@
-"""The time that finished games are pruned by: a clock that jumps ahead must not remove all of them in a moment.
+"""The time by which finished games are pruned: a clock that jumps ahead must not remove all of them at once.
 
-The clock of a machine may be wrong, and what was removed does not come back. So time is believed only as far as it can
-have passed: from when the log was last seen, as long as the daemon runs, and a day more for having been down.
+A machine's clock may be wrong, and removed games do not come back. So the clock is believed only up to the time that
+can have passed: the time when the log was last seen, plus the daemon's running time, plus a day of downtime.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from gmd.utc import read_time, write_time
 
 logger = get_logger(__name__)
 
-#: The file in the data directory that has the time by which games were last pruned.
+#: The file in the data directory that holds the time by which games were last pruned.
 FILE_NAME = "last-seen"
 #: Seconds that a clock may be ahead of the time that is known to have passed.
 MOST_AHEAD = 86_400.0
-#: Seconds between two lines about one jump, and between two notes of the time.
+#: Seconds between two log lines about one jump, and between two writes of the file.
 REPEAT_SECONDS = 86_400.0
 NOTE_SECONDS = 600.0
-#: A clock that runs on while the machine sleeps, where there is one.
+#: A monotonic clock, if possible one that runs while the machine sleeps.
 _steady_time = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 FOR_ONE_START = "--trust-clock (GMD_TRUST_CLOCK) is for one start: leave it out of the next"
 ADVICE = "set the clock right; if it is right, start the daemon once with --trust-clock"
 
 
 class PruningClock:
-    """The time, in seconds since 1970, unless the machine's clock has jumped ahead: then the time that has passed.
+    """The machine's time in seconds since 1970, or if that has jumped ahead, the time that can have passed.
 
-    Called by one thread at a time.
+    It is called by one thread at a time.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class PruningClock:
         wall: Callable[[], float] = time.time,
         steady: Callable[[], float] = _steady_time,
     ) -> None:
-        """:param newest: when anything of the log last changed, up to a time; asked where the file is not there.
+        """:param newest: returns when the log last changed, up to a time; called if the file does not exist.
         :param trusted: whether the machine's clock is right, however far ahead it is now.
         """
         self._file = file
@@ -57,7 +57,7 @@ class PruningClock:
         self._steady = steady
         self._seen: float | None = None
         self._looked = steady()
-        self._said = self._noted = -REPEAT_SECONDS
+        self._logged = self._noted = -REPEAT_SECONDS
 
     def __call__(self) -> float:
         wall, steady = self._wall(), self._steady()
@@ -67,14 +67,14 @@ class PruningClock:
             self._seen = wall
         else:
             self._seen = known
-            self._say(wall, steady)
+            self._log_jump(wall, steady)
         if steady >= self._noted + NOTE_SECONDS:
             self._noted = steady
             self._note()
         return self._seen
 
     def _begun(self, wall: float) -> float:
-        """When the log was last seen; the machine's time where it never was, or that is to be believed."""
+        """Return when the log was last seen; the machine's time if it never was, or if the clock is trusted."""
         if self._trusted:
             return wall
         try:
@@ -83,10 +83,10 @@ class PruningClock:
             newest = self._newest(wall)
             return wall if newest is None else newest
 
-    def _say(self, wall: float, steady: float) -> None:
+    def _log_jump(self, wall: float, steady: float) -> None:
         assert self._seen is not None
-        if steady >= self._said + REPEAT_SECONDS:
-            self._said = steady
+        if steady >= self._logged + REPEAT_SECONDS:
+            self._logged = steady
             logger.error(
                 "the clock has jumped ahead: finished games are pruned as if it had not",
                 clock=write_time(wall),

@@ -1,4 +1,4 @@
-"""What ranked play asks of a database of games."""
+"""The queries of ranked play in a database of games."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tables import games
 _IS_RANKED = games.c.white_version.is_not(None)
 _WHO = (games.c.player_white, games.c.white_version, games.c.player_black, games.c.black_version)
 
-#: Grouped as the index has them, which holds all of it. A game that is on has no result, as those called off.
+#: Grouped in the order of the index, which covers the query. A game in progress has no result, nor has one called off.
 _RESULTS = select(*_WHO, games.c.termination, func.count()).where(_IS_RANKED).group_by(*_WHO, games.c.termination)
 _ON = select(games.c.game_id, games.c.player_white, games.c.player_black).where(
     games.c.status.in_(("live", "open")), _IS_RANKED
@@ -24,7 +24,7 @@ _WRONG = "player, version or termination of a ranked game is none"
 
 
 def ranked(connection: Connection) -> Ranked:
-    """All ranked games, as :meth:`gmd.event_log.interface.EventLog.ranked` has them."""
+    """Return all ranked games; see :meth:`gmd.event_log.interface.EventLog.ranked`."""
     found: list[RankedResult] = []
     for *who, termination, count in connection.execute(_RESULTS):
         try:
@@ -42,7 +42,7 @@ def ranked(connection: Connection) -> Ranked:
 
 
 def result_of(row: Row[Any]) -> RankedResult | None:
-    """What a game that is over is for ratings, by its row; None where it is nothing."""
+    """Return a finished game's result for ratings, from its row; None if it has none."""
     ending = _ending_of(row)
     if row.white_version is None or ending is None or ending.called_off:
         return None
@@ -50,7 +50,7 @@ def result_of(row: Row[Any]) -> RankedResult | None:
 
 
 def _ending_of(row: Row[Any]) -> Ending | None:
-    """How a row says that its game ended; None where it is on, or the row is damaged."""
+    """Return how a game ended, from its row; None if it is in progress, or the row is damaged."""
     try:
         return read_ending(row.termination)
     except ValueError:

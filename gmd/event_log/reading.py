@@ -1,7 +1,7 @@
-"""Reading a whole log, game by game, beside a daemon or without one: little memory, and no long transaction.
+"""Reading of a whole log, game by game, with or without a running daemon, in little memory and short transactions.
 
-A transaction that lasted would keep a daemon's write-ahead log from being taken up. Each game is read in one, so that
-it is whole; two games may be of two moments.
+A long transaction would prevent the checkpoint of a daemon's write-ahead log. Each game is read in one transaction, so
+that it is consistent; different games may be read at different moments.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from gmd.games.events import AnyEvent
 
 from .tables import events, games, tokens
 
-#: Games read in one transaction. The longest of games have some megabyte of events each.
+#: Games read in one transaction. The longest games have about a megabyte of events each.
 GAMES_A_SLICE = 16
 
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 
 class GameFilter(NamedTuple):
-    """Which games to read; empty fields leave them open."""
+    """The filter of the games to read; an empty field matches any value."""
 
     game_ids: Sequence[int] = ()
     players: Sequence[int] = ()
     variants: Sequence[Variant] = ()
     status: GameStatus | None = None
     results: Sequence[Result] = ()
-    #: Created at that time or later, and before that time: as the games' own ``created`` is written.
+    #: Bounds on ``created``, in its format: at ``since`` or later, and before ``until``.
     since: str | None = None
     until: str | None = None
 
 
 class StoredGame(NamedTuple):
-    """A game as it is stored: its row in the table of games, (number, JSON) of its events, and its token's row."""
+    """A stored game: its row in the table of games, (number, JSON) of its events, and its token's row."""
 
     row: Row[Any]
     events: Sequence[tuple[int, str]]
@@ -52,9 +52,9 @@ class StoredGame(NamedTuple):
         return game_id
 
     def decoded(self) -> list[AnyEvent]:
-        """The events.
+        """Return the decoded events.
 
-        :raises Unreadable: one is missing, or is no event.
+        :raises Unreadable: one is missing, or is not a valid event.
         """
         return [self._decode(expected, seq, text) for expected, (seq, text) in enumerate(self.events)]
 
@@ -68,9 +68,9 @@ class StoredGame(NamedTuple):
 
 
 class Unreadable(Exception):
-    """An event that is not there or is no event; the message says which.
+    """A missing or invalid event; the message says which.
 
-    :ivar seq: the number it has, or should have.
+    :ivar seq: the number that it has, or should have.
     """
 
     def __init__(self, seq: int, why: str) -> None:
@@ -79,19 +79,19 @@ class Unreadable(Exception):
 
 
 class LogReader:
-    """Reads a database of games whose schema is this program's."""
+    """A reader of a database of games with this program's schema."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def count(self, wanted: GameFilter) -> int:
-        """How many games there are to read."""
+        """Return the number of games to read."""
         query = select(func.count()).select_from(games).where(*_conditions(wanted))
         with self._engine.connect() as connection:
             return connection.execute(query).scalar_one()
 
     def games(self, wanted: GameFilter) -> Iterator[StoredGame]:
-        """The games, by their ids."""
+        """Yield the games in the order of their ids."""
         after: int | None = None
         while True:
             with self._engine.connect() as connection:
@@ -102,7 +102,7 @@ class LogReader:
             after = found[-1].game_id
 
     def everything(self) -> Iterator[StoredGame | int]:
-        """Every game by its id, and the ids of games that have events or a token and are not there."""
+        """Yield every game, and the id of every missing game that has events or a token, in the order of ids."""
         after: int | None = None
         while True:
             with self._engine.connect() as connection:
@@ -142,7 +142,7 @@ def _next_games(wanted: GameFilter, after: int | None) -> Select[Any]:
 
 
 def _read(connection: Connection, query: Select[Any]) -> list[StoredGame]:
-    """The games of some rows, with all that belongs to them."""
+    """Return the games that a query of rows selects, with their events and tokens."""
     rows = connection.execute(query).all()
     if not rows:
         return []
@@ -157,7 +157,7 @@ def _read(connection: Connection, query: Select[Any]) -> list[StoredGame]:
 
 
 def _strays(connection: Connection, after: int | None, up_to: int | None) -> set[int]:
-    """The ids, above one and up to another, that events or tokens have and no game does."""
+    """Return the ids above ``after`` and up to ``up_to`` that events or tokens have, but no game."""
     found: set[int] = set()
     for table in (events, tokens):
         wanted = [~select(games.c.game_id).where(games.c.game_id == table.c.game_id).exists()]

@@ -1,4 +1,4 @@
-"""The rows that an append comes to, beside its events."""
+"""The rows of an append other than its events."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ NEW_COLUMNS = (
 
 
 class Missed(Exception):
-    """Something in the database is not as an append expects it to be."""
+    """A database state that an append did not expect."""
 
 
 def seat_row(append: GameAppend, now: float) -> dict[str, Any]:
-    """What changes in a game's row when somebody takes a seat; ``id`` is the game's."""
+    """Return the changes of a game's row when a seat is taken; ``id`` is the game's."""
     summary = append.summary
     assert summary.seating is not None
     seating = dict(zip(COLUMNS, summary.seating, strict=True))
@@ -31,9 +31,9 @@ def seat_row(append: GameAppend, now: float) -> dict[str, Any]:
 
 
 def new_row(append: GameAppend, now: float) -> dict[str, Any]:
-    """The row of a new game in the table of games.
+    """Return the row of a new game in the table of games.
 
-    :raises Missed: it does not begin with its creation.
+    :raises Missed: the first event is not the game's creation.
     """
     created, summary = append.events[0], append.summary
     if not isinstance(created, Created):
@@ -59,12 +59,12 @@ def new_row(append: GameAppend, now: float) -> dict[str, Any]:
 
 
 def token_key(player: int | None, token: bytes) -> bytes:
-    """What a player's token is kept by."""
+    """Return the digest under which a player's token is stored."""
     return sha256(b"%b %b" % (str(player).encode(), token)).digest()
 
 
 def token_row(append: GameAppend) -> dict[str, Any]:
-    """The row of the token that a game is made under."""
+    """Return the row of the token under which a game is created."""
     token = append.token
     assert token is not None
     key = token_key(token.player, token.token)

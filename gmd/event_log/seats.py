@@ -1,4 +1,4 @@
-"""What a game's row says of its seats."""
+"""The columns of a game's row that concern its seats and players."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ COLUMNS = ("player_white", "player_black", "white_taken", "black_taken")
 
 
 def seating_of(created: Created, summary: GameSummary) -> Seating:
-    """Who the seats are for, and who has taken them."""
+    """Return the players that the seats are for, and whether they have taken them."""
     return summary.seating or Seating(created.player_white, created.player_black, True, True)
 
 
 def status_of(summary: GameSummary) -> GameStatus:
-    """The status in a listing: a game that is on is live once both seats are taken."""
+    """Return the status in a listing: a game that is not over is live once both seats are taken."""
     if summary.over:
         return "over"
     return "live" if summary.seating is None or summary.seating.complete else "open"
 
 
 def versions_of(created: Created) -> dict[str, int | None]:
-    """The columns that hold the versions of the players' bots: empty where the game is not ranked."""
+    """Return the columns for the versions of the players' bots; they are None in an unranked game."""
     white, black = created.versions if is_ranked(created) else (None, None)
     return {"white_version": white, "black_version": black}
 
 
 def is_ranked(created: Created) -> bool:
-    """Whether it counts for somebody's rating, of which there is one, in blind chess.
+    """Return whether a game counts for ratings, which exist for blind chess only.
 
-    Nothing makes a ranked game of another variant, or for anybody who comes, but a file may have one.
+    The server creates no ranked game of another variant or with an open seat, but an imported file may have one.
     """
     named = created.player_white is not None and created.player_black is not None
     return created.ranked and named and created.options.variant == "rbc"
 
 
 def ranked_result(created: Created, ending: Ending | None) -> RankedResult | None:
-    """What a game that ended so, or is on, is for ratings; None where it is nothing."""
+    """Return a game's result for ratings; None if it has none. ``ending`` is None for a game in progress."""
     if not is_ranked(created) or ending is None or ending.called_off:
         return None
     assert created.player_white is not None
@@ -53,10 +53,10 @@ def ranked_result(created: Created, ending: Ending | None) -> RankedResult | Non
 
 
 def has_registered(white: int | None, black: int | None) -> bool:
-    """Whether one of the players of a game, or of those its seats are kept for, is a registered one."""
+    """Return whether one of a game's players, seated or invited, is registered."""
     return any(player is not None and FIRST_REGISTERED <= player <= LAST_REGISTERED for player in (white, black))
 
 
 def has_joined(append: GameAppend) -> bool:
-    """Whether somebody takes a seat with it."""
+    """Return whether a seat is taken in an append."""
     return append.summary.seating is not None and any(type(event) is Joined for event in append.events)

@@ -1,6 +1,6 @@
-"""The part of the event log that is the same in every SQL database: all queries, pruning, and the import of games.
+"""The part of the event log that is common to all SQL databases: queries, pruning, and the import of games.
 
-Each database writes its batches in its own way, in a module of its own (:mod:`gmd.event_log.sqlite`).
+Each database writes its batches in its own way, in its own module (:mod:`gmd.event_log.sqlite`).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .rows import Missed, new_row, token_key, token_row
 from .store import Conflicts, GameAppend, Restored, ResultDelivered, check_complete
 from .tables import events, games, retired, tokens
 
-#: Most games a player is told of at once that ended without its knowing.
+#: Most finished games that wait to be shown to a player in one answer.
 MAX_DUE = 10_000
-#: What one step of pruning removes: so many games at most, and so many events unless one game alone has more.
+#: Most games, and most events, that one step of pruning removes; one game alone may have more events.
 PRUNED_GAMES = 100
 PRUNED_EVENTS = 1_000
 
 _RETIRED = retired.c.game_id
-#: The highest id that a game may have: some clients read numbers as doubles. What is above is damaged.
+#: The highest id that a game may have, because some clients read numbers as doubles. A higher id is damage.
 LAST_GAME_ID = (1 << 53) - 1
 
 #: A key that no token has: theirs are digests of 32 bytes.
@@ -46,11 +46,11 @@ _T = TypeVar("_T")
 
 
 class SqlStore(ABC):
-    """A :class:`~gmd.event_log.store.Store` in a database whose schema is up to date; subclasses add what differs."""
+    """A :class:`~gmd.event_log.store.Store` in a database with the current schema; subclasses add what differs."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        #: The time that finished games are pruned by, in seconds since 1970.
+        #: Returns the time by which finished games are pruned, in seconds since 1970.
         self.pruning_clock: Callable[[], float] = time.time
 
     def close(self) -> None:
@@ -71,7 +71,7 @@ class SqlStore(ABC):
     def _write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
         """Write a batch in one transaction.
 
-        :raises Missed: a game is not where it is expected to be, or a token is taken; nothing was written.
+        :raises Missed: a game has an unexpected number of events, or a token is taken; nothing was written.
         """
 
     @abstractmethod
@@ -80,15 +80,15 @@ class SqlStore(ABC):
 
     @abstractmethod
     def _transaction(self) -> AbstractContextManager[Connection]:
-        """Open a transaction that writes: committed at the end, rolled back where there is an error."""
+        """Open a transaction that writes: committed at the end, rolled back on an error."""
 
     def probe(self) -> None:
-        with self._transaction() as connection:  # a row that comes and goes makes the database write its page
+        with self._transaction() as connection:  # inserting and deleting a row makes the database write its page
             connection.execute(insert(tokens).values(token=_PROBE, game_id=0, content=b""))
             connection.execute(delete(tokens).where(tokens.c.token == _PROBE))
 
     def _find_conflicts(self, appends: Sequence[GameAppend]) -> dict[int, int]:
-        """How many events those games have that are not where they are expected to be, or whose token is taken."""
+        """Return the number of events of each game with a conflict: another number than expected, or a taken token."""
         conflicts: dict[int, int] = {}
         with self._engine.connect() as connection:
             for append in appends:
@@ -99,9 +99,9 @@ class SqlStore(ABC):
         return conflicts
 
     def restore(self, restored: Sequence[Restored]) -> None:
-        """Put in games whose ids are free, in one transaction. A token that another game has stays with that one.
+        """Insert games whose ids are free, in one transaction. A token of another game stays with that game.
 
-        :raises sqlalchemy.exc.IntegrityError: an id is taken. Nothing was put in.
+        :raises sqlalchemy.exc.IntegrityError: an id is taken. Nothing was inserted.
         """
         now = time.time()
         with self._transaction() as connection:
@@ -138,7 +138,7 @@ class SqlStore(ABC):
         return max(game_id or 0 for game_id in highest)
 
     def newest_change(self, up_to: float) -> float | None:
-        """When a game last went on or ended, of those that did so by a time; None where none did."""
+        """Return the latest time, up to a given one, at which a game changed or ended; None if there is none."""
         with self._engine.connect() as connection:
             return connection.execute(select(func.max(games.c.changed)).where(games.c.changed <= up_to)).scalar()
 
@@ -177,7 +177,7 @@ class SqlStore(ABC):
 
 
 def _whole_seconds(connection: Connection, game_id: int, seconds: object) -> float | None:
-    """The seconds that a row says are left; None where it is damaged, for the game itself knows."""
+    """Return a row's seconds left; None if the value is damaged, because the game itself has them."""
     if seconds is None or (isinstance(seconds, (int, float)) and isfinite(seconds)):
         return seconds
     note_damage(connection, games.name, game_id, f"seconds_left is {seconds!r:.80}")
@@ -185,10 +185,10 @@ def _whole_seconds(connection: Connection, game_id: int, seconds: object) -> flo
 
 
 def _long_over(connection: Connection, before: float) -> list[Pruned]:
-    """The games that ended first, by a time: as many as one step may remove."""
+    """Return the games that ended first, up to a time: as many as one step may remove."""
     query = (
         select(games)
-        .where(games.c.ended <= before)  # which a live game's never is
+        .where(games.c.ended <= before)  # never true for a live game, whose value is null
         .order_by(games.c.ended)
         .limit(PRUNED_GAMES)
     )
@@ -203,7 +203,7 @@ def _long_over(connection: Connection, before: float) -> list[Pruned]:
 
 
 def _remove(connection: Connection, game_ids: Sequence[int]) -> None:
-    """Remove games and all that belongs to them, and see to it that their ids stay theirs."""
+    """Remove games and their events and tokens, and record that their ids must not be reused."""
     for table in (events, tokens, games):
         connection.execute(delete(table).where(table.c.game_id.in_(game_ids)))
     highest = max(game_ids)
@@ -221,7 +221,7 @@ def _is_kept(connection: Connection, key: bytes) -> bool:
 
 
 def _due_query(player: int, since: float) -> Select[Any]:
-    """The ids of the games that wait for a player, the latest first. Of those that are over, few are looked at."""
+    """Return a query of the ids of the games that wait for a player, latest first; few finished games are read."""
     parts: list[Select[Any]] = []
     for color, seat, is_open, taken in (
         ("white", games.c.player_white, games.c.white_open, games.c.white_taken),

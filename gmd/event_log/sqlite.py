@@ -1,4 +1,4 @@
-"""The event log in an SQLite file: what only SQLite has, and what it does faster."""
+"""The event log in an SQLite file: the code specific to SQLite, or faster with it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from .transaction import execute
 
 #: Seconds to wait for another process, such as an operator's shell, that holds the file.
 BUSY_SECONDS = 5
-#: Milliseconds that the connection which writes waits at a time, for within a wait of SQLite's nothing can tell it that
-#: the daemon stops. When it does, this is how long each of the last things to write may take.
+#: Milliseconds of each wait of the writing connection, because a wait within SQLite cannot be interrupted when the
+#: daemon stops. Then each of the last writes may wait this long.
 BUSY_STEP = 50
-#: WAL pages between two checkpoints, 16 MiB: each costs two more syncs, and the pages of games being played change
+#: WAL pages between two checkpoints, 16 MiB: a checkpoint costs two more syncs, and the pages of live games change
 #: again and again.
 CHECKPOINT_PAGES = 4_096
 
-#: What every connection begins with. FULL: a commit has reached the disk when it returns.
+#: The settings of every connection. FULL: a commit is durable when it returns.
 PRAGMAS: Mapping[str, int | str] = {
     "busy_timeout": BUSY_SECONDS * 1_000,
     "journal_mode": "WAL",
@@ -46,19 +46,19 @@ PRAGMAS: Mapping[str, int | str] = {
     "temp_store": "MEMORY",
 }
 
-#: What has a connection open the write-ahead log, which it does with its first look into the file.
+#: A query that makes a connection open the write-ahead log, as its first read does.
 OPEN_WAL = "SELECT count(*) FROM retired"
 
-#: What a connection begins with that only reads.
+#: The settings of a read-only connection.
 READER_PRAGMAS: Mapping[str, int | str] = {
     "busy_timeout": BUSY_SECONDS * 1_000,
     "query_only": "ON",
     "temp_store": "MEMORY",
 }
-#: Damages of a file after which SQLite's check stops looking for more.
+#: Damages of a file after which SQLite's check stops.
 MAX_DAMAGES = 20
 
-# Events come out of a JSON text here too: an import writes very many.
+# The events are passed as one JSON text here too, because an import writes very many.
 _INSERT_EVENTS = """
 INSERT INTO events (game_id, seq, event)
     SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?)
@@ -72,22 +72,23 @@ logger = get_logger(__name__)
 
 
 def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> Engine:
-    """An engine whose transactions begin where they say they do.
+    """Return an engine whose transactions begin exactly at their BEGIN.
 
-    :param pragmas: more of them, or other values, for every connection.
+    :param pragmas: additional or changed settings for every connection.
     """
     engine = create_engine(URL.create("sqlite", database=str(file)))
     settings = {**PRAGMAS, **(pragmas or {})}
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: RawConnection, _record: object) -> None:
-        connection.isolation_level = None  # else Python's module begins transactions, and not for every statement
+        connection.isolation_level = None  # or Python's module begins transactions, and only for some statements
         for name, value in settings.items():
             connection.execute(f"PRAGMA {name} = {value}").close()
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        # To begin by reading and write then fails at once where another process writes, instead of waiting.
+        # A transaction that begins with a read, and then writes, fails at once while another process writes, without
+        # waiting.
         immediate = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
@@ -95,11 +96,11 @@ def open_engine(file: Path, pragmas: Mapping[str, int | str] | None = None) -> E
 
 
 def open_read_only(file: Path) -> Engine:
-    """An engine that cannot write, beside a daemon or without one.
+    """Return a read-only engine, for use with or without a running daemon.
 
-    Where there is no daemon SQLite leaves two files behind, which belong to its write-ahead log and hold nothing: what
-    only reads may not remove them. In a directory that cannot be written it takes the file as it is, unless a
-    write-ahead log is there, which it would have to prepare for reading.
+    Without a daemon, SQLite leaves the two empty files of its write-ahead log behind, because a reader may not remove
+    them. In a directory without write permission it reads the file unchanged, unless there is a write-ahead log, which
+    SQLite would have to prepare for reading.
     """
     query = {"uri": "true", "mode": "ro"}
     if not os.access(file.parent, os.W_OK) and not file.with_name(f"{file.name}-wal").exists():
@@ -117,57 +118,57 @@ def open_read_only(file: Path) -> Engine:
 
 
 def damages(engine: Engine) -> list[str]:
-    """What SQLite's own check finds wrong with its file: the structure, not the games."""
+    """Return the damages that SQLite's own check finds in its file: in the structure, not the games."""
     with engine.connect() as connection:
         found = connection.exec_driver_sql(f"PRAGMA integrity_check({MAX_DAMAGES})").scalars().all()
     return [] if found == ["ok"] else list(found)
 
 
 class FileLost(Exception):
-    """The database file is not the one that is open any more: nothing that is written would be found again."""
+    """The loss of the database file: its name no longer leads to the open file, so that commits would be lost."""
 
 
 class SqliteStore(SqlStore):
-    """A store in an SQLite file whose schema is up to date.
+    """A store in an SQLite file with the current schema.
 
-    All writing is done on one connection, whose cache stays warm. Batches are written past SQLAlchemy, which would take
-    longer over a small one than the database and the disk together, and all other threads would wait for it.
+    All writes use one connection, whose cache stays warm. Batches bypass SQLAlchemy, which would take longer for a
+    small batch than the database and the disk together, and all other threads would wait for it.
     """
 
     def __init__(self, engine: Engine, patience: float = BUSY_SECONDS) -> None:
-        """:param patience: seconds to wait for another process that writes."""
+        """:param patience: seconds to wait for another process that is writing."""
         super().__init__(engine)
         self._writer = engine.execution_options(writes=True)
         self._connection: Connection | None = None
         self._patience = patience
         self._files: OpenFiles | None = None
-        self._wal_said = False
+        self._wal_loss_logged = False
         self._committed = Committed()
-        #: The descriptor of the file that has the last commit (:mod:`gmd.event_log.last_commit`), if there is one.
+        #: The descriptor of the file that records the last commit (:mod:`gmd.event_log.last_commit`), if there is one.
         self.record: int | None = None
 
     def look(self) -> None:
-        """See to it that the files are those that are open: where the write-ahead log is not, what it has is saved.
+        """Check that the files are still those that are open; save the content of a lost write-ahead log.
 
-        :raises FileLost: the database file is not.
+        :raises FileLost: the database file is lost.
         """
         if self._files is None:
             return
         if self._files.file_lost:
             raise FileLost(
-                f"{self._files.file} was deleted, moved or replaced while it was open: what was played is in no file "
-                f"by that name. Copy it out of /proc/{os.getpid()}/fd before the daemon ends, put it back, and restart"
+                f"{self._files.file} was deleted, moved or replaced while it was open: no file of that name has the "
+                f"games. Copy it out of /proc/{os.getpid()}/fd before the daemon ends, put it back, and restart"
             )
         if self._files.wal_lost:
             self._save()
 
     def _save(self) -> None:
-        """Move all that the deleted write-ahead log has into the database file, durably; and say so, once."""
+        """Move the content of the deleted write-ahead log into the database file, durably, and log that once."""
         try:
             self._patiently(self._checkpoint)
         finally:
-            if not self._wal_said:
-                self._wal_said = True
+            if not self._wal_loss_logged:
+                self._wal_loss_logged = True
                 logger.error(
                     "the write-ahead log was deleted while it was open: every commit goes into the database file at "
                     "once, which is slower",
@@ -176,7 +177,10 @@ class SqliteStore(SqlStore):
                 )
 
     def _checkpoint(self) -> None:
-        """:raises sqlite3.OperationalError: another connection reads at this moment."""
+        """Move the whole write-ahead log into the database file.
+
+        :raises sqlite3.OperationalError: another connection is reading.
+        """
         busy, frames, moved = _driver(self._connected()).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         if busy or frames != moved:
             error = sqlite3.OperationalError("the write-ahead log cannot be moved into the file: it is being read")
@@ -184,14 +188,14 @@ class SqliteStore(SqlStore):
             raise error
 
     def connect(self, readers: int) -> None:
-        """Open the connection that writes and those that read, while there are descriptors for them."""
+        """Open the writing and the reading connections, while descriptors are available."""
         self._connected()
         with ExitStack() as stack:
             for _ in range(readers):
                 stack.enter_context(self._engine.connect())
 
     def events_of(self, game_id: int) -> int | None:
-        """How many events a game has; 0 where there is none; None where there may have been one that was removed."""
+        """Return a game's number of events; 0 if it does not exist, None if it may have been removed."""
         with self._engine.connect() as connection:
             count = connection.execute(select(games.c.events).where(games.c.game_id == game_id)).scalar()
             gone = connection.execute(select(func.max(retired.c.game_id))).scalar() or 0
@@ -214,11 +218,11 @@ class SqliteStore(SqlStore):
             raise Missed(str(error)) from error
         self.look()
         if self.record is not None and (note := self._committed.by(appends)):
-            with suppress(OSError):  # the disk is full: the commit is durable all the same
+            with suppress(OSError):  # the disk is full, but the commit is durable
                 os.pwrite(self.record, note, 0)
 
     def _patiently(self, begin: Callable[[], _T]) -> _T:
-        """Do what may find that another process writes: again, until it does not or our patience ends."""
+        """Retry an operation while another process is writing, for as many seconds as the store's patience."""
         began = time.monotonic()
         while True:
             try:
@@ -236,7 +240,7 @@ class SqliteStore(SqlStore):
         self.look()
 
     def _connected(self) -> Connection:
-        """The connection for writing."""
+        """Return the writing connection; open it first if needed."""
         if self._connection is None:
             self._connection = self._writer.connect()
             _driver(self._connection).execute(f"PRAGMA busy_timeout = {BUSY_STEP}").close()
@@ -255,10 +259,10 @@ class SqliteStore(SqlStore):
 
 
 def _is_busy(error: OperationalError | sqlite3.OperationalError) -> bool:
-    """Whether the trouble is that another process holds the file."""
+    """Return whether the error is that another process holds the file."""
     cause = error.orig if isinstance(error, OperationalError) else error
     code = cause.sqlite_errorcode if isinstance(cause, sqlite3.Error) else 0
-    return code & 0xFF == sqlite3.SQLITE_BUSY  # the rest of the code says how it is
+    return code & 0xFF == sqlite3.SQLITE_BUSY  # the other bits say which kind of busy
 
 
 def _driver(connection: Connection) -> RawConnection:

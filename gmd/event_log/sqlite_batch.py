@@ -1,4 +1,4 @@
-"""What a batch of appends comes to in an SQLite file: one statement, or few."""
+"""The SQL of a batch of appends in an SQLite file: one statement, or a few."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from .transaction import Statement, Transaction
 
 
 def _place(struct: type[Struct], name: str) -> int:
-    """Where a field of a struct is in its JSON, which is an array."""
+    """Return the index of a field in the JSON array of a struct."""
     return struct.__struct_fields__.index(name)
 
 
 def _at(name: str, field: str | None = None) -> str:
-    """Return the SQL of a field of a row's, which is a :class:`GameAppend` as JSON.
+    """Return the SQL for a field of a row, which is the JSON of a :class:`GameAppend`.
 
-    :param field: a field of the game's summary there, where that is the field.
+    :param field: a field of the game's summary, if ``name`` is that.
     """
     inner = "" if field is None else f"[{_place(GameSummary, field)}]"
     return f"json_extract(value, '$[{_place(GameAppend, name)}]{inner}')"
 
 
-# A batch is one statement, and that a transaction of its own: a thread that executes one waits for Python's lock after
-# it, and beside a busy server that takes longer than the statement. So the rows come out of a JSON text, which for a
-# game that is there is that of GameAppend, and a trigger does what is to be done for each of them. A game that is new
-# has its row of the table of games in the place of its token.
+# A batch is one statement, which is its own transaction: after each statement a thread waits for Python's lock, and in
+# a busy server that takes longer than the statement. So the rows come from one JSON text, and a trigger handles each
+# row. The row of an existing game is the JSON of its GameAppend. A new game has its row of the table of games in place
+# of the token.
 _COLUMNS = "game_id, expected, events, turn, ply_index, seconds_left, termination, changed, new_game"
-#: What prepares a connection for :func:`transaction_of`.
+#: The statements that prepare a connection for :func:`transaction_of`.
 PREPARATION = (
     f"CREATE TEMP VIEW batch ({_COLUMNS}) AS SELECT {', '.join(['NULL'] * 9)}",
     f"""
@@ -69,7 +69,7 @@ INSERT INTO batch
 _INSERT_TOKEN = "INSERT INTO tokens (token, game_id, content) VALUES (?, ?, ?)"
 _SEAT_COLUMNS = ("player_white", "player_black", "white_taken", "black_taken", "status", "changed")
 _UPDATE_SEATS = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _SEAT_COLUMNS)} WHERE game_id = ?"
-_UPDATE_TOLD: Mapping[chess.Color, str] = {
+_UPDATE_DELIVERED: Mapping[chess.Color, str] = {
     side: f"UPDATE games SET {COLOR_NAMES[side]}_open = 0 WHERE game_id = ?" for side in chess.COLORS
 }
 
@@ -77,10 +77,12 @@ _encoder = msgspec.json.Encoder()
 
 
 def transaction_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered], now: float) -> Transaction:
-    """What writes a batch on a connection that was prepared. It raises IntegrityError where a game has a conflict.
+    """Return the transaction that writes a batch on a prepared connection.
+
+    Executing it raises IntegrityError if a game has a conflict.
 
     :param now: the time, in seconds since 1970.
-    :raises gmd.event_log.rows.Missed: a game does not begin with its creation.
+    :raises gmd.event_log.rows.Missed: a new game's first event is not its creation.
     """
     rows = [append if append.expected else _begun(append, now) for append in appends]
     statements: list[Statement] = []
@@ -91,11 +93,11 @@ def transaction_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDeli
     if seats := [seat_row(append, now) for append in appends if append.expected and has_joined(append)]:
         statements.append((_UPDATE_SEATS, [(*(row[name] for name in _SEAT_COLUMNS), row["id"]) for row in seats]))
     for seat, those in groupby(sorted(delivered, key=attrgetter("seat")), key=attrgetter("seat")):
-        statements.append((_UPDATE_TOLD[seat], [(each.game_id,) for each in those]))
+        statements.append((_UPDATE_DELIVERED[seat], [(each.game_id,) for each in those]))
     return statements
 
 
 def _begun(append: GameAppend, now: float) -> tuple[Any, ...]:
-    """A new game, as the statement takes it."""
+    """Return the row of a new game for the statement."""
     row = new_row(append, now)
     return append.game_id, 0, append.events, append.summary, [row[name] for name in NEW_COLUMNS]

@@ -1,4 +1,4 @@
-"""Writes batches to an SQLite file in a process of its own."""
+"""The committer that writes batches to an SQLite file in another process."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .sqlite import BUSY_STEP, OPEN_WAL, PRAGMAS
 from .sqlite_batch import PREPARATION, transaction_of
 from .store import GameAppend, ResultDelivered
 
-#: Where another process holds the file, this one does not wait: the store knows for how long to.
+#: The process hardly waits for another process that holds the file; the store then retries for longer.
 _SETTINGS = {**PRAGMAS, "busy_timeout": BUSY_STEP}
 
 
 class SqliteCommitter:
     """A :class:`~gmd.event_log.store.Committer`.
 
-    :ivar process: what does it.
+    :ivar process: the process that commits.
     """
 
     def __init__(self, process: CommitProcess, committed: Committed) -> None:
@@ -41,11 +41,11 @@ class SqliteCommitter:
 
 @contextmanager
 def committer_of(file: Path, *locks: int, record: int | None = None) -> Iterator[SqliteCommitter | None]:
-    """A committer to a file whose schema is up to date; None where there can be none.
+    """Start a committer for a file with the current schema; give None if its process cannot be started.
 
-    :param locks: descriptors that lock the file's directory, which stays locked until the committer has ended: a
-        daemon that comes after one that was killed must not read while the last batch is being written.
-    :param record: the descriptor of the file that has the last commit (:mod:`gmd.event_log.last_commit`).
+    :param locks: descriptors that lock the file's directory. It stays locked until the committer has ended, so that the
+        next daemon after one that was killed does not read while the last batch is being written.
+    :param record: the descriptor of the file that records the last commit (:mod:`gmd.event_log.last_commit`).
     """
     pragmas = [f"PRAGMA {name} = {value}" for name, value in _SETTINGS.items()]
     process = start_process(file, [*pragmas, *PREPARATION, OPEN_WAL], *locks, record=record)

@@ -1,4 +1,4 @@
-"""What a database must do for the event log. Its calls block; :mod:`gmd.event_log.batching` makes them in threads."""
+"""The interface of a database for the event log. Calls block; :mod:`gmd.event_log.batching` makes them in threads."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _T = TypeVar("_T")
 
 
 class Conflicts(Exception):
-    """Some games of a batch have other numbers of events in the log than it expects. Nothing of it was written.
+    """A batch with games that have another number of events in the log than expected. Nothing of it was written.
 
-    :ivar actual: how many each of them has.
+    :ivar actual: the number of events in the log, by game.
     """
 
     def __init__(self, actual: Mapping[int, int]) -> None:
-        super().__init__(f"the log is not where these games are expected to be: {dict(actual)}")
+        super().__init__(f"the log has unexpected numbers of events of these games: {dict(actual)}")
         self.actual = actual
 
 
 class GameAppend(Struct, frozen=True, array_like=True, gc=False):
-    """A game's next events, and how it stands with them. One is made for every move, and JSON of it is an array."""
+    """A game's next events, and its summary after them. One is made for every move; its JSON is an array."""
 
     game_id: int
     expected: int
@@ -43,113 +43,113 @@ class GameAppend(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Restored(NamedTuple):
-    """A game that was played elsewhere."""
+    """A game that was played elsewhere and is imported."""
 
     append: GameAppend
-    #: When it ended, in seconds since 1970; None while it is on.
+    #: When it ended, in seconds since 1970; None while it is in progress.
     ended: float | None
-    #: The digest that a token is kept by, with its content.
+    #: The digest under which a token is stored, with its content.
     token: tuple[bytes, bytes] | None
 
 
 class ResultDelivered(NamedTuple):
-    """A seat's player has been shown the end of a game."""
+    """A note that a seat's player has been shown the end of a game."""
 
     game_id: int
     seat: chess.Color
 
 
 class Database(Protocol):
-    """Where games are kept, for what else is kept there."""
+    """The games' database, for other data that is stored there."""
 
     async def read(self, work: Callable[[Connection], _T]) -> _T:
-        """Do something with a connection, in a thread.
+        """Run work with a connection, in a thread.
 
         :raises gmd.event_log.interface.LogFailed: it failed.
         """
 
     async def write(self, work: Callable[[Connection], _T]) -> _T:
-        """Do something in a transaction of its own, durably or not at all, between two batches of the games'.
+        """Run work in its own transaction, durably or not at all, between two batches of games.
 
-        :raises gmd.event_log.interface.LogFailed: it failed; nothing was done.
+        :raises gmd.event_log.interface.LogFailed: it failed; nothing was written.
         """
 
 
 class Store(Protocol):
     """A database of games.
 
-    ``write`` and ``prune`` are called by one thread at a time; the others may be called beside it.
+    ``write`` and ``prune`` are called by one thread at a time; the other methods may be called at the same time.
     """
 
     def write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
-        """Make all of it durable in one transaction, or nothing; no two appends are to one game.
+        """Write a batch durably in one transaction, all or nothing; no two appends are for the same game.
 
-        :raises Conflicts: nothing was written because of these games.
+        :raises Conflicts: some games have conflicts; nothing was written.
         """
 
     def prune(self, seconds: float) -> list[Pruned]:
         """Remove some long finished games in one transaction; see :meth:`gmd.event_log.interface.EventLog.prune`."""
 
     def look(self) -> None:
-        """Look whether what is written is where it will be found: raises what :meth:`write` would."""
+        """Check that the files that are written are still in place; raise the errors that :meth:`write` would."""
 
     def probe(self) -> None:
-        """Write something durably that leaves nothing behind: raises what :meth:`write` would."""
+        """Write something durably that leaves nothing behind; raise the errors that :meth:`write` would."""
 
     def read(self, work: Callable[[Connection], _T]) -> _T:
-        """Do something else with a connection."""
+        """Run other work with a connection."""
 
     def write_beside(self, work: Callable[[Connection], _T]) -> _T:
-        """Do something else in a transaction. Called by the thread that writes."""
+        """Run other work in a transaction. Called by the thread that writes."""
 
     def newest_game_id(self) -> int:
-        """The highest id that a game has, or had before it was removed; 0 where there was none."""
+        """Return the highest id that a game has, or had before it was removed; 0 if there was none."""
 
     def load(self, game_id: int) -> list[AnyEvent]:
-        """A game's events, in order."""
+        """Return a game's events, in order."""
 
     def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
-        """The game made under a token, and the token's content."""
+        """Return the game created under a token, and the token's content."""
 
     def rows(self, query: GameQuery) -> list[GameRow]:
-        """A page of games, newest first."""
+        """Return a page of games, newest first."""
 
     def deadlines(self) -> list[Deadline]:
-        """Every live game with a clock."""
+        """Return every live game with a clock."""
 
     def live_games(self) -> int:
-        """How many games are not over."""
+        """Return the number of games that are not over."""
 
     def due(self, player: int) -> list[int]:
-        """The games that wait for a player, as :meth:`gmd.event_log.interface.EventLog.due` has them."""
+        """Return the games that wait for a player; see :meth:`gmd.event_log.interface.EventLog.due`."""
 
     def hurry(self) -> None:
-        """Wait for no other process any more, in what is being written either: called by any thread."""
+        """Stop waiting for other processes, even in a write under way. Called by any thread."""
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
 
 class Committer(Protocol):
-    """Writes batches without holding up the interpreter: one at a time, and none that it does not like."""
+    """A writer of batches that does not block the interpreter: one at a time; it may refuse a batch."""
 
     def put(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> bool:
-        """Begin to make all of it durable in one transaction, or nothing, while nothing else is under way.
+        """Begin to write a batch durably in one transaction, all or nothing; no other may be under way.
 
-        :returns: False where it cannot: then nothing was begun.
+        :returns: False if it is refused; then nothing was begun.
         """
 
     async def run(self, answered: Callable[[bool], None]) -> None:
-        """Take answers until cancelled, or for as long as there will be any.
+        """Take answers until cancelled, or until there will be no more.
 
-        :param answered: called for each batch: with whether it is durable. Else :meth:`Store.write` says what it is.
+        :param answered: called for each batch with whether it is durable. If not, :meth:`Store.write` finds the reason.
         """
 
 
 def check_complete(game_id: int, numbers: Sequence[int], length: int) -> None:
-    """Refuse to play on where events are missing: what is left might well apply to each other.
+    """Check that no events of a game are missing: a game with a gap might replay without an error.
 
-    :raises GameDamaged: the numbers of a game's events are not those from 0 to its length.
+    :raises GameDamaged: the events' numbers are not exactly those from 0 up to the length.
     """
     if numbers == list(range(length)):
         return

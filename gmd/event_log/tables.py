@@ -1,4 +1,4 @@
-"""The tables of an event log in a database. :mod:`gmd.event_log.migrations` makes them, step by step."""
+"""The tables of an event log in a database. :mod:`gmd.event_log.migrations` creates them, step by step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 metadata = MetaData()
-#: SQLite makes a key of this very name the row's own number; elsewhere ids have 64 bits.
+#: In SQLite a key of exactly this type is the row's own number; in other databases ids have 64 bits.
 _GameId = BigInteger().with_variant(Integer(), "sqlite")
 
 games = Table(
@@ -32,10 +32,10 @@ games = Table(
     Column("player_black", BigInteger),
     Column("created", String(32), nullable=False),
     Column("clocked", Boolean, nullable=False),
-    # Whether the seat may still have something to attend to: false once its player has been told the end.
+    # Whether the game may still wait for the seat's player: false once the player has been shown the end.
     Column("white_open", Boolean, nullable=False),
     Column("black_open", Boolean, nullable=False),
-    # Whether somebody has taken the seat: before, its player is the one it is kept for, if any.
+    # Whether the seat is taken; before, its player is the invited one, if any.
     Column("white_taken", Boolean, nullable=False, server_default=true()),
     Column("black_taken", Boolean, nullable=False, server_default=true()),
     Column("status", String(8), nullable=False),
@@ -43,9 +43,9 @@ games = Table(
     # The versions of the players' bots in a ranked game; null in others.
     Column("white_version", Integer),
     Column("black_version", Integer),
-    # When it ended, in seconds since 1970; null while it is on.
+    # When it ended, in seconds since 1970; null while it is in progress.
     Column("ended", Float(53)),
-    # These alone change with every move, and no index holds them.
+    # Only these columns change with every move, and no index holds them.
     Column("events", Integer, nullable=False),
     Column("turn", String(8), nullable=False),
     Column("ply_index", Integer, nullable=False),
@@ -59,7 +59,7 @@ games = Table(
     Index("games_of_variant", "variant", "status", "game_id"),
     Index("games_by_end", "ended"),
     Index("games_with_clocks", "clocked", "status"),
-    # The ranked games alone, and all that is asked of them: a million are counted without a look at the table.
+    # Covers the queries of ranked games only: a million are counted without reading the table.
     Index(
         "games_ranked",
         "player_white",
@@ -83,14 +83,14 @@ events = Table(
 tokens = Table(
     "tokens",
     metadata,
-    # A digest of player and token: for nobody's tokens, too, are unique.
+    # A digest of player and token, because tokens without a player must be unique too.
     Column("token", LargeBinary(32), primary_key=True),
     Column("game_id", _GameId, nullable=False),
     Column("content", LargeBinary, nullable=False),
     Index("tokens_of_games", "game_id"),
 )
 
-#: One row at most: the highest id of a game that was removed. No game is given it, or a lower one, again.
+#: At most one row: the highest id of a removed game. No game gets this id, or a lower one, again.
 retired = Table("retired", metadata, Column("game_id", _GameId, primary_key=True, autoincrement=False))
 
 players = Table(
@@ -98,13 +98,13 @@ players = Table(
     metadata,
     Column("player", BigInteger().with_variant(Integer(), "sqlite"), primary_key=True, autoincrement=False),
     Column("name", String(64), nullable=False),
-    # The name in lower case: that is what is unique.
+    # The name in lower case, which must be unique.
     Column("folded", String(64), nullable=False, unique=True),
     Column("created", String(32), nullable=False),
-    # Digests, and a hash that says itself how it was made.
+    # A digest, and a hash that names its own algorithm.
     Column("key", LargeBinary(32)),
     Column("password", String(256)),
-    # What a repeated request is known by; gmd.players.account says more.
+    # Digests that identify a retried request; gmd.players.account says more.
     Column("nonce", LargeBinary(32)),
     Column("previous", LargeBinary(32)),
     Column("register_token", LargeBinary(32)),

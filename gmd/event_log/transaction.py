@@ -1,6 +1,6 @@
-"""One transaction in an SQLite file, as data: what a thread or another process is given to write.
+"""One transaction in an SQLite file as data, for a thread or another process to execute.
 
-Imports the standard library alone, for the process that writes is to start at once.
+It imports only the standard library, so that the process that commits starts quickly.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import Any
 
-#: A statement, and the rows of parameters that it is executed with, one after the other.
+#: A statement, and the rows of parameters with which it is executed, one after the other.
 Statement = tuple[str, Sequence[Sequence[Any]]]
 Transaction = Sequence[Statement]
 
 
 def execute(connection: Connection, transaction: Transaction) -> None:
-    """Write all of it durably, or nothing.
+    """Execute a transaction durably, all or nothing.
 
-    A single statement is a transaction of its own.
+    A single statement is its own transaction.
 
     :param connection: one that begins no transaction by itself.
     :raises sqlite3.Error: nothing was written.

@@ -1,4 +1,4 @@
-"""The ends of the event loop's turns: when all tasks that could run have run, and before it looks for what has come."""
+"""The ends of the event loop's turns: after all runnable tasks have run, and before the loop polls for I/O."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class _TurnEnds(trio.abc.Instrument):
     def before_io_wait(self, timeout: float) -> None:
         try:
             self._work(timeout > 0)
-        except Exception as error:  # trio would log it, and call no more
+        except Exception as error:  # trio would log it, and never call this instrument again
             self._trio.run_sync_soon(self._failed, error)
 
 
 @contextmanager
 def calling_at_turn_ends(work: Callable[[bool], None], failed: Callable[[Exception], None]) -> Iterator[None]:
-    """Call something at the end of every turn. It may wake no task: the loop knows already how long it will sleep.
+    """Call a function at the end of every turn. It must not wake a task: the loop has already chosen its timeout.
 
-    :param work: called with whether the loop has nothing else to do for now.
-    :param failed: called in the next turn with what ``work`` raised.
+    :param work: called with whether the loop has nothing else to do now.
+    :param failed: called in the next turn with the exception that ``work`` raised.
     """
     ends = _TurnEnds(work, failed)
     trio.lowlevel.add_instrument(ends)

@@ -1,4 +1,4 @@
-"""What the lobby asks of a database when the daemon starts."""
+"""The lobby's queries in a database when the daemon starts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from .interface import Playing, Unanswered
 from .tables import events, games
 
 _SEATS = (games.c.player_white, games.c.player_black)
-#: No index holds what is computed: of the games of a status few are looked at, of those of all players very many.
+#: No index holds a computed value, so this forces the index by status, which finds few games; an index of players would
+#: find very many.
 _HAS_REGISTERED = or_(*((seat + 0).between(FIRST_REGISTERED, LAST_REGISTERED) for seat in _SEATS))
-_UNHEARD = and_(games.c.status == "live", games.c.clocked, games.c.seconds_left.is_(None))
+_AWAITS_CONTACT = and_(games.c.status == "live", games.c.clocked, games.c.seconds_left.is_(None))
 
 _PLAYING = select(games.c.game_id, *_SEATS).where(games.c.status == "live", _HAS_REGISTERED)
 _UNANSWERED = (
     select(games.c.game_id, events.c.event)
     .join(events, events.c.game_id == games.c.game_id)
-    .where(or_(games.c.status == "open", _UNHEARD), _HAS_REGISTERED)
+    .where(or_(games.c.status == "open", _AWAITS_CONTACT), _HAS_REGISTERED)
     .order_by(games.c.game_id, events.c.seq)
 )
 
@@ -32,17 +33,17 @@ _events_decoder = msgspec.json.Decoder(list[AnyEvent])
 
 
 def playing(connection: Connection) -> list[Playing]:
-    """Every live game that some registered player plays."""
+    """Return every live game of a registered player."""
     return [Playing(*found) for found in connection.execute(_PLAYING)]
 
 
 def unanswered(connection: Connection) -> list[Unanswered]:
-    """Every game that waits for a registered player, as :meth:`gmd.event_log.interface.EventLog.unanswered` has it."""
+    """Return every game that waits for players; see :meth:`gmd.event_log.interface.EventLog.unanswered`."""
     waiting: list[Unanswered] = []
     for game_id, rows in groupby(connection.execute(_UNANSWERED), key=itemgetter(0)):
         texts = [text for _, text in rows]
         try:
             waiting.append(Unanswered(game_id, _events_decoder.decode(f"[{','.join(texts)}]")))
-        except (msgspec.MsgspecError, TypeError) as error:  # TypeError: one is no text
+        except (msgspec.MsgspecError, TypeError) as error:  # TypeError: an event is not text
             note_damage(connection, events.name, f"of game {game_id}", str(error))
     return waiting

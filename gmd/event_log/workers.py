@@ -1,7 +1,7 @@
-"""Threads for the database, which end with the log.
+"""Threads for the database that end with the log.
 
-trio keeps the threads of :func:`trio.to_thread.run_sync` for ten seconds after their last work, in the whole process's
-name: a program that has closed its daemon would find them there still.
+trio keeps the threads of :func:`trio.to_thread.run_sync` alive for ten seconds after their last work, for the whole
+process: a program would still have them after it has closed its daemon.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ _T = TypeVar("_T")
 
 
 class Workers:
-    """At most so many threads, begun when they are needed."""
+    """A pool of at most ``count`` threads, started when needed."""
 
     def __init__(self, count: int, name: str) -> None:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
 
     async def run(self, function: Callable[..., _T], *args: object) -> _T:
-        """Call a function in a thread.
+        """Call a function in a thread, and return its result.
 
-        Where this is cancelled before a thread has begun with it, it is not called. After that, as with trio's own, a
-        cancellation waits for it to return, and is not told then.
+        A cancellation before a thread has begun prevents the call. After that, as with trio's own threads, a
+        cancellation waits until the function returns, and its result is returned without raising Cancelled.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         token, done = trio.lowlevel.current_trio_token(), trio.Event()
 
-        def tell(_: object) -> None:
+        def notify(_: object) -> None:
             with suppress(trio.RunFinishedError):
                 token.run_sync_soon(done.set)
 
         future = self._pool.submit(function, *args)
-        future.add_done_callback(tell)
+        future.add_done_callback(notify)
         try:
             await done.wait()
         except trio.Cancelled:
@@ -47,5 +47,5 @@ class Workers:
         return future.result()
 
     def close(self) -> None:
-        """End the threads, which have nothing to do any more."""
+        """End the threads, once their work is done."""
         self._pool.shutdown()

@@ -1,4 +1,4 @@
-"""The thread that writes: one piece of work after the other, for as long as a log is open."""
+"""The thread that writes, as long as a log is open."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ _Result = TypeVar("_Result")
 
 
 class WriterThread:
-    """Does one thing after the other, always in the same thread.
+    """A thread that does one piece of work after the other.
 
-    Handing work over and having its result back costs half of what ``trio.to_thread.run_sync`` does, which for a small
-    batch is as much as the disk.
+    Handing over work and getting back its result costs half as much as with ``trio.to_thread.run_sync``, which for a
+    small batch costs as much as the disk.
     """
 
     def __init__(self) -> None:
         self._work: SimpleQueue[Callable[[], Callable[[], None]] | None] = SimpleQueue()
 
     def start(self) -> None:
-        """Begin; called in trio's thread."""
+        """Start the thread; called in trio's thread."""
         self._trio = trio.lowlevel.current_trio_token()
-        # A daemonic one: a program that forgot to close its daemon is to end, and closes it in atexit.
+        # A daemon thread: a program that forgot to close its gmd daemon must still end, and closes it in atexit.
         self._thread = Thread(target=self._run, name="event log", daemon=True)
         self._thread.start()
 
     def put(self, work: Callable[[], _Result], done: Callable[[_Result], None]) -> None:
-        """Have something done, after what was put before.
+        """Queue a piece of work after those before.
 
-        :param work: called in the thread; nothing catches what it raises, so it raises nothing.
+        :param work: called in the thread; it must not raise, because nothing catches its exceptions.
         :param done: called in trio's thread with the result.
         """
         self._work.put(lambda: partial(done, work()))
 
     async def call(self, work: Callable[[], _Result]) -> _Result:
-        """Have something done, and wait for it; what it raises is raised here. Not to be called once it is stopped."""
+        """Run a piece of work and return its result, or raise its exception. Do not call after :meth:`stop`."""
         finished = trio.Event()
         results: list[Callable[[], _Result]] = []
 
@@ -59,7 +59,7 @@ class WriterThread:
         return results[0]()
 
     def stop(self) -> None:
-        """End, when all work is done; blocks until then."""
+        """End the thread when all work is done; block until then."""
         self._work.put(None)
         self._thread.join()
 

@@ -1,1 +1,1 @@
-"""The rules of the games, pure: no I/O, no clock, no chance."""
+"""The rules of the games: pure code, without I/O, clock or randomness."""

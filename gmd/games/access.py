@@ -2,13 +2,12 @@
 
 All targets of a position are held in one wide integer of 64 *lanes*: bit ``64 * target + source`` says that the piece
 on ``source`` may move to ``target``. One OR adds all moves of a piece, one AND forbids a set of targets to every piece,
-and one unpacking yields, for each square, the set of its sources: this is what makes the map of a position never seen
-before cost some ten microseconds. The same lanes say whether the side to move can move at all, and which piece a SAN
-move means.
+and one unpacking yields, for each square, the set of its sources. The map of a new position therefore costs only about
+ten microseconds. The same lanes say whether the side to move has a move, and which piece a SAN move means.
 
-The rule (``PROTOCOL``, 8.1): legal moves of each colour as if it were its turn, castling excluded, en passant
-for the side to move only; and every move that would take a king, even by a pinned piece. A side without a king (which
-reconnaissance chess can reach) guards nothing.
+The rule (``PROTOCOL``, 8.1): the legal moves of each colour as if it were its turn, without castling, and with
+en passant for the side to move only; and every move that would capture a king, even by a pinned piece. A side without
+a king (possible in reconnaissance chess) guards nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import chess
 from chess import BB_ALL, BB_SQUARES, BLACK, WHITE, Bitboard, Board, Color, Square
 from msgspec import Struct
 
-#: 64 lanes of 64 bits in one integer, and sometimes one more.
+#: One integer of 64 lanes of 64 bits; sometimes with a 65th lane.
 Lanes = int
 
 LANES_BYTES = 64 * 8
@@ -27,37 +26,37 @@ LANES_BYTES = 64 * 8
 #: The first bit of every lane: a set of squares times this is that set in every lane.
 _FIRST_BITS: Lanes = sum(1 << 64 * target for target in chess.SQUARES)
 _ALL: Lanes = BB_ALL * _FIRST_BITS
-# Never negative numbers, as "~" alone makes of sets: "&" copies those first.
+# "~" alone would make negative numbers of sets, and "&" copies negative numbers first.
 _NOT_A1, _NOT_FILE_A, _NOT_FILE_H = BB_ALL ^ chess.BB_A1, BB_ALL ^ chess.BB_FILE_A, BB_ALL ^ chess.BB_FILE_H
 #: A set of squares times this is a copy of the set every 63 places.
 _COPIES: Lanes = sum(1 << 63 * target for target in chess.SQUARES)
 
 
 def _first_bits(targets: Bitboard) -> Lanes:
-    """The first bit of each target's lane.
+    """Return the first bit of each target's lane.
 
-    In the set's copy that begins at 63 * target, the target's own bit is at 64 * target. Copies would overlap in
-    their first and last bits if a1's were there.
+    In the copy of the set that begins at bit 63 * target, the target's own bit is bit 64 * target. With a1's bit, the
+    first and last bits of the copies would overlap; so a1 is added apart.
     """
     return (targets & _NOT_A1) * _COPIES & _FIRST_BITS | targets & 1
 
 
 def _lanes_of(targets: Bitboard) -> Lanes:
-    """Every bit of the targets' lanes: 2**64 - 1 times its first, which a shift gives sooner than a product."""
+    """Return every bit of the targets' lanes: 2**64 - 1 times the first bit, by a shift, which is quicker."""
     first = (targets & _NOT_A1) * _COPIES & _FIRST_BITS | targets & 1
     return (first << 64) - first
 
 
-#: Where the 65th lane begins: what a piece, or all pieces of a side, attack, as one set of targets.
+#: The first bit of the 65th lane: all squares that a piece, or a side, attacks, as one set of targets.
 _SEEN = 64 * 64
 
 
 def _attacks(square: Square, targets: Bitboard) -> Lanes:
-    """A piece's targets, each in its lane and all in the 65th."""
+    """Return a piece's targets: each in its own lane, and all of them in the 65th lane."""
     return targets << _SEEN | _first_bits(targets) << square
 
 
-#: The squares that matter to a slider on one line, and its attacks along it by what stands on them.
+#: The squares of one line that can block a slider, and its attacks along the line for each set of blockers.
 _Line = tuple[Bitboard, dict[Bitboard, Lanes]]
 
 
@@ -73,17 +72,18 @@ _DIAGONALS = [_line(square, chess.BB_DIAG_MASKS[square], chess.BB_DIAG_ATTACKS[s
 _KNIGHT_ATTACKS = [_attacks(square, chess.BB_KNIGHT_ATTACKS[square]) for square in chess.SQUARES]
 _KING_ATTACKS = chess.BB_KING_ATTACKS
 
-#: What a rook, and a bishop, would attack on an empty board.
+#: The squares that a rook, and a bishop, would attack on an empty board.
 _ROOK_LINES = [chess.BB_RANK_ATTACKS[square][0] | chess.BB_FILE_ATTACKS[square][0] for square in chess.SQUARES]
 _BISHOP_LINES = [chess.BB_DIAG_ATTACKS[square][0] for square in chess.SQUARES]
 
-#: The squares between two on one line.
+#: The squares between two squares of one line.
 _BETWEEN = [[chess.between(square, other) for other in chess.SQUARES] for square in chess.SQUARES]
 
 
 def _pawn_moves(color: Color) -> tuple[Lanes, Lanes, Lanes]:
-    """The lanes of every step and capture that pawns of a colour can make from anywhere; in the middle, of every double
-    step, but in the lane of the square that it crosses.
+    """Return the lanes of every step, double step and capture that pawns of a colour can make from any square.
+
+    A double step is in the lane of the square that it crosses.
     """
     ahead = 8 if color else -8
     steps = crossed = captures = 0
@@ -96,12 +96,12 @@ def _pawn_moves(color: Color) -> tuple[Lanes, Lanes, Lanes]:
 
 
 _PAWNS = (_pawn_moves(BLACK), _pawn_moves(WHITE))  # indexed by colour
-#: From a square's lane to that of the square ahead.
+#: The distance in bits from a square's lane to the lane of the square ahead.
 _RANK = 8 * 64
 
 
 class _Knights(dict[Bitboard, Lanes]):
-    """The attacks of a side's knights, whatever else is on the board. What it has not is made and not kept."""
+    """The attacks of a set of knights, whatever else is on the board. A missing set is computed and not stored."""
 
     def __missing__(self, knights: Bitboard) -> Lanes:
         lanes = 0
@@ -119,7 +119,7 @@ for _square, _attacked in enumerate(_KNIGHT_ATTACKS):
 
 
 class Access(Struct, frozen=True, gc=False):
-    """What the lanes of a position say."""
+    """The access map of a position, and two facts that come with it."""
 
     #: 512 bytes: for each target square, a1 first, the set of its sources as 8 little-endian bytes.
     sources: bytes
@@ -130,7 +130,7 @@ class Access(Struct, frozen=True, gc=False):
 
 
 def access(board: Board) -> Access:
-    """The access map of a position.
+    """Return the access map of a position.
 
     :param board: its ``ep_square`` must be None unless a legal en passant capture exists.
     """
@@ -156,20 +156,21 @@ def access(board: Board) -> Access:
 
 
 def sources_of(sources: bytes, target: Square) -> Bitboard:
-    """The squares whose pieces may move to ``target``, out of :attr:`Access.sources`."""
+    """Return the squares whose pieces may move to ``target``, from :attr:`Access.sources`."""
     return int.from_bytes(sources[8 * target : 8 * target + 8], "little")
 
 
 def _look_around(
     board: Board, color: Color, own: Bitboard, king: Bitboard, free: Lanes, empty: Lanes, enemies: Lanes
 ) -> tuple[Bitboard, Lanes]:
-    """Every square a colour attacks, its own pieces' among them, and the moves of all but its king, were that safe.
+    """Return the squares that a colour attacks, and the moves of its pieces except the king, as if that were safe.
 
-    Bits are walked by hand and nothing is called for a piece: these loops are half of the access map's cost.
+    The attacked squares include those of the colour's own pieces. Bits are walked by hand and no function is called
+    per piece, because these loops are half of the access map's cost.
 
-    :param own: the colour's pieces, and its king.
-    :param free: all bits of the lanes of the squares where none of these stands; ``empty``, of those where nothing
-        does, and ``enemies``, of those where one of the other colour's does.
+    :param own: the colour's pieces; ``king`` is its king.
+    :param free: all bits of the lanes of the squares without a piece of the colour; ``empty`` of those without any
+        piece, and ``enemies`` of those with a piece of the other colour.
     """
     occupied = board.occupied
     queens = board.queens & own
@@ -201,10 +202,10 @@ def _look_around(
 
 
 def _legal(board: Board, color: Color, own: Bitboard, king: Bitboard, lanes: Lanes, seen_by_other: Bitboard) -> Lanes:
-    """The moves of a colour as if it were its turn, but castling, en passant, and taking a king against the rules.
+    """Return the legal moves of a colour as if it were its turn, without castling, en passant and captures of a king.
 
-    :param own: its pieces, and its king.
-    :param lanes: its moves without the king's, were the king safe.
+    :param own: its pieces; ``king`` is its king.
+    :param lanes: its moves without the king's, as if the king were safe.
     """
     if not king:
         return lanes
@@ -223,13 +224,13 @@ def _legal(board: Board, color: Color, own: Bitboard, king: Bitboard, lanes: Lan
 
 
 def _taking(board: Board, color: Color, king: Bitboard) -> Lanes:
-    """The moves that take the other side's king."""
+    """Return the moves that capture the other side's king."""
     square = king.bit_length() - 1
     return board.attackers_mask(color, square) << 64 * square
 
 
 def _without_pinned(board: Board, own: Bitboard, king: Square, snipers: Bitboard, lanes: Lanes) -> Lanes:
-    """The moves but those of pinned pieces that leave the line they are pinned on."""
+    """Return the moves without those of pinned pieces that leave the line of the pin."""
     occupied, between_king_and = board.occupied, _BETWEEN[king]
     while snipers:
         sniper = snipers.bit_length() - 1
@@ -242,14 +243,14 @@ def _without_pinned(board: Board, own: Bitboard, king: Square, snipers: Bitboard
 
 
 def _remedies(king: Square, checkers: Bitboard) -> Bitboard:
-    """Where a piece that is not the king ends a check: between, or on, a lone checker."""
+    """Return the targets by which a piece other than the king ends a check: a lone checker, or a square before it."""
     if checkers & (checkers - 1):
         return 0
     return checkers | _BETWEEN[king][checkers.bit_length() - 1]
 
 
 def _seen_through(board: Board, king: Square, checkers: Bitboard) -> Bitboard:
-    """The squares behind the king, and before it, on the lines it is in check along."""
+    """Return the squares behind and before the king on the lines of its checks."""
     lines = 0
     for checker in chess.scan_forward(checkers & (board.rooks | board.bishops | board.queens)):
         lines |= chess.ray(checker, king) & ~BB_SQUARES[checker]

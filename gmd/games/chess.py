@@ -1,7 +1,7 @@
-"""Chess, Chess960 and crazyhouse: the rules of a game around python-chess's rules of a position.
+"""Chess, Chess960 and crazyhouse: the rules of a game on top of python-chess's rules of a position.
 
-A game in memory is small, so that a hundred thousand of them fit: positions are keys (their facts live in the shared
-cache), moves two bytes each, and repetition is counted since the last move that cannot be taken back.
+A game takes little memory, so that a hundred thousand games fit: a position is a key (its facts are in the shared
+cache), a move takes two bytes, and repetitions are counted since the last irreversible move only.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from .position import Position, family_of
 
 #: Bytes of a position with its count, and of a move with its text (measured; see ``tests/games/test_sizes.py``).
 POSITION_BYTES, MOVE_BYTES = 180, 10
-#: Longest text of a forfeiting move that is kept as it is; no move is longer.
+#: Longest text of a forfeiting move that is stored unchanged; no legal move is longer.
 MAX_KEPT_TEXT = 16
 
-#: Moves of a PGN played between two yields: under two milliseconds, of positions never seen.
+#: Moves of a PGN played between two yields: under two milliseconds, even if no position is in the cache.
 MOVES_A_STEP = 16
 
 
 class Accepted(Struct, frozen=True, gc=False):
-    """A seat's latest move or ending: what its retry must equal, and what it is shown again."""
+    """A seat's latest move or ending: a retry must equal it, and is shown the same state again."""
 
     ply: int
-    #: Whether it was asked for with ``move``: a forfeit by an illegal move is an ending that was.
+    #: Whether the request was ``move``; true also for an ending, where an illegal move forfeited the game.
     by_move: bool
-    #: The move in UCI, or the words an ending was asked in.
+    #: The move in UCI, or the termination that was requested.
     action: str
     offer_draw: bool
     before: Position
@@ -50,7 +50,7 @@ class Accepted(Struct, frozen=True, gc=False):
 
 
 class Start(NamedTuple):
-    """Where a game begins."""
+    """The start of a game: position, side to move and counters."""
 
     position: Position
     turn: chess.Color
@@ -59,10 +59,10 @@ class Start(NamedTuple):
 
 
 class ChessGame(Game):
-    """A game whose players see everything."""
+    """A game of open information."""
 
     def __init__(self, created: Created, start: Start) -> None:
-        """:param start: where its options let it begin."""
+        """:param start: the start that its options ask for."""
         super().__init__(created)
         self.turn = self.start_turn = start.turn
         self.start_fullmove = start.fullmove
@@ -72,7 +72,7 @@ class ChessGame(Game):
         max_moves = created.options.max_moves
         longest = created.max_plies
         self._max_plies = min(longest, 2 * max_moves) if isinstance(max_moves, int) else longest
-        #: Drops bring captured pieces back, so that a position can recur behind a capture.
+        #: Whether pieces are dropped: captured pieces then come back, so that a position can recur after a capture.
         self._drops = family_of(start.position).drops
         self._occurred: dict[Position, int] = {start.position: 1}
         self._latest: list[Accepted | None] = [None, None]
@@ -107,7 +107,7 @@ class ChessGame(Game):
     # --- Deciding -----------------------------------------------------------------------------------------------
 
     def decide(self, command: Command, elapsed: float) -> Decision:
-        if isinstance(command, Play):  # nearly all are, and a pattern costs a set and a list
+        if isinstance(command, Play):  # first, because nearly all are; a match allocates a set and a list
             return self._decide_play(command, elapsed)
         match command:
             case End():
@@ -125,7 +125,7 @@ class ChessGame(Game):
             case RunOut():
                 return self.run_out(command, elapsed)
             case Sense():
-                message = f"kind: nothing is sensed in {self.options.variant}, where everything is shown; only in rbc"
+                message = f"kind: sense is for rbc only; in {self.options.variant} everything is shown"
                 return self.refuse(command, elapsed) or Decision(refusal=NotAvailable(message))
 
     def _decide_play(self, command: Play, elapsed: float) -> Decision:
@@ -156,14 +156,14 @@ class ChessGame(Game):
         return Decision([Ended.of(ending, elapsed, seat=command.seat, asked=ending.termination)])
 
     def _refuse_draw(self, command: End) -> GmError | None:
-        """The refusal of a draw that the seat cannot have now; None for every other end."""
+        """Return the refusal of a draw that the seat cannot have now; None for every other end."""
         match command.cause:
             case Cause.RESIGNATION:
                 return None
             case Cause.AGREEMENT:
                 offered = self.now.draw_offered and command.seat == self.turn
                 whose = seat_name(not command.seat)
-                return None if offered else NotAvailable(f"termination: 'draw_agreed': no offer of {whose}'s stands")
+                return None if offered else NotAvailable(f"termination: 'draw_agreed': {whose} has not offered a draw")
             case Cause.DRAW_CLAIM if command.seat != self.turn:
                 return self.not_your_turn(command.seat)
             case Cause.DRAW_CLAIM:
@@ -178,7 +178,7 @@ class ChessGame(Game):
     # --- Applying -----------------------------------------------------------------------------------------------
 
     def apply(self, event: AnyEvent) -> None:
-        if isinstance(event, Moved):  # as above
+        if isinstance(event, Moved):  # first, as in decide
             self._apply_moved(event)
             return
         match event:
@@ -215,7 +215,7 @@ class ChessGame(Game):
             self._latest[seat] = accepted
 
     def load(self, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
-        """Play the moves of a PGN in a new game, yielding after every few; returns the events, which are applied.
+        """Play the moves of a PGN in a new game, yielding after every few; return the events, already applied.
 
         :raises BadPgn: one of them is not legal.
         """
@@ -227,7 +227,7 @@ class ChessGame(Game):
         return events
 
     def _read_moves(self, first: int, texts: Sequence[str]) -> list[str]:
-        """The next moves of a PGN, in UCI.
+        """Return some moves of a PGN, in UCI.
 
         :param first: the ply of the first of them.
         """
@@ -287,7 +287,7 @@ class ChessGame(Game):
             self.movetext += f"{' ' if ply else ''}{self.fullmove_at(ply)}{dots}{san}"
 
     def _verdict(self, after: Snapshot, can_move: bool) -> Ending | None:
-        """How the game ends by its position and its rules of drawing; None where it goes on.
+        """Return how the position and the draw rules end the game; None if it goes on.
 
         :param can_move: whether the side to move has a legal move.
         """
@@ -307,14 +307,14 @@ class ChessGame(Game):
 
 
 def _forfeit(command: Play, elapsed: float) -> Ended:
-    """The end that an illegal move is, where that loses."""
+    """Return the end of a game in which an illegal move loses."""
     ending = Ending(Cause.FORFEIT, winner=not command.seat)
     asked = _kept(command.text)
     return Ended.of(ending, elapsed, seat=command.seat, asked=asked, offer_draw=command.offer_draw)
 
 
 def _kept(text: str) -> str:
-    """A move text as a game keeps it, which is for ever: a long one by its digest."""
+    """Return a move text as the game stores it, which is for ever: a digest in place of a long text."""
     return text if len(text) <= MAX_KEPT_TEXT else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -323,7 +323,7 @@ def _is_retried_ending(accepted: Accepted, command: End) -> bool:
 
 
 def _is_retried_move(accepted: Accepted, command: Play) -> bool:
-    """Whether a command is the accepted one again, however its move is spelt."""
+    """Return whether a command repeats the accepted move, in any spelling."""
     if not accepted.by_move or accepted.offer_draw != command.offer_draw:
         return False
     if accepted.action == _kept(command.text):

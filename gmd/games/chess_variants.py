@@ -1,4 +1,4 @@
-"""Chess, Chess960 and crazyhouse: how their games begin."""
+"""The variants chess, Chess960 and crazyhouse: how their games begin."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from .variant import Variant, check_status, names_rooks
 #: Scharnagl's number of the classical start position.
 CLASSICAL = 518
 
-#: What "new_game" takes for reconnaissance blind chess alone.
+#: Fields of "new_game" that apply to reconnaissance blind chess only.
 _FOR_RECON_ONLY = ("reversible_moves", "max_turns")
 
 
 class ChessVariant(Variant):
     """A variant in which both players see everything, by python-chess's rules.
 
-    :cvar family: the rules that its positions are played by.
-    :cvar draw_rule: how a game is drawn where nothing else is asked for.
+    :cvar family: the rules of its positions.
+    :cvar draw_rule: the draw rule of a game whose request names none.
     """
 
     family: ClassVar[Family]
@@ -62,7 +62,7 @@ class ChessVariant(Variant):
         return Family(self.family | names_rooks(fen)).board(fen)
 
     def family_of(self, number: int | None) -> Family:
-        """Return the rules of a game that begins with a start position of the 960; None for one from a FEN."""
+        """Return the rules of a game, by the number of its Chess960 start position; None for a game from a FEN."""
         return self.family
 
     def family_in(self, fen: str) -> Family:
@@ -70,9 +70,9 @@ class ChessVariant(Variant):
         return self.family
 
     def read(self, fen: str) -> Board:
-        """Return the board of a FEN, with no en passant square that nothing can use.
+        """Return the board of a FEN, without an en passant square where no legal capture exists.
 
-        :raises BadPosition: it does not parse, or is no position of the variant.
+        :raises BadPosition: it does not parse, or is not a position of the variant.
         """
         board = _parse(fen, self.family_in(fen))
         check_status(fen, board, self.name)
@@ -82,7 +82,7 @@ class ChessVariant(Variant):
         return board
 
     def _agreed_fen(self, request: NewGame, headers: Mapping[str, str]) -> str | None:
-        """Return the start position as FEN, where the request or the headers give one."""
+        """Return the start position as FEN; None if neither the request nor the headers give one."""
         given = self._given(request)
         if len(given) > 1:
             one, other = (quote(getattr(request, name)) for name in given[:2])
@@ -97,16 +97,16 @@ class ChessVariant(Variant):
         if given and request.fen is None:
             value = quote(getattr(request, given[0]))
             raise BadRequest(
-                f"{given[0]}: {value} goes beside no FEN header in the PGN, which gives the start position"
+                f"{given[0]}: {value} contradicts the PGN's FEN header, which gives the start position; leave it out"
             )
         return header
 
     def _given(self, request: NewGame) -> list[str]:
-        """Return the fields by which a request says where its game begins."""
+        """Return the names of the request's fields that choose the start position."""
         return [name for name in ("fen", "position", "seed") if getattr(request, name) is not None]
 
     def _number(self, request: NewGame, drawn: int) -> int | None:
-        """Return the number of the start position, in a variant that has more than one."""
+        """Return the number of the start position; None in a variant with only one."""
         if request.position is not None:
             return request.position
         if request.seed is not None:
@@ -114,7 +114,7 @@ class ChessVariant(Variant):
         return drawn if self.draws_start and request.pgn is None else CLASSICAL
 
     def _check_start(self, request: NewGame) -> None:
-        """Refuse fields that choose between start positions, where there is one."""
+        """Refuse fields that choose a start position, in a variant with only one."""
 
 
 class Standard(ChessVariant):
@@ -156,7 +156,7 @@ class Chess960(ChessVariant):
 
 
 class Crazyhouse(ChessVariant):
-    """Chess in which captured pieces come back. It castles as Chess960 does where it begins as that does."""
+    """Chess with drops of captured pieces. From a Chess960 start position it castles by Chess960's rules."""
 
     name = "crazyhouse"
     title = "crazyhouse"

@@ -1,12 +1,12 @@
-"""Chess clocks. They count what they are told was used; they never look at the time.
+"""Chess clocks. The caller charges them with seconds; they never read the time themselves.
 
-Seconds throughout. Two kinds: ``initial`` with ``increment`` (added after each of the side's moves), and
-``first_move`` with ``per_move`` (a fresh budget for every move, unused time lost), as CodinGame has it. Either may
-have a ``margin``: time beyond that for whoever oversteps, which is not shown. What it uses of this in the first kind is
-made up for by its increments, as in cutechess, so that nobody plays on the margin alone.
+All times are in seconds. There are two kinds of time control: ``initial`` with ``increment`` (added after each of the
+side's moves), and ``first_move`` with ``per_move`` (a fresh budget for every move, unused time is lost), as on
+CodinGame. Both may have a ``margin``: extra time that is not shown, for a side that oversteps. In the first kind, later
+increments refill the margin that a side has used, as in cutechess, so that nobody plays on the margin alone.
 
-With a ``lag`` a client may say how long its player has thought, and that much at most of what has passed besides is not
-charged: what the way takes, and programs on it.
+With a ``lag``, a client may say how long its player has thought. Time beyond that is not charged, up to ``lag`` seconds
+per move: this covers the network and the programs in between.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from gm_protocol.errors import BadRequest, quote
 from gm_protocol.messages import ClockOption
 from gm_protocol.state import ClockState
 
-#: Longest time control, in seconds: some months. It keeps every clock far from what a float counts exactly.
+#: Longest time control, in seconds: about four months. Clocks thus stay far below where a float becomes inexact.
 MAX_SECONDS = 10_000_000.0
 
-#: A flag that is this near to falling has fallen: timers are no finer.
+#: A flag counts as fallen this many seconds early, because timers are no finer.
 TICK = 1e-6
 
 
 def check_clock(option: ClockOption | str) -> ClockOption:
-    """The time control with its defaults filled in.
+    """Return the time control with its defaults filled in.
 
     :param option: fields, or the usual text, such as ``180+2``.
-    :raises BadRequest: it is neither of the two kinds, or has a time out of range.
+    :raises BadRequest: it is neither of the two kinds, or a time is out of range.
     """
     if isinstance(option, str):
         try:
@@ -67,7 +67,7 @@ def _check_range(name: str, seconds: float, above: float = -1.0) -> None:
 class Clock:
     """Both sides' time in one game.
 
-    :ivar lag: the option's.
+    :ivar lag: the time control's ``lag``, in seconds; 0 without one.
     """
 
     __slots__ = ("_increment", "_left", "_margin", "_per_move", "lag")
@@ -85,34 +85,34 @@ class Clock:
         self.lag = 0.0 if option.lag is UNSET else option.lag
 
     def left(self, color: Color) -> float:
-        """Seconds until a side's flag falls, its margin included."""
+        """Return the seconds until a side's flag falls, including its margin."""
         return self._left[color]
 
     def patience(self, color: Color) -> float:
-        """Seconds until a side has lost that is not heard from: it may yet be said that some were not its own."""
+        """Return the seconds after which a silent side has lost: its client may still claim ``lag`` of them back."""
         return self._left[color] + self.lag
 
     def own(self, passed: float, thought: float) -> float:
-        """Of the seconds that have passed, those to charge where the player is said to have thought for so many."""
+        """Return the seconds to charge, of those that have passed, for a player that reports ``thought`` seconds."""
         return max(0.0, passed - self.lag, min(passed, thought))
 
     def fallen(self, color: Color, elapsed: float) -> bool:
-        """Whether the side's flag has fallen after ``thought`` seconds of thinking."""
+        """Return whether the side's flag has fallen, ``elapsed`` seconds into its turn."""
         return elapsed > self._left[color] - TICK
 
     def charge(self, color: Color, seconds: float) -> None:
-        """Take time a side has used from it; never below nothing."""
+        """Subtract the seconds that a side has used; its time never falls below 0."""
         self._left[color] = max(0.0, self._left[color] - seconds)
 
     def press(self, color: Color) -> None:
-        """A side has completed a move: give it what it gets for that."""
+        """Give a side its time for a completed move: the increment, or a fresh budget."""
         if self._per_move is None:
             self._left[color] += self._increment
         else:
             self._left[color] = self._per_move + self._margin
 
     def show(self, turn: Color, elapsed: float) -> ClockState:
-        """What both clocks read, ``thought`` seconds into the turn, to the millisecond."""
+        """Return what both clocks show, ``elapsed`` seconds into the turn, rounded to the millisecond."""
         left = list(self._left)
         left[turn] -= elapsed
         white, black = (round(max(0.0, left[color] - self._margin), 3) for color in (WHITE, BLACK))

@@ -1,4 +1,4 @@
-"""What a game may be asked to do."""
+"""Commands to a game."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gm_protocol.endings import Cause, Ending, Voluntary
 
 
 class Sense(Struct, frozen=True, gc=False):
-    """A seat senses a square, given by name or number; None to pass. The last two are as in :class:`Play`."""
+    """A seat's sense of a square, by name or number; None to pass. ``ply`` and ``thought`` are as in :class:`Play`."""
 
     seat: chess.Color
     square: str | int | None
@@ -18,9 +18,10 @@ class Sense(Struct, frozen=True, gc=False):
 
 
 class Play(Struct, frozen=True, gc=False):
-    """A seat moves; in reconnaissance blind chess ``0000`` passes.
+    """A seat's move; in reconnaissance blind chess ``0000`` passes.
 
-    ``ply`` is where it believes it acts, or None. ``thought`` is how long, in seconds, it says it has thought.
+    ``ply`` is the ply index at which the seat believes it acts, or None. ``thought`` is how many seconds its client
+    says it has thought.
     """
 
     seat: chess.Color
@@ -31,7 +32,7 @@ class Play(Struct, frozen=True, gc=False):
 
 
 class End(Struct, frozen=True, gc=False):
-    """A seat resigns, claims a draw, or agrees to one."""
+    """A seat's resignation, claim of a draw, or agreement to one."""
 
     seat: chess.Color
     cause: Voluntary
@@ -40,7 +41,7 @@ class End(Struct, frozen=True, gc=False):
 
     @property
     def ending(self) -> Ending:
-        """How the game ends if it may end so."""
+        """The ending of the game, if the command is accepted."""
         match self.cause:
             case Cause.RESIGNATION:
                 return Ending(self.cause, winner=not self.seat)
@@ -51,39 +52,39 @@ class End(Struct, frozen=True, gc=False):
 
 
 def is_resignation(command: object) -> bool:
-    """Whether a seat gives the game up, which it may also before its opponent is there."""
+    """Return whether a command is a resignation, which is allowed even before the opponent has joined."""
     return isinstance(command, End) and command.cause is Cause.RESIGNATION
 
 
 class Join(Struct, frozen=True, gc=False):
-    """A player wants a seat: the one named, else the one it is invited to, else an open one."""
+    """A player's request for a seat: the one named, else the one it is invited to, else an open one."""
 
     player: int
     seat: chess.Color | None = None
 
 
 class FirstContact(Struct, frozen=True, gc=False):
-    """A seat has sent a request, of whatever kind, that names the game."""
+    """The arrival of a seat's request, of any kind, that names the game."""
 
     seat: chess.Color
 
 
 class Flag(Struct, frozen=True, gc=False):
-    """Time has passed: whose flag has fallen?"""
+    """A check whether the flag of the side to move has fallen."""
 
 
 class Absent(Struct, frozen=True, gc=False):
-    """The time for both seats to be heard from has passed."""
+    """The end of the time in which both seats had to make first contact."""
 
 
 class CallOff(Struct, frozen=True, gc=False):
-    """A game that has not begun is not to begin: a player says so, or, where it is None, the time for it has passed."""
+    """The calling off of a game that has not begun: by a player, or (None) because its time to begin has passed."""
 
     player: int | None
 
 
 class RunOut(Struct, frozen=True, gc=False):
-    """A seat gives up all the time it has, whoever's turn it is: what reconchess's client does where a bot fails."""
+    """A seat's surrender of all its time, on either side's turn: reconchess's client sends it when a bot fails."""
 
     seat: chess.Color
     ply: None = None

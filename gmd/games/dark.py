@@ -1,9 +1,9 @@
-"""Dark chess (``dark_chess``), or Fog of War: a player sees its own pieces and the squares that these can move to.
+"""Dark chess (``dark_chess``), or Fog of War: a player sees its own pieces and the squares that they can move to.
 
-The rules and what a player sees are those of OpenSpiel's ``dark_chess``, which ``PROTOCOL`` sums up: there is no
-check, the capture of a king wins, and a third repetition and fifty moves draw by themselves.
+The rules, and what a player sees, are those of OpenSpiel's ``dark_chess``, which ``PROTOCOL`` sums up: there is no
+check, the capture of a king wins, and a third repetition or fifty moves draw automatically.
 
-Whatever a seat is shown is made of :func:`seen_part`, a position in which there is nothing else.
+Everything that a seat is shown is computed from :func:`seen_part`, a position that holds nothing else.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from .variant import Variant, check_status
 
 #: Bytes of a position with its count, and of a move.
 POSITION_BYTES, MOVE_BYTES = 180, 60
-#: Draws: so many times the same position, and so many half-moves without a capture or a move of a pawn.
+#: A game is drawn at this many occurrences of a position, or half-moves without a capture or pawn move.
 REPETITIONS, REVERSIBLE_MOVES = 3, 100
-#: Moves that are written down between two yields.
+#: Moves written as SAN between two yields.
 MOVES_A_STEP = 32
 
-#: What ``new_game`` takes and a game of dark chess has not.
+#: Fields of ``new_game`` that do not apply to dark chess.
 _NOT_FOR_DARK = ("position", "seed", "illegal_move", "reversible_moves", "max_turns")
 
 
 class DarkBoard(ReconRules):
-    """A board on which there is no check: every pseudo-legal move may be made, castling out of and through it too."""
+    """A board without check: every pseudo-legal move may be made, and so may castling out of or through an attack."""
 
     def has_insufficient_material(self, color: Color) -> bool:
         return False  # a king alone may capture a king
 
 
 def targets_of(board: Board, color: Color, pieces: Bitboard) -> Bitboard:
-    """Return the squares that some of a side's pieces can move to, were it to move, without castling and en passant.
+    """Return the squares that some of a side's pieces could move to in its turn, without castling and en passant.
 
-    Squares of pieces of its own that it guards are among them.
+    They include the squares of the side's own pieces that these guard.
     """
     occupied, pawns = board.occupied, board.pawns & pieces
     targets = 0
@@ -76,9 +76,9 @@ def _passers(board: Board, color: Color) -> Bitboard:
 
 
 def visible_squares(board: Board, color: Color) -> Bitboard:
-    """Return the squares that a side sees: its own pieces, where they can move to, and a pawn it may take en passant.
+    """Return the squares that a side sees: its own pieces, their targets, and a pawn it may capture en passant.
 
-    The side need not be to move.
+    The side need not be the side to move.
     """
     own = board.occupied_co[color]
     visible = own | targets_of(board, color, own)
@@ -88,7 +88,7 @@ def visible_squares(board: Board, color: Color) -> Bitboard:
 
 
 def seen_part(position: Position, seat: Color) -> Position:
-    """Return what a seat sees of a true position: a position without all else, and the squares that it sees."""
+    """Return what a seat sees of a true position: a position that holds only that, followed by the visible squares."""
     board = unpack(position)
     visible, white = visible_squares(board, seat), board.occupied_co[WHITE]
     board.pawns &= visible
@@ -106,18 +106,18 @@ def seen_part(position: Position, seat: Color) -> Position:
 
 
 class DarkView(Seen, frozen=True, gc=False):
-    """What a seat sees of a position, and which squares these are, by name."""
+    """A seat's view of a position, with the names of the visible squares."""
 
     visible: list[str]
 
 
 def show_part(part: Position) -> DarkView:
-    """Return what is shown of what :func:`seen_part` returns."""
+    """Return the view of a position and squares from :func:`seen_part`."""
     board, visible = unpack(part), int.from_bytes(part[-8:], "little")
     placed = placement(contents(board, board.occupied))
     kings, white = board.kings, board.occupied_co[WHITE]
     rights, castles = castling(board.castling_rights, kings & white, kings & ~white, False)
-    board.occupied |= chess.BB_ALL ^ visible  # a square that a pawn does not see before it is occupied
+    board.occupied |= chess.BB_ALL ^ visible  # a pawn does not see the square before it only if that is occupied
     return DarkView(
         placement=fen_of(placed),
         castling=rights,
@@ -146,12 +146,12 @@ def _sources(board: Board, color: Color) -> list[Bitboard]:
     return sources
 
 
-#: What is shown to somebody without a seat.
+#: The view of a viewer without a seat.
 NOTHING = show_part(pack_unchecked(Board(None)) + bytes(8))
 
 
 class Accepted(Struct, frozen=True, gc=False):
-    """A seat's latest move, in UCI, or ending, in its word: what a retry must equal, and what it is shown again."""
+    """A seat's latest move (UCI) or ending (its termination): a retry must equal it, and is shown the same again."""
 
     ply: int
     action: str
@@ -161,7 +161,7 @@ class Accepted(Struct, frozen=True, gc=False):
 
 
 class DarkGame(HiddenGame):
-    """A game in which each side sees where its pieces can move to."""
+    """A game of dark chess."""
 
     def __init__(self, created: Created) -> None:
         super().__init__(created)
@@ -174,11 +174,11 @@ class DarkGame(HiddenGame):
         self._max_plies = created.max_plies
         if isinstance(options.max_moves, int):
             self._max_plies = min(self._max_plies, 2 * options.max_moves)
-        #: What is kept of what its seats were shown; no other game meets it.
+        #: The cache of what its seats were shown; other games do not share it.
         self.seat_views = SeatViews(seen_part, show_part)
         self._facts: tuple[Position, Facts] | None = None
         self._latest: list[Accepted | None] = [None, None]
-        #: How often each position has occurred since the last move that cannot be taken back.
+        #: How often each position has occurred since the last irreversible move.
         self._occurred: dict[Position, int] = {}
         self._stand(None)
 
@@ -254,7 +254,7 @@ class DarkGame(HiddenGame):
             self.clock.press(seat)
         board.push(Move.from_uci(event.move))
         board.clear_stack()
-        board.promoted = chess.BB_EMPTY  # a king on a promoted piece's square would be taken for none
+        board.promoted = chess.BB_EMPTY  # or python-chess would not count a king on a promoted piece's square
         if not board.halfmove_clock:
             self._occurred.clear()
         self._moves.append(event.move)
@@ -272,7 +272,7 @@ class DarkGame(HiddenGame):
             self._latest[seat] = Accepted(before.ply, event.asked, True, before.position, self.now)
 
     def _stand(self, last_move: str | None) -> None:
-        """Take in the position on the board, and see whether it ends the game."""
+        """Set the present to the position on the board, which may end the game."""
         board, position = self._board, pack(self._board)
         occurrences = self._occurred[position] = self._occurred.get(position, 0) + 1
         shown = Snapshot(
@@ -294,7 +294,7 @@ class DarkGame(HiddenGame):
             self.seat_views.forget()
 
     def _verdict(self, shown: Snapshot) -> Ending | None:
-        """Return how the game ends by its position, in OpenSpiel's order; None where it goes on."""
+        """Return how the position ends the game, checked in OpenSpiel's order; None if it goes on."""
         board = self._board
         if board.king(WHITE) is None or board.king(BLACK) is None:
             return Ending(Cause.KING_CAPTURE, winner=board.king(WHITE) is not None)
@@ -312,7 +312,7 @@ def _board_of(position: Position) -> DarkBoard:
 
 
 def _facts_of(position: Position) -> Facts:
-    """Return the facts of a true position, with the moves of these rules and no others."""
+    """Return the facts of a true position, with the access map of dark chess."""
     board = _board_of(position)
     facts = hidden_facts(pack(board))
     white, black = _sources(board, WHITE), _sources(board, BLACK)
@@ -321,10 +321,10 @@ def _facts_of(position: Position) -> Facts:
 
 
 def read_move(board: DarkBoard, text: str) -> str:
-    """Return the UCI of a move given in UCI or SAN. Neither it nor a refusal depends on anything that is not seen.
+    """Return the UCI of a move given in UCI or SAN. The move and the refusals depend only on what its player sees.
 
-    :raises IllegalMove: the text means no move that may be made.
-    :raises AmbiguousMove: it means several.
+    :raises IllegalMove: the text is not a move that may be made.
+    :raises AmbiguousMove: the text fits several moves.
     """
     try:
         try:
@@ -342,7 +342,7 @@ def read_move(board: DarkBoard, text: str) -> str:
 
 
 def _is_move_again(accepted: Accepted, command: Play) -> bool:
-    """Return whether a command is the accepted move again, however that is spelt."""
+    """Return whether a command repeats the accepted move, in any spelling."""
     if accepted.is_ending or accepted.ply != command.ply:
         return False
     if accepted.action == command.text:
@@ -383,7 +383,7 @@ class DarkVariant(Variant):
 
 
 def _start_fen(fen: str) -> str:
-    """Return a FEN as games keep it.
+    """Return a FEN as games store it.
 
     :raises BadPosition: it does not parse, or no game can begin with it.
     """
@@ -392,7 +392,7 @@ def _start_fen(fen: str) -> str:
     except (ValueError, IndexError) as error:
         raise BadPosition(f"fen: {quote(fen)} cannot be read: {str(error)[:120]}") from None
     check_status(fen, board, "dark_chess")
-    pack(board)  # which takes back an en passant square that nothing can use
+    pack(board)  # removes an en passant square from the board where no legal capture exists
     return board.fen()
 
 

@@ -1,7 +1,7 @@
-"""What happened in a game. A game is the fold of its events, and the log keeps nothing else.
+"""The events of a game. A game is the fold of its events, and the log stores nothing else.
 
-Events hold seconds charged, never instants; ``created`` is a wall time for people to read, and nothing depends on it.
-Their fields are the log's: sides and terminations are words there, and properties give them as types.
+Events hold seconds charged, never points in time; ``created`` is a wall-clock time for people, and nothing depends on
+it. The fields are those of the log: it writes sides and terminations as words, and properties return them as types.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from gm_protocol.endings import Ending, read_ending
 from gm_protocol.messages import GameOptions
 from gm_protocol.state import COLOR_NAMES, Color, Termination, side_of
 
-#: A version of a player's bot: 0 before the first. A database's integer holds it, with much room.
+#: A version of a player's bot: 0 before the first. It fits a database's integer with much room.
 Version = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
-#: Plies after which a game is drawn whose creation does not say: as it was before that was a setting.
+#: Plies after which a game is drawn if its creation does not say: the limit from before it was a setting.
 FORMER_MAX_PLIES = 12_000
 
 
 class Event(Struct, tag_field="event", omit_defaults=True):
-    """One thing that happened."""
+    """An event of a game."""
 
 
 class Created(Event, tag="created"):
-    """The game began, at its start position. ``result_header`` is the result of the PGN it came from.
+    """The creation of a game, at its start position. ``result_header`` is the result of the PGN it came from.
 
-    A seat whose player is None is open to whoever joins first; one of ``invited`` is kept for the player named.
-    ``lapses`` is after how many seconds the game is called off if it has not begun by then; None for never. ``ranked``:
-    it counts for the ratings of the ``versions`` of White's and Black's bots, which are those of this moment: a player
-    that begins another meanwhile plays this game for the old one. ``asked_by`` is who asked for the game by
-    ``new_game``, 0 for nobody, where that keeps a seat for somebody; None where the lobby made it, and in older logs.
-    ``max_plies`` is the server's limit on its length, as it was when the game began: a later setting changes nothing.
+    A seat whose player is None is open to the first player that joins; a seat in ``invited`` is kept for its player.
+    ``lapses`` is the number of seconds after which the game is called off if it has not begun; None for never. A
+    ``ranked`` game counts for the ratings of the ``versions`` of White's and Black's bots at its creation, even if a
+    player begins another version meanwhile. ``asked_by`` is the player who asked for the game by ``new_game`` (0 for
+    an anonymous one), if that keeps a seat for somebody; None if the lobby made the game, and in older logs.
+    ``max_plies`` is the server's limit on the game's length at its creation; a later setting does not change it.
     """
 
     player_white: int | None
@@ -57,45 +57,45 @@ class Created(Event, tag="created"):
 
 
 class Loaded(Event, tag="loaded"):
-    """Moves (UCI) that came with a PGN: nobody in this game made them, and no clock is charged for them."""
+    """Moves (UCI) from a PGN: no player of this game made them, and no clock is charged for them."""
 
     moves: list[str]
 
 
 class Joined(Event, tag="joined"):
-    """A player took a seat that was open, or that it was invited to."""
+    """A player's taking of a seat that was open, or that it was invited to."""
 
     seat: Color
     player: int
 
     @property
     def side(self) -> chess.Color:
-        """The seat, by its side."""
+        """The seat's colour."""
         return side_of(self.seat)
 
 
 class FirstContactMade(Event, tag="heard"):
-    """A seat of a game with a clock was heard from for the first time."""
+    """The first request of a seat in a game with a clock."""
 
     seat: Color
 
     @property
     def side(self) -> chess.Color:
-        """The seat, by its side."""
+        """The seat's colour."""
         return side_of(self.seat)
 
 
 class Sensed(Event, tag="sensed", gc=False):
-    """The side to move sensed a square (None: nothing), having thought for ``seconds`` of its clock's time."""
+    """A sense of a square (None: a pass) by the side to move; its clock is charged ``seconds``."""
 
     square: int | None
     seconds: float = 0.0
 
 
 class Moved(Event, tag="moved", gc=False):
-    """The side to move made a move (UCI), having thought for ``seconds`` of its clock's time.
+    """A move (UCI) of the side to move; its clock is charged ``seconds``.
 
-    In reconnaissance blind chess it is the move asked for, 0000 to pass; the position says what became of it.
+    In reconnaissance blind chess it is the move requested, 0000 to pass; the position determines the move taken.
     """
 
     move: str
@@ -104,13 +104,13 @@ class Moved(Event, tag="moved", gc=False):
 
 
 class Ended(Event, tag="ended"):
-    """The game ended otherwise than by a move.
+    """The end of a game by anything but a legal move.
 
-    ``seat``, ``asked`` and ``offer_draw`` say who asked for it in which words (a termination, or the move text that
-    forfeited), so that the same request sent again is known; a timeout has none, unless the seat gave its time up
-    (``asked`` is the termination then). Of a game that was called off, ``seat`` is whose player declined or withdrew; a
-    log may have such an end without it.
-    ``seconds`` are charged to the side to move.
+    ``seat``, ``asked`` and ``offer_draw`` are those of the request that ended the game, so that its retry is
+    recognized; ``asked`` is a termination, or the text of the move that forfeited. A timeout has none of them, unless
+    the seat gave up its time (then ``asked`` is the termination). In a game that was called off, ``seat`` is the seat
+    of the player who declined or withdrew; a log may have such an end without it. The side to move is charged
+    ``seconds``.
     """
 
     termination: Termination
@@ -129,22 +129,22 @@ class Ended(Event, tag="ended"):
         asked: str | None = None,
         offer_draw: bool = False,
     ) -> Ended:
-        """Return the event of a game's ending so; the other fields are as above."""
+        """Return the event of an ending; the other fields are as above."""
         return cls(ending.termination, seconds, None if seat is None else COLOR_NAMES[seat], asked, offer_draw)
 
     @property
     def ending(self) -> Ending:
-        """How the game ended, which was not by a victory.
+        """How the game ended, other than by a move.
 
-        :raises ValueError: its word is that of a game that is on, as in a damaged log.
+        :raises ValueError: ``termination`` is that of a game in progress, as in a damaged log.
         """
         if (ending := read_ending(self.termination)) is None:
-            raise ValueError(f"termination: {self.termination!r} is the end of no game")
+            raise ValueError(f"termination: {self.termination!r} does not end a game")
         return ending
 
     @property
     def side(self) -> chess.Color | None:
-        """The seat, by its side."""
+        """The seat's colour."""
         return side_of(self.seat)
 
 
@@ -152,5 +152,5 @@ AnyEvent = Created | Loaded | Joined | FirstContactMade | Sensed | Moved | Ended
 
 
 def is_secret(event: AnyEvent) -> bool:
-    """Whether only the side to move, and whoever may see everything, may know that it happened."""
+    """Return whether only the side to move, and viewers who may see everything, may know of an event."""
     return type(event) is Sensed

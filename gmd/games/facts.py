@@ -1,10 +1,10 @@
-"""Everything a position alone decides, computed once and shared by every game that reaches it.
+"""The facts that follow from a position alone, computed once and shared by every game that reaches it.
 
-:func:`facts_of` is a pure function with a memory: a bounded cache, as the original server kept one tree of positions
-for all its games. What goes on the wire is kept as encoded JSON.
+:func:`facts_of` is a pure function with a bounded cache, as the original server kept one tree of positions for all its
+games. The fields that go on the wire are stored as encoded JSON.
 
-The cache is for games of open information. It answers sooner what it has, so a position that somebody may not see
-must not come into it: :func:`hidden_facts` is for those.
+The cache is for games of open information. A cached position is answered sooner, so a position that is hidden from
+somebody must never enter the cache: :func:`hidden_facts` is for those.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ from .position import Position, advance, contents, pack, unpack
 
 #: Positions kept after their second sighting: some 50 MB, or 100 where clients ask for all their legal moves.
 KEPT_POSITIONS = 16_384
-#: Positions seen once that stay at hand: enough for a few hundred games to find theirs again for the other player. A
-#: game that is played on keeps two of them, so that few games use little memory again and again, which is quicker.
+#: Positions kept after one sighting: enough for a few hundred games to find theirs again for the other player. A game
+#: in progress keeps two of them, so that a few games use the same little memory again and again, which is quicker.
 RECENT_POSITIONS = 256
-#: How many once-seen positions are remembered (by a hash alone) so that a second sighting is known as one.
+#: Hashes of positions seen once that are kept, so that a second sighting is recognized.
 REMEMBERED_POSITIONS = 65_536
 
 
-# What a reply is said to hold, and the JSON it will be: msgspec copies that to where it goes.
+# These give encoded JSON the type of the reply's field; msgspec copies it into the reply.
 _as_rows = cast(Callable[[bytes], BoardRows], Raw)
 _as_map = cast(Callable[[str], AccessMap], Raw)
 
 
 class Played(Struct, frozen=True, gc=False):
-    """A legal move and what comes of it."""
+    """A legal move and its effects."""
 
     uci: str
     san: str
     #: The move, by :func:`~gmd.games.moves.encode_move`.
     code: int
     position: Position
-    #: Whether the position behind it leaves the side to move a legal move.
+    #: Whether the side to move has a legal move after it.
     goes_on: bool
-    #: Whether it resets the half-move clock: a capture or a pawn's move, but no drop.
+    #: Whether it resets the half-move clock: a capture or pawn move does, a drop does not.
     zeroing: bool
 
 
 class Facts:
-    """What a position says about itself."""
+    """The facts of one position."""
 
     __slots__ = (
         "_actions",
@@ -79,16 +79,16 @@ class Facts:
     def __init__(
         self, position: Position, board: Board, placed: Placement | None = None, *, hidden: bool = False
     ) -> None:
-        """:param board: the position; it is kept, and changed by the first move.
-        :param placed: its pieces, where they are known already.
-        :param hidden: whether somebody may not see it: then nothing is kept of what it is made of.
+        """:param board: the position; this object keeps the board, and the first move changes it.
+        :param placed: its pieces, if they are known already.
+        :param hidden: whether it is hidden from somebody: then no part of it enters a shared cache.
         """
         self.position = position
         self.turn = board.turn
         found = access(board)
         #: See :class:`gmd.games.access.Access`.
         self.sources, self.check = found.sources, found.check
-        # In Chess960 castling can be the only move: Kf1 and Rg1 change places, with nowhere else to go.
+        # In Chess960 castling can be the only move: Kf1 and Rg1 change places and have no other move.
         self.can_move = found.can_move or any(board.generate_castling_moves())
         self.placement = placed or placement(contents(board, board.occupied))
         fen = fen_of(self.placement)
@@ -111,12 +111,12 @@ class Facts:
         #: The wire's ``board`` and ``access_map``.
         self.board = _as_rows(self.placement.json)
         self.access_map = _as_map(access_json(self.sources, SquareLists() if hidden else OPEN_LISTS))
-        #: Whether it was asked for since the cache last thought of dropping it.
+        #: Whether it was used since the cache last considered evicting it.
         self.used = False
-        #: The position as a board, for the first move to be made on.
+        #: The position as a board, on which the first move is made.
         self._board: Board | None = board
         self._actions: list[str] | None = None
-        #: The position it was first reached from: when the game has moved on, nobody is likely to ask for that.
+        #: The position from which it was first reached: unlikely to be used again once the game has moved on.
         self._before: Position | None = None
         self._played: dict[str, Played] = {}
 
@@ -143,7 +143,7 @@ class Facts:
             if played is None:
                 self._board = None
                 played = self._played[uci] = self._push(board, found)
-            if text == played.san:  # the other spellings a client might send are without number
+            if text == played.san:  # other spellings are not cached: there is no limit to their number
                 self._played[text] = played
         return played
 
@@ -166,15 +166,15 @@ class Facts:
         return Played(known.uci, stem + sign, known.code, position, after.can_move, zeroing)
 
 
-# Facts by position. One seen for the first time stays a while; one seen again stays for as long as it is used:
-# storing every position for long would fill memory with positions nobody reaches twice, and cost each of them more.
+# Facts by position. A position seen once stays for a short time; one seen again stays for as long as it is used.
+# Keeping every position longer would fill memory with positions that are reached only once, and cost each of them more.
 _kept: OrderedDict[Position, Facts] = OrderedDict()
 _recent: dict[Position, Facts] = {}
 _seen: set[int] = set()
 
 
 def facts_of(position: Position) -> Facts:
-    """The facts of a position, from the cache or computed."""
+    """Return the facts of a position, from the cache or computed."""
     facts = _kept.get(position)
     if facts is not None:
         facts.used = True
@@ -183,7 +183,7 @@ def facts_of(position: Position) -> Facts:
 
 
 def hidden_facts(position: Position) -> Facts:
-    """The facts of a position that somebody may not see: neither looked up in the cache nor kept in it."""
+    """Return the facts of a position that is hidden from somebody, without reading or filling the cache."""
     return Facts(position, unpack(position), hidden=True)
 
 
@@ -205,7 +205,7 @@ def _store(facts: Facts) -> Facts:
 
 
 def _drop_unused() -> None:
-    """Drop the oldest position not used since it was last looked at here; the used ones get another round."""
+    """Evict the oldest position that was not used since the last eviction looked at it; used ones stay a round more."""
     while True:
         position, facts = _kept.popitem(last=False)
         if not facts.used:

@@ -1,4 +1,4 @@
-"""FEN and JSON of positions, made of what positions share: most of a board, lists of squares, castling rights."""
+"""FEN and JSON of positions, made from fragments that positions share: boards, lists of squares, castling rights."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gm_protocol.state import BLACK_KINGSIDE, BLACK_QUEENSIDE, WHITE_KINGSIDE, W
 
 from .position import Change
 
-#: Entries a table keeps until it forgets all it has (what is in use comes back at once): some 10 MB.
+#: Entries of a cache before it is cleared (entries in use come back at once): some 10 MB.
 MAX_FRAGMENTS = 65_536
 
 
 class Placement(Struct, frozen=True, gc=False):
-    """The pieces on a board, as two texts where each square has a place of its own: a move changes a few bytes."""
+    """The pieces on a board as two texts, in which each square has fixed bytes: a move changes only a few."""
 
-    #: FEN's first field with a "1" for every empty square, and one byte above 127 for a promoted piece's two.
+    #: FEN's first field with a "1" for every empty square; a promoted piece's two characters are one byte above 127.
     fen: bytes
     #: The wire's ``board``: its ``null`` is as long as its ``"wp"``.
     json: bytes
@@ -30,12 +30,12 @@ class Placement(Struct, frozen=True, gc=False):
 
 _NO_PIECES = Placement(b"/".join([b"1" * 8] * 8), b"[%b]" % b",".join([b"[%b]" % b",".join([b"null"] * 8)] * 8))
 
-#: Where a square's bytes begin, in either text.
+#: The offset of a square's bytes in each text.
 _IN_FEN = [9 * (7 - (square >> 3)) + (square & 7) for square in chess.SQUARES]
 _IN_JSON = [2 + 42 * (square >> 3) + 5 * (square & 7) for square in chess.SQUARES]
 
-#: What stands on a square, in either text, by :func:`gmd.games.position.content`; a promoted piece's FEN letter has
-#: its highest bit set until the end.
+#: The text of a square's content in each text, indexed by :func:`gmd.games.position.content`; a promoted piece's FEN
+#: letter has its highest bit set until :func:`fen_of`.
 _JSON_NAMES = [b"null", *(b'"b%c"' % piece for piece in b"pNBRQK"), b""]
 _JSON_NAMES += [name.replace(b'"b', b'"w') for name in _JSON_NAMES]
 _JSON_NAMES *= 2
@@ -45,7 +45,7 @@ _PROMOTED = {ord(letter) | 128: f"{letter}~" for letter in "nbrqNBRQ"}
 
 
 def placement(changes: Iterable[Change], before: Placement = _NO_PIECES) -> Placement:
-    """The pieces on a board after some changes to one, or to an empty one."""
+    """Return the pieces on a board after some changes; without ``before``, on an empty board."""
     fen, json = bytearray(before.fen), bytearray(before.json)
     for square, content in changes:
         fen[_IN_FEN[square]] = _FEN_LETTERS[content]
@@ -55,7 +55,7 @@ def placement(changes: Iterable[Change], before: Placement = _NO_PIECES) -> Plac
 
 
 def fen_of(placed: Placement) -> str:
-    """FEN's first field, without pockets."""
+    """Return FEN's first field, without pockets."""
     fen = placed.fen.decode("latin-1").replace("11111111", "8").replace("1111111", "7").replace("111111", "6")
     fen = fen.replace("11111", "5").replace("1111", "4").replace("111", "3").replace("11", "2")
     return fen if fen.isascii() else fen.translate(_PROMOTED)
@@ -66,7 +66,7 @@ PAIRS = [f"[{square >> 3},{square & 7}]" for square in chess.SQUARES]
 
 
 class SquareLists(dict[Bitboard, str]):
-    """A set of squares as JSON: its [rank, file] pairs, ascending, without the brackets around them."""
+    """A cache of square sets as JSON: [rank, file] pairs, ascending, without the enclosing brackets."""
 
     def __missing__(self, squares: Bitboard) -> str:
         pairs = ""
@@ -80,33 +80,33 @@ class SquareLists(dict[Bitboard, str]):
         return pairs
 
 
-#: The lists of what everybody may see: those of a position that hides something are made apart from them.
+#: The shared cache, for positions that everybody may see; a hidden position gets a fresh one.
 OPEN_LISTS = SquareLists()
-#: An access map's JSON in parts: every other one, a "*" here, is a square's list.
+#: An access map's JSON in parts: every second part, a "*" here, is a square's list.
 _ACCESS_MAP = re.split(r"(\*)", f"[[{'],['.join([','.join(['[*]'] * 8)] * 8)}]]")
 _UNPACK_LANES = struct.Struct("<64Q").unpack
 
 
 def access_json(sources: bytes, lists: SquareLists = OPEN_LISTS) -> str:
-    """The wire's ``access_map`` as JSON, out of :attr:`gmd.games.access.Access.sources`.
+    """Return the wire's ``access_map`` as JSON, from :attr:`gmd.games.access.Access.sources`.
 
-    :param lists: where the lists of squares come from, and are kept.
+    :param lists: the cache of square lists.
 
-    Joined, for that asks for the memory once; ``%`` asks again and again while three kilobytes grow. As text: to
-    join bytes takes half as long again.
+    The parts are joined, because a join allocates once and ``%`` again and again while three kilobytes grow. They are
+    text, because joining bytes takes half as long again.
     """
     return access_json_of(map(lists.__getitem__, _UNPACK_LANES(sources)))
 
 
 def access_json_of(lists: Iterable[str]) -> str:
-    """The wire's ``access_map`` as JSON, out of each square's list, a1's first."""
-    services = _ACCESS_MAP.copy()
-    services[1::2] = lists
-    return "".join(services)
+    """Return the wire's ``access_map`` as JSON, from each square's list, a1's first."""
+    parts = _ACCESS_MAP.copy()
+    parts[1::2] = lists
+    return "".join(parts)
 
 
 def castling(rooks: Bitboard, white_king: Bitboard, black_king: Bitboard, shredder: bool) -> tuple[str, int]:
-    """Castling rights as FEN's third field and as the bits of ``available_castles``.
+    """Return castling rights as FEN's third field and as the bits of ``available_castles``.
 
     :param rooks: the rooks that may still castle.
     :param shredder: name the rooks' files (Chess960) rather than the sides.
@@ -125,5 +125,5 @@ def castling(rooks: Bitboard, white_king: Bitboard, black_king: Bitboard, shredd
     return fen or "-", bits
 
 
-#: :func:`castling` of what everybody may see.
+#: :func:`castling` with a shared cache, for positions that everybody may see.
 kept_castling = lru_cache(MAX_FRAGMENTS)(castling)

@@ -1,8 +1,7 @@
-"""What every game is: a fold over its events, and a judge of commands.
+"""The base of every game: a fold over its events that also decides commands.
 
-``decide`` says what a command would do, as events, without doing it; ``apply`` does what an event says, and is the
-only way a game changes. Neither reads a clock: ``thought`` is how long, in seconds, the clock of the side to move has
-been running (0 where it is not).
+``decide`` returns the events of a command without applying them; only ``apply`` changes a game. Neither reads the
+time: ``elapsed`` is how many seconds the clock of the side to move has been running (0 if it is not running).
 """
 
 from __future__ import annotations
@@ -28,26 +27,26 @@ from .position import Position
 
 
 class Snapshot(Struct, frozen=True, gc=False):
-    """A game at one moment, without its clocks: what a reply shows, and what a retried request is shown again."""
+    """A game at one moment, without its clocks. A reply shows one; a retried request is shown the same one again."""
 
     position: Position
     ply: int
     #: Half-moves since the last capture or pawn move.
     halfmoves: int
-    #: How often this position has occurred, this time included.
+    #: How often this position has occurred, including this time.
     occurrences: int
-    #: How much of the game's movetext belongs to it.
+    #: Characters of the game's movetext up to this moment.
     text_length: int
     last_move: str | None
     draw_offered: bool
-    #: How the game ended; None while it is on.
+    #: How the game ended; None while it is in progress.
     ending: Ending | None
 
 
 class Decision(Struct, frozen=True, gc=False):
-    """What a command comes to: events to append (maybe none), and a state to show or a refusal.
+    """The decision on a command: events to append (maybe none), and a state to show or a refusal.
 
-    A move made after the flag fell has both events and a refusal.
+    For a move after flag fall it has both events and a refusal.
     """
 
     events: Sequence[AnyEvent] = ()
@@ -57,7 +56,7 @@ class Decision(Struct, frozen=True, gc=False):
 
 
 class Seating(NamedTuple):
-    """Who the seats of a game are for, and who has taken theirs."""
+    """The players that the seats of a game are for, and whether they have taken them."""
 
     white: int | None
     black: int | None
@@ -71,15 +70,15 @@ class Seating(NamedTuple):
 
 
 class GameSummary(Struct, frozen=True, array_like=True, gc=False):
-    """How a game stands: all of a listing's row that changes, and what its clock is to be wound to.
+    """The summary of a game: the fields of a listing's row that change, and the time to set its timer to.
 
-    It is a row of the log, which has words for the side to move and the termination.
+    It is stored in the log, which writes the side to move and the termination as words.
     """
 
     turn: Color
     ply_index: int
     termination: Termination
-    #: How long the side to move may think at the start of its turn, and not lose; None while no clock runs.
+    #: Seconds that the side to move may think from the start of its turn before it loses; None while no clock runs.
     seconds_left: float | None
     #: Only for a game that began with a seat not taken.
     seating: Seating | None = None
@@ -90,12 +89,12 @@ class GameSummary(Struct, frozen=True, array_like=True, gc=False):
         return self.termination != ON
 
 
-#: Bytes that any game takes, with what is kept beside it.
+#: Bytes that any game takes, with the data kept for it elsewhere.
 GAME_BYTES = 4_000
 
 
 def seat_name(seat: chess.Color) -> Color:
-    """The wire's word for a side."""
+    """Return the wire's word for a side."""
     return COLOR_NAMES[seat]
 
 
@@ -103,7 +102,7 @@ class Game(ABC):
     """A game of any variant.
 
     :cvar open: whether everybody may see everything.
-    :cvar moves_are_requests: whether a move may come to another, or to none, which the reply says; and may be passed.
+    :cvar moves_are_requests: whether the move taken (in the reply) may be another or none, and null passes.
     """
 
     open: ClassVar[bool] = True
@@ -111,43 +110,44 @@ class Game(ABC):
 
     def __init__(self, created: Created) -> None:
         self.created = created
-        #: Given when the game is taken into the log.
+        #: Assigned when the game is added to the log.
         self.id = 0
         self.options = created.options
-        #: Who the seats are for, and who has taken them; both indexed by colour. None in the first: open to anybody.
+        #: The players that the seats are for (None: anybody), and those who have taken them; both indexed by colour.
         self.named = (created.player_black, created.player_white)
         self.players = self.named
-        #: Whether both seats are taken: nobody plays before.
+        #: Whether both seats are taken; no moves are made before.
         self.begun = True
-        #: Whether some were not, when it was made.
+        #: Whether a seat was not taken when the game was created.
         self._kept_seats = bool(created.invited) or None in self.named
         if self._kept_seats:
             self._keep_seats(created.invited_sides)
         self.clock = None if self.options.clock is None else Clock(self.options.clock)
-        #: Whether time matters to it at all.
+        #: Whether the game depends on time.
         self.timed = self.clock is not None or created.lapses is not None
         self.contacted = [False, False]
         #: The game as it stands, the side to move, and whether it has ended.
         self.now: Snapshot
         self.turn: chess.Color
         self.over = False
-        self.called_off_by: chess.Color | None = None  # the seat, taken or kept, of the player who did
+        self.called_off_by: chess.Color | None = None  # the seat, taken or kept, of the player who called it off
         #: The side to move and the full-move number at the start.
         self.start_turn: chess.Color
         self.start_fullmove: int
 
     def turn_at(self, ply: int) -> chess.Color:
-        """The side whose turn it was, or will be, at a ply index."""
+        """Return the side whose turn it was, or will be, at a ply index."""
         return self.start_turn ^ bool(ply & 1)
 
     def fullmove_at(self, ply: int) -> int:
-        """The full-move number at a ply index."""
+        """Return the full-move number at a ply index."""
         return self.start_fullmove + (ply + (not self.start_turn)) // 2
 
     def elapsed(self, command: Command, passed: float) -> float:
-        """How long the side to move has thought, out of how long its clock has been running; only asked with a clock.
+        """Return how many seconds the side to move has thought, of those its clock has been running; needs a clock.
 
-        What its client says counts as far as ``lag`` goes. Others' commands let it have all of that: its own may come.
+        The time that its client reports counts within ``lag``. On any other command the side keeps the whole ``lag``,
+        because its own command may still come.
         """
         assert self.clock is not None
         if not self.clock.lag:
@@ -156,61 +156,61 @@ class Game(ABC):
             return passed if command.thought is None else self.clock.own(passed, command.thought)
         return self.clock.own(passed, 0.0)
 
-    movetext: str  #: the moves made, as version 1's ``pgn`` has them
-    loaded = 0  #: plies that came with a PGN
+    movetext: str  #: the moves made, in the format of version 1's ``pgn``
+    loaded = 0  #: plies that came from a PGN
 
     @property
     @abstractmethod
     def moves(self) -> list[str]:
-        """What moved in each turn, in UCI."""
+        """The move of each turn, in UCI."""
 
     @abstractmethod
     def actions(self) -> Actions:
-        """What the side to move may do now, in a game that is on."""
+        """Return the actions that the side to move has now, in a game in progress."""
 
     @abstractmethod
     def pgn_text(self) -> str | Generator[None, None, str]:
-        """The moves as they stand in a PGN, or what makes them in steps."""
+        """Return the moves as PGN movetext, or a generator that makes it in steps."""
 
     def draws(self, shown: Snapshot) -> int:
-        """The draws the side to move may take at a moment, as the wire's bits."""
+        """Return the draws that the side to move may claim at a moment, as the wire's bits."""
         return 0
 
     def knowledge_of(self, shown: Snapshot, seat: chess.Color | None) -> SeatKnowledge:
-        """What a seat has been told of the latest turns, beside what it sees."""
+        """Return what a seat knows of the latest turns, in addition to what it sees of the board."""
         return SeatKnowledge()
 
     def load(self, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
         """Play the moves of a PGN in a new game, in steps; return the events, which are applied.
 
-        :raises BadPgn: one is not legal, or the variant's games begin with none.
+        :raises BadPgn: a move is not legal, or no game of the variant begins with a PGN.
         """
         raise BadPgn(f"pgn: no game of {self.options.variant} is made from a PGN")
 
     def kept_moves(self, moves: Sequence[str]) -> list[str]:
-        """The moves as :meth:`load` would keep them, here and now. It raises what that raises, as any GmError."""
+        """Return the moves as :meth:`load` would store them, in one step; raise its errors as any GmError."""
         raise NotAvailable(f"no game of {self.options.variant} has moves that were loaded")
 
     def record(self, white: str, black: str) -> Generator[None, None, bytes | None]:
-        """The game as reconchess saves it, as JSON, made in steps; None where that is not its game."""
+        """Return the game as reconchess saves it, as JSON made in steps; None in a variant that reconchess lacks."""
         yield from ()
         return None
 
     @property
     @abstractmethod
     def estimated_bytes(self) -> int:
-        """How much memory the game takes, more or less; what games share is nobody's."""
+        """The approximate memory of the game in bytes, without data that games share."""
 
     @abstractmethod
     def decide(self, command: Command, elapsed: float) -> Decision:
-        """What a command comes to, in the order of checks that ``PROTOCOL`` gives."""
+        """Decide a command, with the checks in the order that ``PROTOCOL`` gives."""
 
     @abstractmethod
     def apply(self, event: AnyEvent) -> None:
-        """Let an event of this game happen."""
+        """Apply an event to this game."""
 
     def _keep_seats(self, invited: Sequence[chess.Color]) -> None:
-        """Some seats are not taken yet."""
+        """Begin with seats that are not taken yet: those that are open, and those kept for the invited."""
         self.begun = False
         black, white = self.named
         self.players = (None if BLACK in invited else black, None if WHITE in invited else white)
@@ -222,43 +222,43 @@ class Game(ABC):
 
     @property
     def ticking(self) -> bool:
-        """Whether the side to move's clock runs: the game is on, and both seats have been heard from."""
+        """Whether the clock of the side to move runs: the game is not over, and both seats have made first contact."""
         return self.clock is not None and all(self.contacted) and not self.over
 
     @property
     def awaited(self) -> bool:
-        """Whether the game has a clock that waits for a seat to be heard from; first of all, each must be taken."""
+        """Whether both seats are taken and the clock waits for the first contact of one."""
         return self.awaits_contact and self.begun
 
     @property
     def awaits_contact(self) -> bool:
-        """Whether it matters who is heard from: the game has a clock, and some seat has not been."""
+        """Whether first contact matters: the game has a clock, and a seat has not made it."""
         return self.clock is not None and not all(self.contacted) and not self.over
 
     @property
     def seating(self) -> Seating:
-        """Who the seats are for, and who has taken them."""
+        """The players that the seats are for, and whether they have taken them."""
         (black, white), (has_black, has_white) = self.named, self.players
         return Seating(white, black, has_white is not None, has_black is not None)
 
     def summary(self) -> GameSummary:
-        """How the game stands."""
+        """Return the summary of the game as it is now."""
         left = self.clock.patience(self.turn) if self.clock is not None and self.ticking else None
         seating = self.seating if self._kept_seats else None
         return GameSummary(seat_name(self.turn), self.now.ply, termination_of(self.now.ending), left, seating)
 
     def seats(self, player: int | None) -> list[chess.Color]:
-        """The seats a player has: none, one, or both, White first."""
+        """Return the seats of a player: none, one, or both, White first."""
         return [] if player is None else [seat for seat in (WHITE, BLACK) if self.players[seat] == player]
 
     def seat_of(self, player: int | None, named: chess.Color | None = None, ply: int | None = None) -> chess.Color:
-        """The seat a player's request acts for.
+        """Return the seat that a player's request acts for.
 
-        Who holds both acts for the seat it names, else for the side to move (at ``ply``, where it says one). Where
-        something is hidden it must name one: the two may be programs that are not to know of each other.
+        With both seats, it is the seat that the player names, else the side to move (at ``ply``, if given). Where
+        something is hidden, the player must name one: the two may be programs that must not learn of each other.
 
-        :raises NotAPlayer: it holds no seat, or not the one it names.
-        :raises BadRequest: it holds both, and must name one.
+        :raises NotAPlayer: the player has no seat, or not the one it names.
+        :raises BadRequest: the player has both seats and must name one.
         """
         black, white = self.players
         if named is None and black != white and player in (black, white):
@@ -276,17 +276,17 @@ class Game(ABC):
         return self.turn if ply is None else self.turn_at(ply)
 
     def may_act(self, seat: chess.Color) -> bool:
-        """Whether the game waits for this seat."""
+        """Return whether the game waits for this seat."""
         return self.begun and self.turn == seat and not self.over
 
     def waits_unbegun(self, player: int | None) -> bool:
-        """Whether a game that has not begun waits for a player: to join, or, where it is over, to be shown that."""
+        """Return whether a game that never began waits for a player: to join, or if it is over, to be shown that."""
         if self.over:
             return player in self.players
         return any(named == player != seated for named, seated in zip(self.named, self.players, strict=True))
 
     def join(self, command: Join) -> Decision:
-        """Decide :class:`Join`. Who has the seat already is shown the game."""
+        """Decide :class:`Join`. A player that already has the seat is shown the game."""
         if self.seats(command.player) if command.seat is None else self.players[command.seat] == command.player:
             return Decision()
         if self.over:
@@ -300,7 +300,7 @@ class Game(ABC):
         return Decision([Joined(seat_name((kept or free)[0]), command.player)])
 
     def call_off(self, command: CallOff) -> Decision:
-        """Decide :class:`CallOff`. Whom a seat is kept for declines, who has one withdraws."""
+        """Decide :class:`CallOff`. An invited player declines; a player with a seat withdraws."""
         player = command.player
         if player is None:
             return Decision([] if self.begun or self.over else [Ended.of(Ending(Cause.EXPIRED))])
@@ -311,13 +311,13 @@ class Game(ABC):
             ending = self.now.ending
             return Decision(refusal=None if ending is not None and ending.called_off else self._is_over(ending))
         if self.begun:
-            return Decision(refusal=NotAvailable(f"game {self.id} has begun: it can be resigned, and not called off"))
+            return Decision(refusal=NotAvailable(f"game {self.id} has begun and cannot be called off; resign instead"))
         cause = Cause.WITHDRAWN if player in self.players else Cause.DECLINED
         seats = self.players if player in self.players else self.named
         return Decision([Ended.of(Ending(cause), seat=seats[WHITE] == player)])
 
     def _may_take(self, player: int, seat: chess.Color) -> bool:
-        """Whether a seat is open, or kept for this player."""
+        """Return whether a seat is open, or kept for this player."""
         return self.players[seat] is None and self.named[seat] in (None, player)
 
     def _no_seat(self, command: Join) -> NotAvailable:
@@ -336,14 +336,14 @@ class Game(ABC):
         self.begun = None not in self.players
 
     def not_begun(self) -> NotAvailable:
-        """The refusal of what can be done only once both seats are taken."""
+        """Return the refusal of a command that needs both seats taken."""
         missing = [seat for seat in chess.COLORS if self.players[seat] is None]
         whose = " and ".join(f"{seat_name(seat)}'s seat" for seat in missing)
         verb = "is" if len(missing) == 1 else "are"
         return NotAvailable(f"game {self.id} has not begun: {whose} {verb} not taken; wait for it")
 
     def note_contact(self, seat: chess.Color) -> Decision:
-        """Decide :class:`Hear`. Only a game with a clock cares; who holds both seats is heard in both."""
+        """Decide :class:`FirstContact`. It matters only with a clock; a player with both seats makes it for both."""
         if self.clock is None or self.over or self.contacted[seat]:
             return Decision()
         player = self.players[seat]
@@ -351,7 +351,7 @@ class Game(ABC):
         return Decision([FirstContactMade(seat_name(other)) for other in seats])
 
     def absent(self) -> Decision:
-        """Decide :class:`Absent`: a seat not heard from loses; where neither was, the side to move does."""
+        """Decide :class:`Absent`: a seat without first contact loses; if neither made it, the side to move loses."""
         if not self.awaited:
             return Decision()
         loser = self.turn if not self.contacted[self.turn] else not self.turn
@@ -362,19 +362,19 @@ class Game(ABC):
         if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if self.clock is None:
-            return Decision(refusal=NotAvailable(f"game {self.id} has no clock: nobody's time runs out"))
+            return Decision(refusal=NotAvailable(f"game {self.id} has no clock, so no time can run out"))
         ending = Ending(Cause.TIMEOUT, winner=not command.seat)
         return Decision([Ended.of(ending, elapsed, seat=command.seat, asked=ending.termination)])
 
     def charge_ended(self, event: Ended) -> None:
-        """Charge what an end does: the side to move's last thought; and all that is left to who gave that up."""
+        """Charge the side to move its last thinking time, and a seat that gave up its time all that it has left."""
         if self.clock is not None:
             self.clock.charge(self.turn, event.seconds)
             if event.side is not None and event.ending.cause is Cause.TIMEOUT:
                 self.clock.charge(event.side, inf)
 
     def refuse(self, command: Sense | Play | End | RunOut, elapsed: float) -> Decision | None:
-        """The refusals that all acts of a seat share, after retries: game over (by now, perhaps), and stale."""
+        """Return the refusal common to all commands of a seat, after retries: over (maybe just now), unbegun, stale."""
         if self.over:
             return Decision(refusal=self._is_over(self.now.ending))
         if self.clock is not None and (flagged := self.flag(elapsed)):
@@ -382,7 +382,7 @@ class Game(ABC):
         if not self.begun and not is_resignation(command):
             return Decision(refusal=self.not_begun())
         if command.ply is not None and command.ply != self.now.ply:
-            message = f"ply: {command.ply} is not where game {self.id} is: its ply_index is {self.now.ply}"
+            message = f"ply: {command.ply} does not match game {self.id}, whose ply_index is {self.now.ply}"
             return Decision(refusal=Stale(message, expected=self.now.ply))
         return None
 
@@ -390,11 +390,11 @@ class Game(ABC):
         return GameIsOver(f"game {self.id} is over: {termination_of(ending)}")
 
     def not_your_turn(self, seat: chess.Color) -> NotYourTurn:
-        """The refusal of what only the side to move may do."""
+        """Return the refusal of a command that only the side to move may give."""
         return NotYourTurn(f"player: you hold {seat_name(seat)}'s seat, and it is {seat_name(self.turn)}'s turn")
 
     def flag(self, elapsed: float) -> list[Ended]:
-        """The event of the flag of the side to move having fallen, if it has."""
+        """Return the event of the fallen flag of the side to move; no event if it has not fallen."""
         if self.clock is not None and self.ticking and self.clock.fallen(self.turn, elapsed):
             return [Ended.of(Ending(Cause.TIMEOUT, winner=not self.turn), self.clock.left(self.turn))]
         return []

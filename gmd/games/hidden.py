@@ -1,6 +1,6 @@
-"""A game that hides something from its players while it is on, and what a seat sees of it.
+"""Games that hide something from their players while in progress, and what a seat sees of them.
 
-:mod:`gmd.games.views` decides who is shown what; a game here says what its own seats may be shown.
+:mod:`gmd.games.views` decides what each viewer is shown; a game here says what its own seats may be shown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .position import Position
 
 
 class Seen(Struct, frozen=True, gc=False):
-    """What a seat sees of a position, made of nothing that it does not see."""
+    """A seat's view of a position, computed only from what it sees."""
 
     #: FEN's first, third and fourth field.
     placement: str
@@ -37,17 +37,17 @@ class Seen(Struct, frozen=True, gc=False):
 
 
 class SeatViews:
-    """What each seat of one game was last shown of the board: it asks more often than that changes.
+    """A cache of the last view of each seat of one game: a seat asks more often than its view changes.
 
-    It belongs to the game. In a cache that games share, a request would be answered sooner where another game has shown
-    the same, and a player who asks for the right positions would find out which.
+    It belongs to one game. In a cache shared by games, a view that another game has shown would be answered sooner, and
+    a player could find out opponents' positions by timing requests.
     """
 
     __slots__ = ("_kept", "_redact", "_show")
 
     def __init__(self, redact: Callable[[Position, chess.Color], Position], show: Callable[[Position], Seen]) -> None:
-        """:param redact: what a seat sees of a true position, as a position in which there is nothing else.
-        :param show: what is shown of such a position.
+        """:param redact: returns what a seat sees of a true position, as a position that holds nothing else.
+        :param show: returns the view of such a position.
         """
         self._redact, self._show = redact, show
         self._kept: list[tuple[Position, Seen] | None] = [None, None]
@@ -60,7 +60,7 @@ class SeatViews:
         return kept[1]
 
     def forget(self) -> None:
-        """Keep nothing of either seat's."""
+        """Drop both seats' views."""
         self._kept = [None, None]
 
 
@@ -75,12 +75,12 @@ class HiddenGame(Game):
 
     def decide_sense(self, command: Sense, elapsed: float) -> Decision:
         """Decide :class:`~gmd.games.commands.Sense`."""
-        message = f"kind: nothing is sensed in {self.options.variant}; only in rbc"
+        message = f"kind: sense is for rbc only, not for {self.options.variant}"
         return self.refuse(command, elapsed) or Decision(refusal=NotAvailable(message))
 
     @abstractmethod
     def shown_again(self, command: End) -> Snapshot | None:
-        """Return what a seat is shown that ends the game in the same words again; None where it does not."""
+        """Return what a seat is shown again if a command repeats its accepted ending; None if it does not."""
 
     @abstractmethod
     def apply_moved(self, event: Moved) -> None:
@@ -116,7 +116,7 @@ class HiddenGame(Game):
                 return self.run_out(command, elapsed)
 
     def _decide_end(self, command: End, elapsed: float) -> Decision:
-        """Decide a resignation; an offer of a draw would be a signal between players who do not see each other."""
+        """Decide a resignation. There are no draw offers: they would be signals between players."""
         if (shown := self.shown_again(command)) is not None:
             return Decision(self.flag(elapsed), shown=shown)
         if (refused := self.refuse(command, elapsed)) is not None:
@@ -145,20 +145,20 @@ class HiddenGame(Game):
 
     @abstractmethod
     def seen_by(self, shown: Snapshot, seat: chess.Color | None) -> Seen:
-        """Return what a seat sees of the board at a moment; without a seat, nothing."""
+        """Return what a seat sees of the board at a moment; nothing without a seat."""
 
     @abstractmethod
     def facts_at(self, shown: Snapshot) -> Facts:
-        """Return the facts of the true position at a moment. They are never shared with other games."""
+        """Return the facts of the true position at a moment, which are never shared with other games."""
 
     @abstractmethod
     def own_fields(self, shown: Snapshot, seat: chess.Color | None, seen: Seen | None) -> tuple[object, ...]:
-        """Return the fields of a state that not every variant has, for a seat.
+        """Return, for a seat, the fields of a state that not every variant has.
 
         They are the last fields of :class:`~gm_protocol.state.GameState` in their order, from ``opponent_capture`` on;
-        the fields behind those that are returned are left out.
+        fields after the returned ones are left out.
 
-        :param seen: what :meth:`seen_by` returned; None where everything is shown.
+        :param seen: what :meth:`seen_by` returned; None if everything is shown.
         """
 
     def phase_at(self, shown: Snapshot) -> Phase:

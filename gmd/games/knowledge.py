@@ -1,4 +1,4 @@
-"""What a seat may do now, and what it has been told."""
+"""A seat's actions, and its knowledge of the latest turns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gm_protocol.state import LastResult, LastSense
 
 
 class Actions(NamedTuple):
-    """What a seat may do now: the squares it may sense, by name, and the moves it may make, or ask for, in UCI."""
+    """The actions of a seat: squares that it may sense, by name, and moves that it may make or request, in UCI."""
 
     sense: list[str] | None = None
     move: list[str] | None = None
 
 
 class SeatKnowledge(NamedTuple):
-    """What a seat, and nobody else, has been told of the latest turns; unset where its variant tells nothing."""
+    """The knowledge of the latest turns that only one seat has; unset in variants without it."""
 
     capture: str | UnsetType | None = UNSET
     sense: LastSense | UnsetType | None = UNSET

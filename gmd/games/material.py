@@ -8,10 +8,10 @@ from .position import Position, family_of, pieces_of, white_of
 
 
 def insufficient_material(position: Position) -> bool:
-    """Whether ``PROTOCOL``'s "automatic" draws a position for lack of material.
+    """Return whether ``PROTOCOL``'s "automatic" rule draws a position for insufficient material.
 
-    Exactly: bare kings; king and knight, or king and bishop, against king; king and bishop each, the bishops on squares
-    of one colour. Never in crazyhouse. (python-chess also counts any number of bishops on one colour.)
+    These are: bare kings; king and knight, or king and bishop, against king; king and bishop each, with the bishops on
+    squares of one colour. Never in crazyhouse. (python-chess also counts any number of bishops on one colour.)
     """
     if family_of(position).drops:
         return False

@@ -1,8 +1,7 @@
 """Move texts: from SAN or UCI to a move, and from a move to SAN, by a position's access map.
 
-The map already knows every legal move but castling and drops, so the common texts are resolved by one look at it;
-everything else, and every refusal, is python-chess's to decide (:meth:`chess.Board.parse_uci`,
-:meth:`chess.Board.parse_san`).
+The map holds every legal move except castling and drops, so one lookup resolves the common texts. python-chess decides
+everything else, and every refusal (:meth:`chess.Board.parse_uci`, :meth:`chess.Board.parse_san`).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from gm_protocol.errors import AmbiguousMove, IllegalMove, quote
 
 from .access import sources_of
 
-#: Texts whose reading is kept: all that games commonly use. No text that can be read is longer than ``Nb1xd2=Q+``.
+#: Parsed texts in the cache: all that games commonly use. No text that is parsed here is longer than ``Nb1xd2=Q+``.
 MAX_READINGS = 16_384
 MAX_TEXT = 9
 
@@ -32,13 +31,13 @@ _FILES = dict(zip(chess.FILE_NAMES, chess.BB_FILES, strict=True))
 _RANKS = dict(zip(chess.RANK_NAMES, chess.BB_RANKS, strict=True))
 _PROMOTIONS = {"n": chess.KNIGHT, "b": chess.BISHOP, "r": chess.ROOK, "q": chess.QUEEN}
 _PIECES = {letter.upper(): piece for letter, piece in _PROMOTIONS.items()} | {"K": chess.KING}
-#: Where a board has the pieces of each type.
+#: The attributes of a board that hold the pieces of each type.
 _SETS = ["", "pawns", "knights", "bishops", "rooks", "queens", "kings"]
 _LETTERS = ["", "", "N", "B", "R", "Q", "K"]
 
 
 class KnownMove(Struct, frozen=True, gc=False):
-    """A move, and what it is called whatever the position: there are few, so that each is made once."""
+    """A move with its UCI and code, which depend on no position. There are few, so each is made once."""
 
     move: Move
     uci: str
@@ -47,23 +46,23 @@ class KnownMove(Struct, frozen=True, gc=False):
 
 
 class Found(Struct, frozen=True, gc=False):
-    """A legal move, and what its SAN depends on."""
+    """A legal move, and the facts that its SAN depends on."""
 
     known: KnownMove
-    #: What moves; None where it is dropped.
+    #: The type of the piece that moves; None for a drop.
     piece_type: PieceType | None
-    #: The side's other pieces of that type that may go there.
+    #: The side's other pieces of that type that may move to the same square.
     rivals: Bitboard
     castles: bool = False
 
 
 def find_move(board: Board, sources: bytes, text: str) -> Found:
-    """The legal move a text means.
+    """Return the legal move of a text.
 
     :param sources: the position's :attr:`~gmd.games.access.Access.sources`.
     :param text: UCI or SAN, as python-chess reads them.
-    :raises IllegalMove: it means no legal move (a null move never does).
-    :raises AmbiguousMove: it means several.
+    :raises IllegalMove: the text is not a legal move (a null move never is).
+    :raises AmbiguousMove: the text fits several moves.
     """
     reading = _read(text) if len(text) <= MAX_TEXT else None
     found = None if reading is None else _resolve(board, sources, reading)
@@ -71,7 +70,7 @@ def find_move(board: Board, sources: bytes, text: str) -> Found:
 
 
 class _Reading(NamedTuple):
-    """What a text says of a move, whatever the position."""
+    """A parsed move text, independent of the position."""
 
     #: None for a piece of any type, as in UCI.
     piece_type: PieceType | None
@@ -83,7 +82,7 @@ class _Reading(NamedTuple):
 
 @lru_cache(MAX_READINGS)
 def _read(text: str) -> _Reading | None:
-    """A text in UCI or SAN; None for castling, drops, and whatever only python-chess might understand."""
+    """Parse a text in UCI or SAN; return None for castling, drops, and forms that only python-chess may understand."""
     source, target = _SQUARES.get(text[:2]), _SQUARES.get(text[2:4])
     if source is not None and target is not None and (len(text) == 4 or text[4:] in _PROMOTIONS):
         return _Reading(None, BB_SQUARES[source], target, _PROMOTIONS.get(text[4:]))
@@ -100,7 +99,7 @@ def _read(text: str) -> _Reading | None:
 
 
 def _resolve(board: Board, sources: bytes, reading: _Reading) -> Found | None:
-    """The one move that is meant, if there is one in the position's access map."""
+    """Return the move of a parsed text if exactly one in the position's access map fits; else None."""
     piece_type, origins, target, promotion = reading
     movers = sources_of(sources, target) & board.occupied_co[board.turn]
     if piece_type is not None:
@@ -131,7 +130,7 @@ def _found_by_chess(board: Board, sources: bytes, text: str) -> Found:
 
 
 def _of_type(board: Board, piece_type: PieceType) -> Bitboard:
-    """All pieces of a type, either colour."""
+    """Return all pieces of a type, of both colours."""
     pieces: Bitboard = getattr(board, _SETS[piece_type])
     return pieces
 
@@ -160,7 +159,7 @@ def _illegal(board: Board, text: str) -> IllegalMove:
 
 
 def san_stem(board: Board, found: Found) -> str:
-    """A legal move's SAN without the check or mate sign; the move has not been made."""
+    """Return a legal move's SAN without the check or mate sign; the move must not have been made on the board."""
     move, piece_type, rivals = found.known.move, found.piece_type, found.rivals
     target = chess.SQUARE_NAMES[move.to_square]
     if piece_type is None:
@@ -177,25 +176,25 @@ def san_stem(board: Board, found: Found) -> str:
 
 
 def encode_move(move: Move) -> int:
-    """A move in 15 bits: source, target, and what is promoted to, or dropped (then source is target)."""
+    """Return a move in 15 bits: source, target, and the piece promoted to, or dropped (then source equals target)."""
     return move.from_square | move.to_square << 6 | (move.promotion or move.drop or 0) << 12
 
 
 @cache
 def known_move(code: int) -> KnownMove:
-    """The move of :func:`encode_move`'s code."""
+    """Return the move of a code from :func:`encode_move`."""
     source, target, piece = code & 63, code >> 6 & 63, code >> 12 or None
     move = Move(source, target, drop=piece) if source == target else Move(source, target, promotion=piece)
     return KnownMove(move, move.uci(), code)
 
 
 def decode_move(code: int) -> str:
-    """The UCI of :func:`encode_move`'s code."""
+    """Return the UCI of a code from :func:`encode_move`."""
     return known_move(code).uci
 
 
 def _origin(source: Square, rivals: Bitboard) -> str:
-    """As much of the source square as tells it from others of its kind that could go to the same target."""
+    """Return the part of the source square's name that distinguishes it from the rivals' squares."""
     name = chess.SQUARE_NAMES[source]
     if not rivals & chess.BB_FILES[source & 7]:
         return name[0]

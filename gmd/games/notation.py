@@ -1,7 +1,7 @@
-"""PGN, read and written.
+"""Reading and writing of PGN.
 
-Reading is a generator that yields now and then, so that whoever drives it can do other things in between: a text of
-one mebibyte may hold a quarter of a million plies.
+Reading is a generator that yields now and then, so that its caller can do other work in between: a text of one
+mebibyte may hold a quarter of a million plies.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from gm_protocol.state import Result
 
 _T = TypeVar("_T")
 
-#: Characters read between two yields, where a token counts as many more: some hundred microseconds of work.
+#: Characters read between two yields, some hundred microseconds of work; each token counts as so many more.
 CHARS_A_STEP = 16_384
 CHARS_A_TOKEN = 32
 
-#: Longest word, number or sign, in characters: one that has no end there is none of a game's. Its cost grows with it.
+#: Longest word, number or sign, in characters. No game has a longer one, and the cost grows with the length.
 MAX_WORD = 256
-#: Longest tag pair, in characters; escapes in one of a mebibyte held everybody up for 0.15 s.
+#: Longest tag pair, in characters. The escapes in a tag pair of one mebibyte blocked the event loop for 0.15 s.
 MAX_TAG = 8_192
 
-#: The tags that say something about the game to be made; the others are only checked for their form.
+#: The tags that determine the game; only the form of the others is checked.
 READ_TAGS = frozenset({"FEN", "Variant", "Result", "White", "Black", "GmdWhite", "GmdBlack"})
-#: How much of a tag's value is read: a FEN has at most about a hundred characters.
+#: Characters read of a tag's value: a FEN has at most about a hundred.
 MAX_TAG_VALUE = 200
 
 #: Lines wrapped between two yields: some hundred microseconds. (textwrap would take ten times as long.)
@@ -40,9 +40,9 @@ LINES_A_STEP = 50
 PGN_COLUMNS = 80
 
 _TAG = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"([^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"\s*\]')
-#: A tag with quotes that are not escaped, as some programs write it: the value ends with the line's last quote.
+#: A tag with unescaped quotes, as some programs write it: the value ends with the line's last quote.
 _LOOSE_TAG = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"([^\r\n]*)"[ \t]*\][ \t]*$', re.MULTILINE)
-#: As much of the text as fits in a line. None ends within a command such as [%sense e7], which some readers would miss.
+#: The text that fits in one line. It never ends within a command such as [%sense e7], or some readers would miss that.
 _LINE = re.compile(rf"\S.{{0,{PGN_COLUMNS - 2}}}(?=\s(?!\S*\])|$)")
 _RESULTS: frozenset[Result] = frozenset(get_args(Result))
 _TOKEN = re.compile(
@@ -62,13 +62,13 @@ _TOKEN = re.compile(
 
 
 class PgnText(NamedTuple):
-    """One game as PGN text has it: nothing is checked against the rules yet."""
+    """One game as written in PGN; nothing is checked against the rules yet."""
 
-    #: Of the tags, those of :data:`READ_TAGS` that it has.
+    #: The tags that are in :data:`READ_TAGS`.
     headers: dict[str, str]
-    #: The main line as written, at most as many moves as were asked for.
+    #: The main line as written, up to the number of moves asked for.
     moves: list[str]
-    #: Its result: the Result tag's, or where that is missing or says nothing, the one behind the moves.
+    #: The result: the Result tag's, or if that is missing or says nothing, the one after the moves.
     result: Result | None
 
 
@@ -76,7 +76,7 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
     """Read the only game of a PGN text, yielding now and then.
 
     :param max_moves: moves of the main line to keep; the rest is read for its form only.
-    :raises BadPgn: the text is no PGN, holds an unclosed comment or variation, or more than one game.
+    :raises BadPgn: the text is not PGN, holds an unclosed comment or variation, or more than one game.
     """
     games = 1
     depth = 0
@@ -117,9 +117,9 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
 
 
 def _result(tag: str, behind_moves: str) -> Result | None:
-    """The result of a game by its Result tag, unless only the token behind its moves ("1/2", too) says one.
+    """Return the result of a game by its Result tag, unless only the token after its moves (also "1/2") gives one.
 
-    :param behind_moves: empty where there is none.
+    :param behind_moves: that token; empty if there is none.
     """
     if tag in _RESULTS and (tag != "*" or not behind_moves):
         return tag
@@ -129,14 +129,14 @@ def _result(tag: str, behind_moves: str) -> Result | None:
 
 
 def _plain(text: str) -> str:
-    """The text without a byte-order mark, and with one kind of line end."""
+    """Return the text without a byte-order mark and with ``\\n`` as the only line end."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
-    """(kind, value, tag's value with its escapes) of every token but spaces and comments.
+    """Yield (kind, value, tag's value with its escapes) of every token except spaces and comments.
 
-    In between, whatever is read, come pauses, so that no text can keep a reader for long from everything else.
+    Tokens of the kind "pause" come in between at regular amounts of work, so that no text blocks the caller for long.
     """
     at = worked = 0
     while at < len(text):
@@ -155,9 +155,9 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _token_at(text: str, at: int) -> tuple[str, re.Match[str] | None]:
-    """The token that begins at a place, and its kind; None where there is none, or it is longer than any.
+    """Return the kind of the token at an offset, and its match; None if there is no token, or it is too long.
 
-    A comment may have any length: finding its end is quick.
+    A comment may have any length, because finding its end is quick.
     """
     if text[at] in "{;%":
         match = _TOKEN.match(text, at)
@@ -173,7 +173,7 @@ def _token_at(text: str, at: int) -> tuple[str, re.Match[str] | None]:
 
 
 def match_token(line: str, at: int) -> tuple[str, int] | None:
-    """The kind of the token at a place in a line, and where it ends; None where there is none, or only in part."""
+    """Return the kind of the token at an offset in a line, and its end; None if there is no token or only a part."""
     match = _TOKEN.match(line, at)
     if match is None:
         return None
@@ -184,7 +184,7 @@ def match_token(line: str, at: int) -> tuple[str, int] | None:
 
 
 def _unescape(value: str) -> str:
-    """A tag's value. No value that means anything is long, and escapes are slow to undo."""
+    """Return a tag's value without escapes, cut to :data:`MAX_TAG_VALUE`, because escapes are slow to undo."""
     return re.sub(r"\\(.)", r"\1", value[:MAX_TAG_VALUE])
 
 
@@ -197,7 +197,7 @@ def _unreadable(text: str, at: int) -> BadPgn:
 
 
 def write_pgn_steps(headers: Mapping[str, str], movetext: str, result: str) -> Generator[None, None, str]:
-    """Write PGN in export style: a tag a line, an empty line, the moves and the result wrapped at 80 columns.
+    """Write PGN in export format: one tag a line, an empty line, the moves and the result wrapped at 80 columns.
 
     It yields after every few lines.
     """
@@ -213,7 +213,7 @@ def write_pgn_steps(headers: Mapping[str, str], movetext: str, result: str) -> G
 
 
 def run_through(steps: Generator[None, None, _T]) -> _T:
-    """Run a generator to its end at once, for whoever has all the time; what it returns."""
+    """Run a generator to its end in one go, and return its value."""
     while True:
         try:
             next(steps)
@@ -227,7 +227,7 @@ def _escape(value: str) -> str:
 
 
 def pgn_termination(ending: Ending | None) -> str:
-    """The value of PGN's Termination tag (9.8.1 of its standard) for a game that ended so; None for one that is on."""
+    """Return the value of PGN's Termination tag (9.8.1 of its standard); ``ending`` is None for a game in progress."""
     if ending is None:
         return "unterminated"
     match ending.cause:
@@ -256,13 +256,13 @@ def pgn_termination(ending: Ending | None) -> str:
 
 
 def time_control(clock: ClockOption) -> str:
-    """A clock as PGN has it (9.6.1 of its standard), in seconds: fractions, which that does not know, as decimals."""
+    """Return a time control as PGN writes it (9.6.1 of its standard), in seconds; decimals go beyond the standard."""
     if clock.initial is not UNSET:
         increment = clock.increment or 0
         return _decimal(clock.initial) + (f"+{_decimal(increment)}" if increment else "")
     assert clock.first_move is not UNSET
     assert clock.per_move is not UNSET
-    return f"1/{_decimal(clock.first_move)}:1/{_decimal(clock.per_move)}"  # one move in so much time, then each in so
+    return f"1/{_decimal(clock.first_move)}:1/{_decimal(clock.per_move)}"  # the first move, then each further move
 
 
 def _decimal(seconds: float) -> str:

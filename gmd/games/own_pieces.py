@@ -1,6 +1,6 @@
-"""A position of which one side's pieces alone are known: what such a viewer is shown of it.
+"""The view of a position for a viewer who knows only one side's pieces.
 
-It is computed from these pieces and nothing else, so that nothing else can show in it.
+It is computed from these pieces alone, so that it cannot reveal anything else.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from .fragments import PAIRS, access_json_of, castling, fen_of, placement
 from .hidden import Seen
 from .position import Position, contents, only, unpack
 
-#: By colour: how far a pawn steps, and where it may step twice from.
+#: By colour: the step of a pawn, and the rank from which it may step twice.
 _STEPS = (-8, 8)
 _HOMES = (chess.BB_RANK_7, chess.BB_RANK_2)
 
 
 def show_own(position: Position) -> Seen:
-    """Return what is shown to a viewer who knows these pieces only.
+    """Return the view of a viewer who knows only these pieces.
 
-    :param position: one that holds no others' pieces.
+    :param position: a position without the other side's pieces.
     """
     board = unpack(position)
     placed = placement(contents(board, board.occupied))
@@ -43,7 +43,7 @@ def show_own(position: Position) -> Seen:
 
 
 def _access_json(board: Board) -> str:
-    """For each square the pieces that may ask to move there, as the wire's ``access_map``."""
+    """Return, for each square, the pieces that may request to move there, as the wire's ``access_map``."""
     sources: list[list[str]] = [[] for _ in chess.SQUARES]
     for square in chess.scan_forward(board.occupied):
         pair, targets = PAIRS[square], _targets(board, square)
@@ -55,7 +55,7 @@ def _access_json(board: Board) -> str:
 
 
 def _targets(board: Board, square: Square) -> Bitboard:
-    """Where a piece may ask to move: any square that no piece of its own holds may hold one of the other side's."""
+    """Return the targets that a piece may request: any square without an own piece may hold one of the other side's."""
     own = board.occupied
     targets = board.attacks_mask(square) & ~own
     if board.pawns & BB_SQUARES[square]:
@@ -67,5 +67,5 @@ def _targets(board: Board, square: Square) -> Bitboard:
     return targets
 
 
-#: What is shown to a viewer who knows no piece at all.
+#: The view of a viewer who knows no piece.
 NO_PIECES = show_own(only(bytes(75), chess.WHITE))

@@ -11,13 +11,13 @@ MAX_GAME_CHARS = 8 * 2**20
 
 
 def split_pgn(lines: Iterable[str]) -> Iterator[str]:
-    """The texts of the games, each as :func:`~gmd.games.notation.read_pgn` takes one.
+    """Yield the text of each game, as :func:`~gmd.games.notation.read_pgn` takes one.
 
-    A game ends where ``read_pgn`` would say that another begins. A comment or a variation that is never closed ends
-    with its game: where a line begins with an Event tag and follows an empty one. Of a game above
-    :data:`MAX_GAME_CHARS` the rest is left out; its text is longer than that all the same.
+    A game ends where ``read_pgn`` would find the next one. An unclosed comment or variation ends with its game: before
+    an Event tag at the start of a line that follows an empty line. A game above :data:`MAX_GAME_CHARS` is cut, but its
+    text stays longer than that.
 
-    :param lines: with their ends.
+    :param lines: with their line ends.
     """
     splitter = _Splitter()
     for line in lines:
@@ -31,7 +31,7 @@ class _Splitter:
         self._begin()
 
     def _begin(self) -> None:
-        self._services: list[str] = []
+        self._parts: list[str] = []
         self._size = 0
         self._depth = 0
         self._in_comment = False
@@ -39,7 +39,7 @@ class _Splitter:
         self._tagged = self._moved = self._ended = False
 
     def feed(self, line: str) -> Iterator[str]:
-        """The games that end in this line."""
+        """Yield the games that end in this line."""
         if self._after_empty_line and line.startswith("[Event ") and self._is_past_tags():
             yield from self.end()
         self._after_empty_line = not line.strip()
@@ -57,16 +57,16 @@ class _Splitter:
         self._keep(line[kept:])
 
     def end(self) -> Iterator[str]:
-        """The game that has gathered, if there is one."""
+        """Yield the collected game, if there is one."""
         if self._tagged or self._moved or self._ended:
-            yield "".join(self._services)
+            yield "".join(self._parts)
         self._begin()
 
     def _is_past_tags(self) -> bool:
         return bool(self._moved or self._ended or self._depth or self._in_comment)
 
     def _next(self, line: str, at: int) -> tuple[str, int]:
-        """The kind of the token that begins in a line, and where it ends."""
+        """Return the kind of the token at an offset in a line, and its end."""
         if self._in_comment:
             end = line.find("}", at)
             self._in_comment = end < 0
@@ -75,7 +75,7 @@ class _Splitter:
         if found is not None:
             return found
         self._in_comment = line[at] == "{"
-        # What is neither comment nor token read_pgn will refuse, and say why.
+        # read_pgn will refuse any other text, and say why.
         return "comment" if self._in_comment else "unreadable", len(line)
 
     def _note(self, kind: str) -> None:
@@ -90,5 +90,5 @@ class _Splitter:
 
     def _keep(self, text: str) -> None:
         if self._size <= MAX_GAME_CHARS:
-            self._services.append(text)
+            self._parts.append(text)
             self._size += len(text)

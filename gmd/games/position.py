@@ -1,8 +1,9 @@
-"""Positions as short byte strings: what a live game, the repetition count and the cache of facts all hold.
+"""Positions as short byte strings (keys), for live games, the repetition count and the cache of facts.
 
-A key is everything that decides what may follow, and nothing else: pieces, pockets, side to move, castling rights, an
-en passant square only where a legal en passant capture exists, and the family of rules. Move counters are not in it.
-Two positions repeat each other exactly when their keys are equal (the FIDE rule, as python-chess reads it).
+A key holds everything that determines the legal moves, and nothing else: pieces, pockets, side to move, castling
+rights, an en passant square only where a legal en passant capture exists, and the family of rules. It holds no move
+counters. A position is a repetition of another exactly if their keys are equal (the FIDE rule, as python-chess reads
+it).
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from chess.variant import CrazyhouseBoard, CrazyhousePocket
 #: A position, packed.
 Position = bytes
 
-#: A square, and what has come to stand there: see :func:`content`.
+#: A square and its new content: see :func:`content`.
 Change = tuple[Square, int]
 
 
 class Family(IntEnum):
-    """The rules a position is played by; the two with 960 castle as Chess960 does."""
+    """The rules of a position; the two with 960 in their names castle as in Chess960."""
 
     STANDARD = 0
     CHESS960 = 1
@@ -32,16 +33,16 @@ class Family(IntEnum):
 
     @property
     def chess960(self) -> bool:
-        """Whether castling is king takes own rook."""
+        """Whether castling is encoded as the king capturing its own rook."""
         return bool(self & 1)
 
     @property
     def drops(self) -> bool:
-        """Whether captured pieces come back from a pocket."""
+        """Whether captured pieces go to a pocket and can be dropped."""
         return bool(self & 2)
 
     def board(self, fen: str | None = None) -> Board:
-        """A board of these rules, empty unless a FEN is given.
+        """Return a board of these rules, empty unless a FEN is given.
 
         :raises ValueError: the FEN does not parse.
         """
@@ -51,11 +52,11 @@ class Family(IntEnum):
 
 
 # Eight bitboards (pawns, knights, bishops, rooks, queens, kings, white, promoted), castling rights as a bitboard,
-# family, turn, en passant square. Eight first, so that key[rank:64:8] is one rank of all of them.
+# family, turn, en passant square. The eight come first, so that key[rank:64:8] is one rank of all of them.
 _CORE = struct.Struct("<8QQBBB")
 _NO_SQUARE = 255
 
-#: In crazyhouse ten counts follow: White's pawns, knights, bishops, rooks, queens in hand, then Black's.
+#: In crazyhouse ten counts follow: White's pawns, knights, bishops, rooks and queens in hand, then Black's.
 _POCKETS = struct.Struct("<10B")
 _IN_HAND = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
 
@@ -64,9 +65,9 @@ _EP_SQUARE_OFFSET = _FAMILY_OFFSET + 2
 
 
 def pack(board: Board) -> Position:
-    """The key of a board's position. Drops an en passant square that nothing can legally use from the board.
+    """Return the key of a board's position; remove from the board an en passant square without a legal capture.
 
-    :param board: its castling rights must be clean, as they are behind any move and in any valid position.
+    :param board: its castling rights must be clean, as they are after any move and in any valid position.
     """
     if board.ep_square is not None and not board.has_legal_en_passant():
         board.ep_square = None
@@ -74,10 +75,10 @@ def pack(board: Board) -> Position:
 
 
 def pack_unchecked(board: Board) -> Position:
-    """The board packed with its en passant square, whether anything can capture there or not: no key to compare.
+    """Return the board packed with its en passant square, even if no legal capture exists: not a key to compare.
 
-    To find out takes longer where a pawn of the other side stands beside the one that has moved, which the player who
-    moved it may not know. :func:`settled` makes the key of it.
+    The check for a legal capture takes longer if an enemy pawn stands next to the moved pawn, which the moving player
+    may not know. :func:`settled` turns the result into a key.
     """
     pockets = board.pockets if isinstance(board, CrazyhouseBoard) else None
     key = _CORE.pack(
@@ -101,9 +102,9 @@ def pack_unchecked(board: Board) -> Position:
 
 
 def content(board: Board, square: Square) -> int:
-    """What stands on a square, as a small number: the piece's type, 8 more where it is White's, 16 if promoted.
+    """Return a square's content as a number: the piece's type, plus 8 if it is White's, plus 16 if it is promoted.
 
-    0 for nothing.
+    An empty square is 0.
     """
     bit = BB_SQUARES[square]
     white, promoted = board.occupied_co[chess.WHITE] & bit, board.promoted & bit
@@ -111,17 +112,17 @@ def content(board: Board, square: Square) -> int:
 
 
 def contents(board: Board, squares: chess.Bitboard) -> list[Change]:
-    """What stands on some squares."""
+    """Return the contents of some squares."""
     return [(square, content(board, square)) for square in chess.scan_forward(squares)]
 
 
 def advance(board: Board, move: Move, piece_type: chess.PieceType | None) -> list[Change]:
-    """Make a legal move, leaving out what a key does not hold: counters and history.
+    """Make a legal move, without the counters and history that a key does not hold.
 
-    :param piece_type: what moves; None where it is dropped.
+    :param piece_type: the type of the piece that moves; None for a drop.
 
-    Returns what then stands on every square that it changed. The common moves are made here, at a quarter of what
-    :meth:`chess.Board.push` costs; castling, en passant, promotions and all of crazyhouse are left to it.
+    Returns the new content of every square that the move changed. Common moves are made here, at a quarter of the cost
+    of :meth:`chess.Board.push`; castling, en passant, promotions and all crazyhouse moves are left to it.
     """
     turn, from_square, to_square = board.turn, move.from_square, move.to_square
     source, target = BB_SQUARES[from_square], BB_SQUARES[to_square]
@@ -139,7 +140,7 @@ def advance(board: Board, move: Move, piece_type: chess.PieceType | None) -> lis
         board.push(move)
         board.clear_stack()
         if not drops:
-            board.promoted = 0  # elsewhere nothing clears it, and a king on a promoted square would be taken for none
+            board.promoted = 0  # nothing else clears it, and python-chess would not count a king on a promoted square
         return contents(board, source | target | (occupied ^ board.occupied))
     both = source | target
     if target & other:
@@ -170,7 +171,7 @@ def advance(board: Board, move: Move, piece_type: chess.PieceType | None) -> lis
 
 
 def _clear(board: Board, kept: chess.Bitboard) -> None:
-    """Take every piece off the squares that are not kept, in the boards by piece type."""
+    """Remove all pieces (none is a king) from the squares that are not kept, in the bitboards by piece type."""
     board.pawns &= kept
     board.knights &= kept
     board.bishops &= kept
@@ -179,7 +180,7 @@ def _clear(board: Board, kept: chess.Bitboard) -> None:
 
 
 def unpack(position: Position) -> Board:
-    """A fresh board of the position, without history and with its move counters at 0 and 1."""
+    """Return a new board of the position, without history and with its move counters at 0 and 1."""
     (pawns, knights, bishops, rooks, queens, kings, white, promoted, castling, family, turn, ep_square) = (
         _CORE.unpack_from(position)
     )
@@ -201,7 +202,7 @@ def unpack(position: Position) -> Board:
 
 
 def settled(position: Position) -> Position:
-    """The key of what :func:`pack_unchecked` has packed."""
+    """Return the key of a position packed by :func:`pack_unchecked`."""
     return position if position[_EP_SQUARE_OFFSET] == _NO_SQUARE else pack(unpack(position))
 
 
@@ -217,22 +218,22 @@ _EMPTY = {int(family): family.board() for family in Family}
 
 
 def pieces_of(position: Position, piece_type: chess.PieceType) -> chess.Bitboard:
-    """The squares of all pieces of one type, either colour."""
+    """Return the squares of all pieces of one type, of both colours."""
     return int.from_bytes(position[8 * piece_type - 8 : 8 * piece_type], "little")
 
 
 def white_of(position: Position) -> chess.Bitboard:
-    """The squares of all White's pieces."""
+    """Return the squares of all White's pieces."""
     return int.from_bytes(position[48:56], "little")
 
 
 def family_of(position: Position) -> Family:
-    """The rules the position is played by."""
+    """Return the rules of a position."""
     return Family(position[_FAMILY_OFFSET])
 
 
 def only(position: Position, color: chess.Color) -> Position:
-    """What is left of a position where one side's pieces alone are known: they, their castling rights, their turn."""
+    """Return a position with only one side's pieces and castling rights, and that side to move."""
     *pieces, white, promoted, castling, family, _, _ = _CORE.unpack_from(position)
     own = white if color else ~white
     back_rank = chess.BB_RANK_1 if color else chess.BB_RANK_8

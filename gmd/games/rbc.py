@@ -1,10 +1,10 @@
-"""The variant ``rbc``: a game of reconnaissance blind chess behind commands and events.
+"""The variant ``rbc``: a game of reconnaissance blind chess with commands and events.
 
-The rules are :mod:`gm_recon`'s. This is what a game between two clients needs beside them: whose request is
-refused and in which words, time, and what a request sent again is answered.
+The rules are those of :mod:`gm_recon`. This module adds what a game between two clients needs: refusals and their
+texts, time, and the replies to retries.
 
-Who may see what is for :mod:`gmd.games.views` to say. But a refusal goes to whoever asked, so no word of one, and
-nothing in their order, depends on anything but what that seat may know.
+:mod:`gmd.games.views` decides who may see what. A refusal goes to the seat that asked; so the text and the order of
+refusals depend only on what that seat may know.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ TURN_BYTES = 190
 PASS = Move.null().uci()
 
 _SQUARES = {name: square for square, name in enumerate(chess.SQUARE_NAMES)}
-#: What a square that is none is taken for.
+#: The number that stands for an invalid square.
 _NO_SQUARE = -1
 
 
 class Accepted(Struct, frozen=True, gc=False):
-    """A seat's latest sense, or its latest move or ending: what a retry must equal, and what it is shown again."""
+    """A seat's latest sense, or its latest move or ending: a retry must equal it, and is shown the same state again."""
 
     ply: int
-    #: A square's number, a move as resolved (``e7e8q`` where ``e7e8`` was asked for), or the words of an ending.
+    #: A square's number, a move as resolved (``e7e8q`` if ``e7e8`` was requested), or an ending's termination.
     action: Square | str | None
     after: ReconSnapshot
     is_ending: bool = False
 
 
 class RbcGame(HiddenGame):
-    """A game in which each side sees what it senses, and what its moves come to."""
+    """A game in which each side sees what it senses and the results of its moves."""
 
     moves_are_requests = True
     now: ReconSnapshot
@@ -71,7 +71,7 @@ class RbcGame(HiddenGame):
         )
         self.turn = self.start_turn = self.recon.turn
         self.start_fullmove = self.recon.board.fullmoves
-        #: What is kept of what its seats were shown; no other game meets it.
+        #: The cache of what its seats were shown; other games do not share it.
         self.seat_views = SeatViews(only, own_pieces.show_own)
         self._facts: tuple[Position, Facts] | None = None
         self._scribe = _Scribe(options.fen)
@@ -81,12 +81,12 @@ class RbcGame(HiddenGame):
 
     @property
     def movetext(self) -> str:  # type: ignore[override]  # nothing sets it
-        """The moves made, as version 1's ``pgn`` has them; ``--`` where nothing moved."""
+        """The moves made, in the format of version 1's ``pgn``; ``--`` for a turn without a move."""
         return " ".join(self._scribe.words(self.recon.turns))
 
     @property
     def moves(self) -> list[str]:
-        """What became of each turn's move, in UCI; 0000 for nothing."""
+        """The move taken in each turn, in UCI; 0000 for none."""
         return [PASS if turn.taken is None else turn.taken.uci() for turn in self.recon.turns]
 
     def actions(self) -> Actions:
@@ -157,14 +157,14 @@ class RbcGame(HiddenGame):
         return self._retried(command, command.ending.termination)
 
     def _retried(self, command: Play | End, *actions: str) -> ReconSnapshot | None:
-        """What a command is shown that is its seat's latest move or ending again; None where it is not."""
+        """Return what a command is shown again if it repeats its seat's latest move or ending; None if it does not."""
         accepted = self._done[command.seat]
         if accepted is None or accepted.ply != command.ply or accepted.is_ending != isinstance(command, End):
             return None
         return accepted.after if accepted.action in actions else None
 
     def _refuse_turn(self, command: Sense | Play, elapsed: float, phase: Phase) -> Decision | None:
-        """The refusals that sense and move share, after retries."""
+        """Return the refusal common to sense and move, after retries; None if there is none."""
         if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if command.seat != self.turn:
@@ -212,7 +212,7 @@ class RbcGame(HiddenGame):
             self._done[seat] = Accepted(before.ply, event.asked, self.now, is_ending=True)
 
     def _verdict(self) -> Ending | None:
-        """How the game ends by its rules and the server's limit on its length; None where it goes on."""
+        """Return how the rules or the server's limit on length end the game; None if it goes on."""
         match self.recon.win_reason:
             case WinReason.KING_CAPTURE:
                 return Ending(Cause.KING_CAPTURE, winner=self.recon.winner)
@@ -246,7 +246,7 @@ class RbcGame(HiddenGame):
 
 
 class _Scribe:
-    """Writes down the moves of a game when somebody asks for them, each once."""
+    """A writer of a game's moves as SAN, on demand and each only once."""
 
     def __init__(self, start_fen: str) -> None:
         self._start_fen = start_fen
@@ -254,7 +254,7 @@ class _Scribe:
         self._words: list[str] = []
 
     def words(self, turns: Sequence[Turn]) -> list[str]:
-        """The moves so far, White's with their numbers."""
+        """Return the moves so far, White's with their numbers."""
         board = self._board = self._board or ReconBoard(self._start_fen)
         for turn in turns[len(self._words) :]:
             number = f"{board.fullmoves}." if board.turn else "" if self._words else f"{board.fullmoves}..."
@@ -268,15 +268,15 @@ def _with(pair: Pair[T], seat: Color, value: T) -> Pair[T]:
 
 
 def _square_number(value: str | int | None) -> Square | None:
-    """A square's number, or :data:`_NO_SQUARE`; None for None."""
+    """Return a square's number, :data:`_NO_SQUARE` for an invalid one, or None for None."""
     if isinstance(value, str):
         return _SQUARES.get(value, _NO_SQUARE)
     return value if value is None or 0 <= value < 64 else _NO_SQUARE
 
 
 def _read_move(text: str) -> Move | None:
-    """The move of a text in UCI; None for a pass.
+    """Return the move of a text in UCI; None for a pass.
 
-    :raises ValueError: it is no UCI.
+    :raises ValueError: it is not UCI.
     """
     return None if text == PASS else Move.from_uci(text)

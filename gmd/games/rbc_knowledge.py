@@ -1,4 +1,4 @@
-"""What each side has been told of its latest turns in a game of reconnaissance blind chess."""
+"""Each side's knowledge of its latest turns in a game of reconnaissance blind chess."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .game import Snapshot
 from .knowledge import SeatKnowledge
 
 T = TypeVar("T")
-#: One of something for each side, or None: indexed by colour, so Black's comes first.
+#: A value or None for each side, indexed by colour, so Black's comes first.
 Pair = tuple[T | None, T | None]
 
 
 class SenseMade(Struct, frozen=True, gc=False):
-    """What a side saw in its latest sense."""
+    """A side's latest sense and its result."""
 
     ply: int
     square: Square | None
-    #: From the top left; shared, not to be changed.
+    #: From the top left; shared, so it must not be changed.
     result: tuple[Cell, ...]
 
 
 class MoveMade(Struct, frozen=True, gc=False):
-    """What a side was told of its latest move."""
+    """A side's latest move: as requested, as taken, and its capture."""
 
     ply: int
     requested: Move | None
@@ -38,7 +38,7 @@ class MoveMade(Struct, frozen=True, gc=False):
 
 
 class ReconSnapshot(Snapshot, frozen=True, gc=False):
-    """A game at one moment: the true position, and what each side has been told.
+    """A game at one moment: the true position, and each side's knowledge.
 
     The position is packed by :func:`~gmd.games.position.pack_unchecked`.
     """
@@ -48,12 +48,12 @@ class ReconSnapshot(Snapshot, frozen=True, gc=False):
     results: Pair[MoveMade]
 
     def opponent_capture(self, seat: Color) -> Square | None:
-        """Where a seat's opponent captured in its latest completed turn."""
+        """Return the square on which a seat's opponent captured in its latest completed turn; None if nowhere."""
         result = self.results[not seat]
         return None if result is None else result.capture_square
 
 
-#: Pieces, and nothing, as the wire's ``board`` names them.
+#: The names of pieces, and of an empty square, in the wire's ``board``.
 _PIECE_CODES: dict[chess.Piece | None, str | None] = {None: None}
 for _symbol in "PNBRQK":
     _PIECE_CODES[chess.Piece.from_symbol(_symbol)] = f"w{_symbol.replace('P', 'p')}"
@@ -61,7 +61,7 @@ for _symbol in "PNBRQK":
 
 
 def knowledge_of_seat(shown: ReconSnapshot, seat: Color | None) -> SeatKnowledge:
-    """Return what a seat has been told; somebody without one has been told nothing."""
+    """Return the knowledge of a seat; a viewer without a seat knows nothing."""
     if seat is None:
         return SeatKnowledge(None, None, None)
     sense, result = shown.senses[seat], shown.results[seat]

@@ -1,6 +1,6 @@
 """A game of reconnaissance blind chess as reconchess saves it, made in steps.
 
-:meth:`~gm_recon.history.History.to_json` makes the same at once, for programs that have the time.
+:meth:`~gm_recon.history.History.to_json` makes the same in one go, for programs that may block.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _encode = msgspec.json.Encoder().encode
 
 
 def record_steps(history: History, white_name: str, black_name: str) -> Generator[None, None, bytes]:
-    """The JSON of ``to_json`` without spaces; it yields after every few turns.
+    """Return the JSON of ``to_json`` without spaces; yield after every few turns.
 
-    A turn's values are encoded as it is done again, so that no step encodes the whole game.
+    Each turn's values are encoded when it is replayed, so that no step encodes the whole game.
     """
     kept: dict[str, dict[bool, list[bytes]]] = {name: {WHITE: [], BLACK: []} for name in COLUMNS}
     for number, (color, turn, seen, before, after) in enumerate(history.replay(), 1):
@@ -33,17 +33,17 @@ def record_steps(history: History, white_name: str, black_name: str) -> Generato
         kept["senses"][color].append(_encode(square))
         kept["sense_results"][color].append(_encode(shown(seen)))
     names = f'"white_name":{json.dumps(white_name)},"black_name":{json.dumps(black_name)}'
-    services = [f'{{"type":"GameHistory",{names}'.encode()]
+    parts = [f'{{"type":"GameHistory",{names}'.encode()]
     for name, sides in kept.items():
-        services.append(b'"%b":{"true":[%b]' % (name.encode(), b",".join(sides[WHITE])))
+        parts.append(b'"%b":{"true":[%b]' % (name.encode(), b",".join(sides[WHITE])))
         yield
-        services.append(b'"false":[%b]}' % b",".join(sides[BLACK]))
+        parts.append(b'"false":[%b]}' % b",".join(sides[BLACK]))
         yield
-    return b",".join([*services, _encode(history.end())[1:]])
+    return b",".join([*parts, _encode(history.end())[1:]])
 
 
 def _unfinished(history: History) -> Generator[None, None, list[tuple[Color, Square | None, list[Cell]]]]:
-    """The senses of a turn whose move has not been made: whose, where, and what they saw."""
+    """Return the senses of a turn without a move yet: side, square and result of each."""
     if not history.unfinished:
         return []
     board = ReconBoard(history.start_fen)

@@ -18,17 +18,17 @@ from .events import Created
 from .rbc import RbcGame
 from .variant import Variant, check_counters
 
-#: What a game has where nothing else is asked for, as with reconchess: 15 minutes and 5 seconds a move, and a draw
-#: after 100 half-moves without capture or pawn move.
+#: The defaults, those of reconchess: 15 minutes and 5 seconds a move, and a draw after 100 half-moves without a capture
+#: or pawn move.
 RECON_CLOCK = ClockOption(initial=900.0, increment=5.0)
 RECON_REVERSIBLE_MOVES = 100
 
-#: What "new_game" takes and a game of reconnaissance blind chess has not: draws would be signals between the players.
+#: Fields of "new_game" that do not apply to reconnaissance blind chess. Draw offers would be signals between players.
 _NOT_FOR_RECON = ("position", "seed", "draws", "max_moves", "illegal_move")
 
 
 class RbcVariant(Variant):
-    """Reconnaissance blind chess. Its games do not begin in the middle: clients would not know what they have seen."""
+    """Reconnaissance blind chess. No game begins with moves of a PGN: clients would not know what they have seen."""
 
     name = "rbc"
     title = "blind chess"

@@ -1,4 +1,4 @@
-"""Replay that trusts nothing: a game out of events, each of which must be what the rules would have made of it."""
+"""Checked replay: a game from events, each of which must equal the event that the rules would have produced."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 class DoesNotApply(Exception):
-    """An event that cannot have happened when it is said to have. The message says why.
+    """An event that cannot have happened at its place in the game. The message says why.
 
     :ivar seq: its number among the game's events, from 0.
     """
@@ -36,13 +36,13 @@ class DoesNotApply(Exception):
 
 
 class _Wrong(Exception):
-    """What is wrong with an event."""
+    """An error in an event; the message says which."""
 
 
 def replay(game_id: int, events: Sequence[AnyEvent]) -> Game:
-    """The game that these events make.
+    """Return the game that results from some events.
 
-    :raises DoesNotApply: the first of them that cannot have happened, or 0 where there are none.
+    :raises DoesNotApply: for the first event that cannot have happened; for event 0 if there are none.
     """
     if not events:
         raise DoesNotApply(0, "the game has no events")
@@ -59,29 +59,29 @@ def replay(game_id: int, events: Sequence[AnyEvent]) -> Game:
 
 
 def _begun(event: AnyEvent) -> Game:
-    """The game that an event creates."""
+    """Return the game that an event creates."""
     if not isinstance(event, Created):
         raise _Wrong(f"a game begins with its creation, not with {_text(event)}")
     if not _UTC.fullmatch(event.created):
-        raise _Wrong(f"created: {event.created!r} is no time such as 2026-11-21T04:41:00Z")
+        raise _Wrong(f"created: {event.created!r} is not a time such as 2026-11-21T04:41:00Z")
     named = (event.player_black, event.player_white)
     for side in event.invited_sides:
         if named[side] is None or event.invited_sides.count(side) > 1:
             raise _Wrong(f"invited: {seat_name(side)}'s seat is kept for nobody, or twice")
     if event.lapses is not None and not event.lapses > 0:
-        raise _Wrong(f"lapses: {event.lapses} seconds are no time to begin in")
+        raise _Wrong(f"lapses: {event.lapses} seconds is not more than 0")
     resolved = _resolved(event.options)
     for name in GameOptions.__struct_fields__:
         has, should = getattr(event.options, name), getattr(resolved, name)
         if has != should:
-            raise _Wrong(f"options.{name}: {has!r} of a new game would be {should!r}")
+            raise _Wrong(f"options.{name}: {has!r}, but a new game would have {should!r}")
     return make_game(event)
 
 
 def _resolved(options: GameOptions) -> GameOptions:
-    """The options of a new game that is asked for with these."""
+    """Return the options of a new game whose request has these options."""
     asked = {name: getattr(options, name) for name in GameOptions.__struct_fields__}
-    if isinstance(options.position, int):  # of which the FEN came
+    if isinstance(options.position, int):  # the FEN came from it
         asked["fen"] = None
     given = {name: value for name, value in asked.items() if value is not UNSET}
     request = NewGame(player_white=1, player_black=2, **given)
@@ -89,7 +89,7 @@ def _resolved(options: GameOptions) -> GameOptions:
 
 
 def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
-    """See to it that an event may come next.
+    """Check that an event may come next.
 
     :param before: the event before it.
     :raises _Wrong: it may not.
@@ -97,7 +97,7 @@ def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
     """
     match event:
         case Created():
-            raise _Wrong("the game was created before")
+            raise _Wrong("the game was already created")
         case Loaded():
             if not isinstance(before, Created | Loaded):
                 raise _Wrong("moves are loaded when a game is created, and not later")
@@ -107,7 +107,7 @@ def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
         case FirstContactMade():
             seat = event.side
             if game.clock is None or game.over or game.contacted[seat] or game.players[seat] is None:
-                raise _Wrong(f"nobody waits to hear from {event.seat}")
+                raise _Wrong(f"no first contact of {event.seat} is awaited")
         case Sensed():
             _check_seconds(game, event.seconds)
             _check_decided(game, event, Sense(game.turn, event.square), event.seconds)
@@ -129,13 +129,13 @@ def _check_loaded(game: Game, event: Loaded) -> None:
 
 def _check_seconds(game: Game, seconds: float) -> None:
     if seconds < 0:
-        raise _Wrong(f"seconds: {seconds} are charged, which are less than none")
+        raise _Wrong(f"seconds: {seconds} are charged, which is less than 0")
     if seconds and not game.ticking:
         raise _Wrong(f"seconds: {seconds} are charged while no clock runs")
 
 
 def _ending(game: Game, event: Ended) -> Command:
-    """The command that ended the game."""
+    """Return the command that ended the game."""
     try:
         ending, seat = event.ending, event.side
     except ValueError as error:
@@ -165,47 +165,47 @@ def _ending(game: Game, event: Ended) -> Command:
             | Cause.MOVE_LIMIT
             | Cause.TURN_LIMIT
         ):
-            raise _Wrong(f"termination: {event.termination!r} is the end of no game but by a move")
+            raise _Wrong(f"termination: {event.termination!r} ends a game only by a move")
         case other:
             assert_never(other)
 
 
 def _asker(event: Ended, expected: chess.Color | None) -> chess.Color:
-    """The seat that asked for an end.
+    """Return the seat that asked for an end.
 
-    :param expected: the one side that can; None where both can.
+    :param expected: the only side that can; None if both can.
     """
     seat = event.side
     if seat is None or event.asked is None:
-        raise _Wrong(f"termination: {event.termination!r} is asked for by a seat, and none is named")
+        raise _Wrong(f"termination: {event.termination!r} is requested by a seat, but none is named")
     if expected not in (None, seat):
-        raise _Wrong(f"termination: {event.termination!r} is not {event.seat}'s to bring about")
+        raise _Wrong(f"termination: {event.termination!r} cannot be requested by {event.seat}")
     return seat
 
 
 def _who_called_off(game: Game, event: Ended, cause: Cause) -> int | None:
-    """Whoever has that seat, or is invited to it; where the event names none, one of those who may have."""
+    """Return the player whose seat the event names; if it names none, a player who can have called the game off."""
     if cause is Cause.EXPIRED:
         if not (game.lapsing or game.created.invited):
-            raise _Wrong("termination: 'expired' is the end of no game that has all the time to begin")
+            raise _Wrong("termination: 'expired' cannot end a game without a time limit to begin")
         return None
     if (seat := event.side) is not None:
         return game.named[seat]
     seated = cause is Cause.WITHDRAWN
     who = [named for named in game.named if named is not None and (named in game.players) is seated]
     if not who:
-        raise _Wrong(f"termination: {event.termination!r} is what nobody can have said")
+        raise _Wrong(f"termination: {event.termination!r} cannot be requested by any player")
     return who[0]
 
 
 def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: Command, elapsed: float) -> None:
-    """See to it that the game, asked to do what was done, would do just that."""
+    """Check that the game decides a command with exactly this event."""
     decision = game.decide(command, elapsed)
     if decision.refusal is not None:
         raise decision.refusal
     decided = list(decision.events)
     if isinstance(event, Ended) and event.asked is not None and len(event.asked) > MAX_KEPT_TEXT:
-        # The text of a forfeiting move that was too long to be kept: its digest stands for it.
+        # The forfeiting move's text was too long to be stored, so its digest stands for it.
         decided = [structs.replace(each, asked=event.asked) for each in decided if isinstance(each, Ended)]
     if isinstance(event, Ended) and event.seat is None and isinstance(command, CallOff):
         decided = [structs.replace(each, seat=None) for each in decided if isinstance(each, Ended)]

@@ -1,6 +1,6 @@
-"""From what a client asks for to the options a game is played with: variant, start position, rules.
+"""The options of a game from a client's request: variant, start position, rules.
 
-Pure: the one random choice, a Chess960 start number nobody named, is an argument.
+The code is pure: the only random choice, a Chess960 start number that nobody named, is an argument.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .variants import VARIANTS, named_in_pgn
 
 
 def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
-    """The options of the game a request asks for.
+    """Return the options of the game that a request asks for.
 
     :param headers: the tags of its PGN; empty without one.
-    :param drawn: the Chess960 start number (0 to 959) to use where neither request nor headers name one.
+    :param drawn: the Chess960 start number (0 to 959) to use if neither request nor headers name one.
     :param strict: refuse a field that does not apply to the variant rather than ignore it.
-    :raises BadRequest: fields out of range, or contradicting each other or the headers.
-    :raises BadPosition: the FEN does not parse or is no position of the variant.
-    :raises BadPgn: the headers name a variant this server does not have.
+    :raises BadRequest: fields are out of range, or contradict each other or the headers.
+    :raises BadPosition: the FEN does not parse or is not a position of the variant.
+    :raises BadPgn: the headers name a variant that this server does not have.
     """
     return _variant_of(request, headers).resolve(request, headers, drawn, strict=strict)
 

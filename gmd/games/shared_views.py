@@ -1,6 +1,6 @@
-"""States of a game that are encoded once for all who are shown the same: its spectators.
+"""States of a game that are encoded once for all its spectators, who are shown the same.
 
-A seat's view is never shared, nor kept: what it was made of could be told by how soon it is shown again.
+A seat's view is neither shared nor cached: the time of a reply would reveal whether the view was made before.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from gm_protocol.state import ClockState, GameState
 from .game import Game
 from .views import Viewer, clock_shown, game_state
 
-#: Where the clocks go, which run on from one spectator to the next. JSON has no such byte: in strings it is escaped.
+#: Placeholder for the clocks, which change from one reply to the next. JSON escapes this byte, so it cannot occur.
 _CLOCKS = b"\0"
 
 
 class SharedView(NamedTuple):
-    """What a viewer without a seat is shown of a game, as JSON, on both sides of the clocks' place.
+    """The JSON of a game's state for a viewer without a seat, before and after the clocks.
 
-    Without a clock, all of it is in front.
+    Without a clock, all of it is in ``front``.
     """
 
     front: bytes
     back: bytes
 
     def at(self, game: Game, elapsed: float, viewer: Viewer) -> GameState:
-        """The state as it is now, encoded already: what a reply is said to hold is the JSON that it will be.
+        """Return the present state as encoded JSON, under the type of a reply's field.
 
-        :param thought: seconds the clock of the side to move has been running.
+        :param elapsed: seconds for which the clock of the side to move has been running.
         """
         clock = b"" if game.clock is None else encode(clock_shown(game, elapsed, viewer))
         return cast(GameState, Raw(self.front + clock + self.back))
 
 
 def shared_view(game: Game, viewer: Viewer, *, brief: bool) -> SharedView:
-    """The present of a game as a viewer without a seat may see it."""
+    """Return the present state of a game as a viewer without a seat may see it."""
     assert viewer.seat is None
     state = game_state(game, game.now, 0.0, viewer, brief=brief)
     if state.clock is not None:

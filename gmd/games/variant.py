@@ -1,6 +1,6 @@
-"""What a variant is: one object that says how its games begin, what plays them, and how PGN names it.
+"""The base of a variant: one object that says how its games begin, which class plays them, and how PGN names it.
 
-To add a variant, write a module with its game and its object, and name that in :mod:`gmd.games.variants`.
+To add a variant, write a module with its game and its object, and add the object to :mod:`gmd.games.variants`.
 """
 
 from __future__ import annotations
@@ -30,59 +30,58 @@ MAX_FEN_FULLMOVES = 100_000
 class Variant(ABC):
     """The rules of one kind of chess.
 
-    What happens in a game, what its players see of it and how it is written down is the game's, which
-    :meth:`make_game` makes: a :class:`~gmd.games.game.Game`, or where something is hidden a
-    :class:`~gmd.games.hidden.HiddenGame`.
+    The game that :meth:`make_game` returns defines the moves, the players' views and the notation: it is a
+    :class:`~gmd.games.game.Game`, or a :class:`~gmd.games.hidden.HiddenGame` if something is hidden.
     """
 
-    #: What the wire calls it.
+    #: The name on the wire.
     name: ClassVar[Name]
-    #: What people call it; the usual one needs no name.
+    #: The name for people; empty for standard chess.
     title: ClassVar[str]
     #: The value of PGN's Variant tag.
     pgn_name: ClassVar[str]
-    #: What else that tag may say, in lower case.
+    #: Other values of that tag, in lower case.
     pgn_aliases: ClassVar[frozenset[str]] = frozenset()
-    #: What makes the moves of its games, as python-chess has it.
+    #: The python-chess board that makes the moves of its games.
     board_type: ClassVar[type[chess.Board]] = chess.Board
-    #: Whether programs that know chess alone, python-chess among them, read its PGN.
+    #: Whether programs that know only chess, such as python-chess, can read its PGN.
     pgn_is_common: ClassVar[bool] = True
     #: Whether a game may begin with the moves of a PGN.
     loads_moves: ClassVar[bool] = True
-    #: Whether a start position is drawn where none is asked for.
+    #: Whether a start position is drawn at random if none is asked for.
     draws_start: ClassVar[bool] = False
-    #: What a victory by the rules is.
+    #: The cause of a victory by the rules.
     victory: ClassVar[Victory] = Cause.CHECKMATE
-    #: Whether a field of ``new_game`` that is null asks for something else than one that is left out.
+    #: Whether a null field of ``new_game`` means something else than a field that is left out.
     null_is_an_answer: ClassVar[bool] = False
 
     @abstractmethod
     def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
-        """Return the options of the game that a request asks for; :func:`gmd.games.setup.resolve` has the parameters.
+        """Return the options of the game that a request asks for; see :func:`gmd.games.setup.resolve` for parameters.
 
-        :raises BadRequest: fields out of range, or contradicting each other or the headers.
-        :raises BadPosition: the FEN does not parse, or is no position of the variant.
+        :raises BadRequest: fields are out of range, or contradict each other or the headers.
+        :raises BadPosition: the FEN does not parse, or is not a position of the variant.
         """
 
     @abstractmethod
     def make_game(self, created: Created) -> Game:
-        """Return a new game, at its start position."""
+        """Return a new game at its start position."""
 
     def board(self, fen: str) -> chess.Board:
         """Return a board that makes the moves of a game and writes them as the server does.
 
-        Castling is Chess960's where rights are given by the rooks' files.
+        Castling is Chess960's if the FEN gives castling rights by the rooks' files.
 
         :raises ValueError: the FEN does not parse.
         """
         return self.board_type(fen, chess960=names_rooks(fen))
 
     def is_usual(self, options: GameOptions) -> bool:
-        """Return whether a reader of a game's PGN needs no telling where and by what rules it began."""
+        """Return whether a game's PGN needs no tags for its start position and variant."""
         return False
 
     def refuse(self, request: NewGame, fields: tuple[str, ...]) -> None:
-        """Refuse fields that the variant does not have.
+        """Refuse fields that do not apply to the variant.
 
         :raises BadRequest: one of them was sent.
         """
@@ -92,16 +91,16 @@ class Variant(ABC):
                 raise BadRequest(f"{name}: {quote(value)} does not apply to {self.name}")
 
     def refuse_pgn(self, request: NewGame) -> None:
-        """Refuse to begin with a PGN.
+        """Refuse a request that has a PGN.
 
-        :raises BadRequest: one was sent.
+        :raises BadRequest: it has one.
         """
         if request.pgn is not None:
             raise BadRequest(f"pgn: {self.no_pgn}")
 
     @property
     def no_pgn(self) -> str:
-        """Why no game begins with a PGN."""
+        """The reason why no game begins with a PGN."""
         return (
             f"no game of {self.name} is made from a PGN; gmd import takes such games in, from the JSON lines that "
             "gmd export writes"
@@ -109,9 +108,9 @@ class Variant(ABC):
 
 
 def check_status(fen: str, board: chess.Board, name: Name) -> None:
-    """See to it that a position is one of a variant's, by python-chess's judgement, and its counters within bounds.
+    """Check by python-chess that a position is valid in a variant, and that its counters are within bounds.
 
-    :raises BadPosition: it is none.
+    :raises BadPosition: it is not.
     """
     if problems := board.status():
         names = ", ".join(str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag & problems)
@@ -120,7 +119,7 @@ def check_status(fen: str, board: chess.Board, name: Name) -> None:
 
 
 def check_counters(fen: str, halfmoves: int, fullmoves: int) -> None:
-    """See to it that the counters of a FEN are within bounds.
+    """Check that the counters of a FEN are within bounds.
 
     :raises BadPosition: they are not.
     """
@@ -130,6 +129,6 @@ def check_counters(fen: str, halfmoves: int, fullmoves: int) -> None:
 
 
 def names_rooks(fen: str) -> bool:
-    """Return whether a FEN names the files of the rooks that may castle, as those of Chess960 do."""
+    """Return whether a FEN names the files of the rooks that may castle, as Chess960's FENs do."""
     fields = fen.split()
     return len(fields) > 2 and not set(fields[2]) <= set("KQkq-")

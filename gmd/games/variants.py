@@ -1,4 +1,4 @@
-"""The variants that the server plays. A new one is a module with its object, and a name in this list."""
+"""The variants that the server plays. To add one, write a module with its object, and add the object to this list."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ VARIANTS: Mapping[str, Variant] = {variant.name: variant for variant in (STANDAR
 
 
 def make_game(created: Created) -> Game:
-    """Return a new game, at its start position, by the rules of its variant."""
+    """Return a new game of its variant, at its start position."""
     return VARIANTS[created.options.variant].make_game(created)
 
 
 def named_in_pgn(tag: str) -> Variant | None:
-    """Return the variant that a PGN's Variant tag means, whatever its case; None for one that is not played here."""
+    """Return the variant of a PGN's Variant tag, in any case; None for one that is not played here."""
     return _BY_TAG.get(tag.lower())
 
 
 def victory_in(name: str) -> Victory:
-    """Return what a victory by the rules is in a variant of this name, be it known here or not."""
+    """Return the cause of a victory by the rules in a variant; checkmate for an unknown variant."""
     return VARIANTS[name].victory if name in VARIANTS else Cause.CHECKMATE
 
 

@@ -1,7 +1,7 @@
-"""What a viewer may see of a game. Nothing else builds a :class:`~gm_protocol.state.GameState`.
+"""The views of a game. No other module builds a :class:`~gm_protocol.state.GameState`.
 
-This is what keeps reconnaissance blind chess blind. While a game of it is on, what is made here for a seat is made of
-that seat's own pieces, of what it has been told of its own senses and moves, and of what both players know.
+This module keeps reconnaissance blind chess blind. While a game is in progress, a seat's view is made only from that
+seat's own pieces, the results of its own senses and moves, and facts that both players know.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from .variants import VARIANTS
 
 
 class Viewer(Enum):
-    """Who looks at a game. Where everybody may see everything, it makes no difference."""
+    """The viewer of a game. In a game of open information all viewers see the same."""
 
     BLACK = 0
     WHITE = 1
-    #: Somebody without a seat, or who does not say which of its two it looks from.
+    #: A viewer without a seat, or with both seats who does not name one.
     NOBODY = 2
-    #: Somebody who is to see everything.
+    #: A viewer who may see everything.
     OVERSEER = 3
 
     @property
     def seat(self) -> chess.Color | None:
-        """The seat it looks from."""
+        """The viewer's seat; None without one."""
         return _SEATS[self.value]
 
     def knows_of_sense(self, color: chess.Color) -> bool:
-        """Whether it may know that a side has sensed."""
+        """Return whether the viewer may know that a side has sensed."""
         return self is Viewer.OVERSEER or self.seat == color
 
 
 _SEATS = (chess.BLACK, chess.WHITE, None, None)
 
-# A GameState made of its fields' values in their order. Given by name, as GameState itself takes them, so many of them
-# cost a microsecond or two more: some thirtieth of all that a new position costs.
-# The last of them, which not every variant has, may be left out.
+# A GameState made from its fields' values in their order. Passing so many by name, as GameState itself takes them,
+# costs a microsecond or two more: about a thirtieth of the cost of a new position.
+# The last fields, which not every variant has, may be left out.
 _FIELDS = msgspec.structs.fields(GameState)
 _COMMON = [field.name for field in _FIELDS].index("pockets")
 _state_of = cast(
@@ -67,17 +67,18 @@ _state_of = cast(
     ),
 )
 
-#: Who holds a seat, by its colour.
+#: The viewer of each seat, by its colour.
 VIEWER_IN = (Viewer.BLACK, Viewer.WHITE)
-#: Looking a member up in its class takes time.
+#: A constant, because looking up a member of an Enum takes time.
 NOBODY = Viewer.NOBODY
 
 
 def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, brief: bool) -> GameState:
-    """The state of a game as a viewer may see it.
+    """Return the state of a game as a viewer may see it.
 
     :param shown: the moment to show: the present, or an earlier one for a retried request.
-    :param thought: seconds the clock of the side to move has been running; the clocks shown are always the present's.
+    :param elapsed: seconds for which the clock of the side to move has been running; the clocks are always the
+        present's.
     :param brief: leave out ``board``, ``access_map`` and ``pgn``.
     """
     if not game.open:
@@ -121,7 +122,7 @@ def _hidden_state(game: HiddenGame, shown: Snapshot, elapsed: float, viewer: Vie
 def _blind_state(
     game: HiddenGame, shown: Snapshot, elapsed: float, seat: chess.Color | None, *, brief: bool
 ) -> GameState:
-    """A game that hides something and is on, as a seat sees it, or somebody without one."""
+    """Return the state of a game that hides something, as seen from a seat (or None) while it is in progress."""
     seen = game.seen_by(shown, seat)
     to_move = game.turn_at(shown.ply)
     turn = seat_name(to_move)
@@ -155,7 +156,7 @@ def _blind_state(
 def _revealed_state(
     game: HiddenGame, shown: Snapshot, elapsed: float, seat: chess.Color | None, *, brief: bool
 ) -> GameState:
-    """A game that hides something, with nothing hidden. A king may be missing from the board."""
+    """Return the full state of a game that hides something. A king may be missing from the board."""
     facts = game.facts_at(shown)
     return _state_of(
         UNSET if brief else facts.board,
@@ -185,7 +186,7 @@ def _revealed_state(
 
 
 def _own_clock(game: Game, elapsed: float, seat: chess.Color | None) -> ClockState | None:
-    """The clocks with the others' seconds hidden."""
+    """Return the clocks with only the seat's own time shown."""
     if game.clock is None:
         return None
     clock = game.clock.show(game.turn, elapsed)
@@ -193,7 +194,7 @@ def _own_clock(game: Game, elapsed: float, seat: chess.Color | None) -> ClockSta
 
 
 def clock_shown(game: Game, elapsed: float, viewer: Viewer) -> ClockState | None:
-    """The clocks that the present state of a game has for a viewer; ``thought`` as for :func:`game_state`."""
+    """Return the clocks that a viewer is shown now; ``elapsed`` is as for :func:`game_state`."""
     reveals = game.open or viewer is Viewer.OVERSEER or game.over
     if not reveals:
         return _own_clock(game, elapsed, viewer.seat)
@@ -201,23 +202,23 @@ def clock_shown(game: Game, elapsed: float, viewer: Viewer) -> ClockState | None
 
 
 def actions(game: Game, viewer: Viewer) -> Actions:
-    """What a viewer may do in its seat now; nothing off its turn, before the game has begun, and after its end."""
+    """Return the actions that a viewer has now; none off its turn, before the game begins, and after its end."""
     if game.over or viewer.seat != game.turn or not game.begun:
         return Actions()
     return game.actions()
 
 
 class History(NamedTuple):
-    """The whole of a game."""
+    """The full history of a game."""
 
     pgn: str
-    #: What moved in each turn, in UCI; in rbc :data:`~gmd.games.rbc.PASS` where nothing did.
+    #: The move taken in each turn, in UCI; in rbc :data:`~gmd.games.rbc.PASS` for none.
     moves: list[str]
-    #: In rbc the game as reconchess saves it: the JSON (:class:`msgspec.Raw`), which is encoded once.
+    #: In rbc the game as reconchess saves it, as encoded JSON (:class:`msgspec.Raw`).
     record: dict[str, Any] | None = None
 
 
-#: The name of a player, by its id; None where it has none.
+#: A function from a player's id to its name; None for a player without a name.
 NameOf = Callable[[int], str | None]
 
 
@@ -226,9 +227,9 @@ def _nameless(_player: int) -> None:
 
 
 def history(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, History]:
-    """The whole of a game as it is now, for everybody, in steps: what is returned yields now and then.
+    """Return a generator of the full history of a game as it is now, for every viewer; it yields now and then.
 
-    :raises NotAvailable: it is on, and hides something.
+    :raises NotAvailable: the game is in progress and hides something.
     """
     check_history(game)
     if game.open:
@@ -237,12 +238,12 @@ def history(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, Hi
 
 
 def check_history(game: Game) -> None:
-    """See to it that a game's history may be shown.
+    """Check that a game's history may be shown.
 
-    :raises NotAvailable: it is on, and hides something.
+    :raises NotAvailable: the game is in progress and hides something.
     """
     if not game.open and not game.over:
-        raise NotAvailable(f"game_id: game {game.id} is on: its history is shown once it is over")
+        raise NotAvailable(f"game_id: game {game.id} is not over: its history is shown once it is over")
 
 
 def _open_history(moves: list[str], pgn: Generator[None, None, str]) -> Generator[None, None, History]:
@@ -258,25 +259,25 @@ def _hidden_history(game: Game, name_of: NameOf) -> Generator[None, None, Histor
 
 
 def player_text(player: int | None, name_of: NameOf = _nameless) -> str:
-    """A player as a game's record names it: by its name, or else by its id."""
+    """Return a player's name in a game's record: its name, else its id, or "?" for nobody."""
     return "?" if player is None else name_of(player) or str(player)
 
 
 def full_pgn(game: Game, name_of: NameOf = _nameless) -> str:
-    """The whole game as PGN, at once: see :func:`pgn_steps`."""
+    """Return the whole game as PGN in one go; see :func:`pgn_steps`."""
     return run_through(pgn_steps(game, name_of))
 
 
 def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, str]:
-    """The whole game as it is now as PGN, in steps, with the seven tags every PGN has and those its rules need.
+    """Return a generator of the PGN of the whole game as it is now, with the seven standard tags and those it needs.
 
-    What PGN has no tag or no word for has a tag of ours: the id of a player who has a name, and our termination.
+    Tags of our own hold what PGN has no tag for: the id of a player who has a name, and our termination.
 
-    Of a game that hides something it is the whole truth, too: not for its players while it is on.
+    It shows everything, even of a game that hides something: its players must not see it before the game is over.
     """
     ours: str = result_of(game.now.ending)
     result = ours
-    if result == "*" and game.now.ply == game.loaded:  # a PGN's own result stands until the game is played on
+    if result == "*" and game.now.ply == game.loaded:  # a loaded PGN's own result holds until the first further move
         result = game.created.result_header or result
     headers = {
         "Event": f"gmd game {game.id}",
@@ -286,7 +287,7 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
         "White": player_text(game.named[chess.WHITE], name_of),
         "Black": player_text(game.named[chess.BLACK], name_of),
         "Result": result,
-        # To those who read its result a game that was decided elsewhere, and may be played on here, is terminated.
+        # A game with the result of a loaded PGN counts as terminated, although it may be continued here.
         "Termination": pgn_termination(game.now.ending) if result == ours else "normal",
         "GmdTermination": termination_of(game.now.ending),
     }

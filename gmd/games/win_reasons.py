@@ -1,4 +1,4 @@
-"""The causes of the server's games as reconchess's reasons."""
+"""The mapping from the server's causes to reconchess's win reasons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gm_recon import WinReason
 
 
 def reason_of(cause: Cause) -> WinReason | None:
-    """Return reconchess's reason for the end of a game; None for a cause by which no game of its ends."""
+    """Return reconchess's win reason for a cause; None for a cause that reconchess does not have."""
     match cause:
         case Cause.KING_CAPTURE:
             return WinReason.KING_CAPTURE

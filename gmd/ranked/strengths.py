@@ -10,7 +10,7 @@ of 20 cases. Bayeselo and Ordo rate chess engines so.
 A version of a bot does not change, so an old game says as much of it as a new one, and the order of games says nothing.
 That is why no system is used that goes from game to game (Elo, Glicko, TrueSkill): those keep a deviation for everybody
 as if the others' were independent of it, and say less than there is where all who have met somebody share an error. See
-docs/ARCHITECTURE.md for figures.
+docs/explanation/ratings.md for figures.
 
 White's advantage is not in the model: the matchmaker alternates colours in every pair of players.
 """

@@ -1,1 +1,1 @@
-"""Repairing a damaged log: what is whole in its file goes into a new file, and the rest is set aside."""
+"""The repair of a damaged log: whole games and players go into a new file, and the rest is set aside."""

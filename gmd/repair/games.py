@@ -1,4 +1,4 @@
-"""Whole games out of rows of which some may be damaged, missing or there twice: a game is whole if its rules say so."""
+"""Whole games from rows that may be damaged, missing or duplicated: a game is whole if it replays by its rules."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gmd.utc import is_time
 from .records import Source
 from .shapes import Row
 
-#: Ways to put a game together that are tried where events of one number are there more than once.
+#: Most combinations of events that are tried if there are several events of the same number.
 MAX_WAYS = 64
 
 
 class WholeGame(NamedTuple):
-    """A game to be kept: its row and its events, and what was wrong with the row, if anything was."""
+    """A game to be kept: its row, its events, and how the row was mended; None if it was whole."""
 
     row: Mapping[str, Any]
     events: Sequence[str]
@@ -33,7 +33,7 @@ class WholeGame(NamedTuple):
 
 
 class GameRows:
-    """All rows that are said to be one game's."""
+    """All rows found with one game's id."""
 
     def __init__(self, game_id: int) -> None:
         self.game_id = game_id
@@ -48,22 +48,22 @@ class GameRows:
 
     @property
     def is_there(self) -> bool:
-        """Whether it is more than what is left of a game that was removed."""
+        """Whether it is more than the remains of a removed game."""
         return any(row.record.source is not Source.FREE_PAGE for row in self.rows)
 
     def problem(self) -> str:
-        """Return what is wrong with a game that is not whole."""
+        """Return the first problem of a game that is not whole."""
         events = next(self._chains(), [])
         if not self.games:
             return f"its row is lost, and its {len(self.events)} events do not make a game"
-        problem = problem_of(_stored(self.games[0].columns, events)) or "its id is no game's"
+        problem = problem_of(_stored(self.games[0].columns, events)) or "its id is not a valid game id"
         return problem.removeprefix(f"game {self.game_id}").lstrip(",: ")
 
     def whole(self) -> WholeGame | None:
-        """Return the game that its rows make; None where they make none.
+        """Return the whole game from its rows; None if there is none.
 
-        The row that agrees with the most events counts, since another may be an older version of it. Where none agrees,
-        one is made anew of the events, unless a row says that there were more of these.
+        The row that agrees with the most events counts, because another may be an older version of it. If no row
+        agrees, the row is rebuilt from the events, unless a row says that there were more events.
         """
         if not self.is_there:
             return None
@@ -77,7 +77,7 @@ class GameRows:
         return next((game for game in made if game is not None), None)
 
     def _chains(self) -> Iterator[list[str]]:
-        """The texts of its events, in each way in which they follow one another without a gap."""
+        """Yield each combination of the texts of its events, numbered from 0 without a gap."""
         texts: list[list[str]] = []
         while found := self.events.get(len(texts)):
             ordered = sorted(found, key=lambda row: row.record.source)
@@ -86,14 +86,14 @@ class GameRows:
             yield list(chain)
 
     def _agreeing(self, row: Row, events: Sequence[str]) -> WholeGame | None:
-        """The game as a row has it, where its events say the same."""
+        """Return the game with a given row; None if its events do not agree."""
         kept = events[: _count(row)]
         if len(kept) < len(events) and row.record.source is not Source.TABLE:
             return None  # an older version of the row
         return WholeGame(row.columns, kept, None) if problem_of(_stored(row.columns, kept)) is None else None
 
     def _made_anew(self, rows: Sequence[Row], events: Sequence[str]) -> WholeGame | None:
-        """The game as its events have it, with what a row says that they do not."""
+        """Return the game with a row rebuilt from its events, and from rows for what events do not say; else None."""
         game = _replayed(self.game_id, events)
         if game is None:
             return None
@@ -106,11 +106,11 @@ class GameRows:
         if problem_of(_stored(made, events)) is not None:
             return None
         what = "its row was damaged" if rows else "its row is lost"
-        return WholeGame(made, events, f"{what}, and made anew of its events")
+        return WholeGame(made, events, f"{what}, and was rebuilt from its events")
 
 
 def games_of(rows: Iterable[Row]) -> dict[int, GameRows]:
-    """The rows of each game, by its id."""
+    """Return the rows of each game, by its id."""
     found: dict[int, GameRows] = {}
     for row in rows:
         game_id = row.columns["game_id"]
@@ -124,7 +124,7 @@ def games_of(rows: Iterable[Row]) -> dict[int, GameRows]:
 
 
 def _count(row: Row) -> int:
-    """How many events a row says there are."""
+    """Return the number of events that a row says there are; 0 if it is damaged."""
     count = row.columns["events"]
     return count if isinstance(count, int) and count > 0 else 0
 
@@ -135,7 +135,7 @@ def _replayed(game_id: int, events: Sequence[str]) -> Game | None:
         return replay(game_id, stored.decoded())
     except (Unreadable, DoesNotApply):
         return None
-    except Exception:  # damaged options can be such as no check was thought of for
+    except Exception:  # damaged options can have values that no check foresees
         return None
 
 
@@ -144,7 +144,7 @@ def _stored(row: Mapping[str, Any], events: Sequence[str]) -> StoredGame:
 
 
 def _complete(game_id: int, known: Mapping[str, Any], damaged: Mapping[str, Any], *, over: bool) -> dict[str, Any]:
-    """A whole row: what the events say, and of the rest what a damaged row has, where that can be."""
+    """Return a whole row: the columns known from the events, and for the rest a damaged row's values, if valid."""
     times = {name: damaged.get(name) for name in ("changed", "ended")}
     since = [value for value in times.values() if is_time(value)]
     changed = since[0] if since else time.time()

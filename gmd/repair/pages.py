@@ -1,7 +1,7 @@
-"""The pages of an SQLite file as its last commit left them, read without SQLite, which refuses a damaged file.
+"""The pages of an SQLite file after its last commit, read without SQLite, which refuses a damaged file.
 
-The format is https://www.sqlite.org/fileformat2.html: a file is a row of pages, and a write-ahead log beside it has
-newer versions of some. Nothing is written.
+The format is https://www.sqlite.org/fileformat2.html: a file is a sequence of pages, and its write-ahead log has newer
+versions of some pages. Nothing is written.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 
 MAGIC = b"SQLite format 3\0"
-#: SQLite's own default, for a file that does not say its page size any more.
+#: SQLite's own default, for a file whose page size is damaged.
 DEFAULT_PAGE_SIZE = 4_096
 _SIZES = {1 << power for power in range(9, 17)}
 
@@ -25,12 +25,15 @@ _WAL_ORDERS = {0x377F0682: "<", 0x377F0683: ">"}
 class Pages:
     """The pages of a file, numbered from 1.
 
-    :ivar size: of a page, in bytes.
-    :ivar count: how many there are.
+    :ivar size: the size of a page, in bytes.
+    :ivar count: the number of pages.
     """
 
     def __init__(self, file: Path) -> None:
-        """:raises OSError: the file or its write-ahead log cannot be read."""
+        """Read a file and its write-ahead log.
+
+        :raises OSError: one of them cannot be read.
+        """
         self._data = memoryview(file.read_bytes())
         wal = file.with_name(f"{file.name}-wal")
         log = memoryview(wal.read_bytes() if wal.exists() else b"")
@@ -39,13 +42,13 @@ class Pages:
         self.count = max([-(-len(self._data) // self.size), *self._newer])
 
     def read(self, number: int) -> bytes:
-        """Return a page, filled up with zeros where the file is too short."""
+        """Return a page, filled up with zeros if the file is too short."""
         if (newer := self._newer.get(number)) is not None:
             return bytes(newer)
         return bytes(self._data[(number - 1) * self.size : number * self.size]).ljust(self.size, b"\0")
 
     def free(self) -> set[int]:
-        """Return the numbers of the pages that are in no table; their content is what was removed last."""
+        """Return the numbers of the free pages, which are in no table; their content was removed last."""
         found: set[int] = set()
         (trunk,) = _FREE_PAGES.unpack_from(self.read(1)) if self.count else (0,)
         while 0 < trunk <= self.count and trunk not in found:
@@ -68,7 +71,7 @@ def _page_size(data: memoryview, wal: memoryview) -> int:
 
 
 def _committed(wal: memoryview, size: int) -> dict[int, memoryview]:
-    """Return the newest committed version of each page that a write-ahead log has."""
+    """Return the newest committed version of each page in a write-ahead log."""
     if len(wal) < _WAL_HEADER.size:
         return {}
     magic, _, page_size, _, *salts, one, other = _WAL_HEADER.unpack_from(wal)
@@ -85,9 +88,9 @@ def _committed(wal: memoryview, size: int) -> dict[int, memoryview]:
         page = wal[start + _FRAME_HEADER.size : start + _FRAME_HEADER.size + size]
         sums = _checksum(page, order, _checksum(wal[start : start + 8], order, sums))
         if frame_salts != salts or sums != (one, other):
-            break  # what follows was never committed, or belongs to an older round of the log
+            break  # the following frames were never committed, or belong to an older round of the log
         begun[number] = page
-        if pages:  # the last frame of a commit, which says how many pages there are
+        if pages:  # the last frame of a commit, which holds the number of pages
             committed = {each: kept for each, kept in {**committed, **begun}.items() if each <= pages}
             begun = {}
     return committed

@@ -1,4 +1,4 @@
-"""The rows on the pages of an SQLite file, found without its trees: any leaf page tells by itself what is on it."""
+"""The rows on the pages of an SQLite file, found without its trees: each leaf page describes its own rows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from .pages import Pages
 
-#: What SQLite stores: text that is no UTF-8 is bytes here.
+#: A value stored by SQLite; text that is not UTF-8 is bytes here.
 Value = int | float | str | bytes | None
 
 _TREE_PAGES = {2, 5, 10, 13}
 _LEAF_OF_TABLE = 13
 _PAGE_HEADER = struct.Struct(">BHHHB")
-#: Where the header of a page begins on the first page, behind the file's own.
+#: The offset of the page header on the first page, after the file's header.
 _FILE_HEADER_SIZE = 100
-#: Bytes of the integers of each serial type, and of the float.
+#: The size in bytes of each serial type of integers, and the serial type of floats.
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 _FLOAT = 7
 _CONSTANTS = {8: 0, 9: 1}
@@ -25,17 +25,17 @@ _FIRST_BLOB = 12
 
 
 class Source(IntEnum):
-    """Where a row was found; the lower, the more it is to be trusted."""
+    """The kind of place where a row was found; a lower value is more trustworthy."""
 
     TABLE = 0
     #: On a page whose directory of rows is damaged: it may be an older version of a row.
     DAMAGED_PAGE = 1
-    #: On a page that is in no table: it was removed, unless the list of such pages is damaged.
+    #: On a free page, in no table: it was removed, unless the list of free pages is damaged.
     FREE_PAGE = 2
 
 
 class Record(NamedTuple):
-    """A row: its page, its number in its table, and its columns, fewer than the table has where those are newer."""
+    """A row: its page, its number in its table, and its columns, fewer than the table has if the row is older."""
 
     page: int
     rowid: int
@@ -44,18 +44,18 @@ class Record(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A place on a page where a row should be and none can be read."""
+    """A place on a page where a row should be but cannot be read."""
 
     page: int
     why: str
 
 
 class _Unreadable(Exception):
-    """There is no row at this place."""
+    """The lack of a readable row at a place."""
 
 
 def records_of(pages: Pages) -> Iterator[Record | Lost]:
-    """Every row of every table, in the order of the pages, and the places where one is lost."""
+    """Yield every row of every table, in the order of the pages, and the places of lost rows."""
     free = pages.free()
     for number in range(1, pages.count + 1):
         page = pages.read(number)
@@ -85,7 +85,7 @@ def _on_leaf(pages: Pages, number: int, page: bytes, start: int, source: Source)
 
 
 def _carved(pages: Pages, number: int, page: bytes) -> Iterator[Record]:
-    """Whatever on a page reads as a row, where its directory does not say where the rows are."""
+    """Yield everything on a page that reads as a row, without using the page's damaged directory."""
     place = 0
     while place < len(page) - 2:
         try:
@@ -98,25 +98,25 @@ def _carved(pages: Pages, number: int, page: bytes) -> Iterator[Record]:
 
 
 def _record_at(pages: Pages, number: int, page: bytes, place: int, source: Source) -> tuple[Record, int]:
-    """The row that begins at a byte of a page, and how many bytes of the page it takes."""
+    """Return the row that begins at a byte of a page, and the bytes of the page that it takes."""
     size, behind_size = _varint(page, place)
     rowid, begin = _varint(page, behind_size)
     if size < 2:
         raise _Unreadable("it is empty")
     local = _local(size, pages.size)
     if begin + local > len(page):
-        raise _Unreadable(f"it would end behind its page, having {size} bytes")
+        raise _Unreadable(f"it has {size} bytes and would end after its page")
     payload, end = page[begin : begin + local], begin + local
     if local < size:
         if end + 4 > len(page):
-            raise _Unreadable("where it goes on is not on its page")
+            raise _Unreadable("the number of its next page is cut off")
         payload += _overflow(pages, int.from_bytes(page[end : end + 4], "big"), size - local)
         end += 4
     return Record(number, _signed(rowid), _values(payload), source), end - place
 
 
 def _local(size: int, page_size: int) -> int:
-    """How many bytes of a row of a size are on its leaf page; the rest is on pages of its own."""
+    """Return the bytes on the leaf page for a row of a given size; the rest is on overflow pages."""
     if size <= page_size - 35:
         return size
     least = (page_size - 12) * 32 // 255 - 23
@@ -127,7 +127,7 @@ def _local(size: int, page_size: int) -> int:
 def _overflow(pages: Pages, number: int, size: int) -> bytes:
     found = bytearray()
     if size > pages.count * pages.size:
-        raise _Unreadable(f"{size} bytes of it would be on other pages, which are not as many")
+        raise _Unreadable(f"{size} bytes of it would be on other pages, and there are fewer bytes")
     while len(found) < size:
         if not 0 < number <= pages.count:
             raise _Unreadable(f"it goes on at page {number}, and there are {pages.count}")
@@ -138,9 +138,9 @@ def _overflow(pages: Pages, number: int, size: int) -> bytes:
 
 
 def _values(payload: bytes) -> tuple[Value, ...]:
-    """The columns of a row.
+    """Return the columns of a row.
 
-    :raises _Unreadable: its header does not describe exactly as many bytes as it has.
+    :raises _Unreadable: its header does not describe exactly its number of bytes.
     """
     header_size, place = _varint(payload, 0)
     if not place < header_size <= len(payload):
@@ -150,7 +150,7 @@ def _values(payload: bytes) -> tuple[Value, ...]:
         kind, place = _varint(payload, place)
         kinds.append(kind)
     if place != header_size or header_size + sum(map(_size, kinds)) != len(payload):
-        raise _Unreadable(f"its columns would have other than its {len(payload)} bytes")
+        raise _Unreadable(f"its columns do not fit its {len(payload)} bytes")
     values: list[Value] = []
     for kind in kinds:
         values.append(_value(kind, payload[place : place + _size(kind)]))
@@ -187,7 +187,7 @@ def _text(data: bytes) -> str | bytes:
 
 
 def _varint(data: bytes, place: int) -> tuple[int, int]:
-    """The integer of one to nine bytes at a place, and the place behind it."""
+    """Return the integer of one to nine bytes at a place, and the place after it."""
     number = 0
     for count in range(9):
         if place + count >= len(data):
@@ -202,5 +202,5 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
 
 
 def _signed(number: int) -> int:
-    """What 64 bits are as a signed integer."""
+    """Return an unsigned 64-bit integer as a signed one."""
     return number - (1 << 64) if number >= 1 << 63 else number

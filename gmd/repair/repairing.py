@@ -1,4 +1,4 @@
-"""Repairs a log in a data directory: a new file takes the place of the damaged one, which stays beside it."""
+"""The repair of a log in a data directory: a new file replaces the damaged one, which is kept under another name."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from .records import Lost, Record, Source, records_of
 from .salvage import Aside, Salvaged, columns_of, salvaged
 from .shapes import Shapes
 
-#: The bytes of an SQLite file that every program with an open connection in WAL mode has locked.
+#: The bytes of an SQLite file that every program with an open connection in WAL mode locks.
 _SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510
-#: What a file of revisions of the schema has in its one row.
+#: The only value in the table of the schema's revision.
 _REVISION = re.compile(r"\d{4}")
-#: SQLite's files, by what their names end in.
+#: The endings of the names of SQLite's other files.
 _WAL, _SHM = "-wal", "-shm"
 
 
 class Repaired(NamedTuple):
-    """What a repair did.
+    """The result of a repair.
 
-    :ivar original: the damaged file, with its write-ahead log beside it, if it had one.
-    :ivar set_aside: a JSON object in a line for each row that was not kept as it was; None where all were.
-    :ivar changes: a line for people for each game and player that is kept otherwise than it was, or not.
+    :ivar original: the damaged file; its write-ahead log, if any, is in the same directory.
+    :ivar set_aside: the file with one JSON line for each row that was not kept unchanged; None if all were kept.
+    :ivar changes: one line, for people, for each game and player that was changed or not kept.
     """
 
     games: int
@@ -54,17 +54,17 @@ class Repaired(NamedTuple):
 
 
 class RepairFailed(Exception):
-    """The new file is not whole either. Nothing was changed."""
+    """A repair whose new file is not whole either. Nothing was changed."""
 
 
 def repair(directory: Path) -> Repaired:
-    """Replace the log in a directory by what is whole in it.
+    """Replace the log in a directory by a new one with everything in it that is whole.
 
-    Nothing of the damaged file is written: the new one is complete, checked and on disk before it takes its place.
+    The damaged file is never written: the new file is complete, checked and on disk before it replaces it.
 
-    :raises DataError: there is no log, or one of another gmd; a daemon or another program has it open.
+    :raises DataError: there is no log, or one of another gmd; or a daemon or another program has it open.
     :raises RepairFailed: the new file would not be whole.
-    :raises OSError: the disk is full, or takes nothing.
+    :raises OSError: the disk is full or fails.
     """
     file = directory / FILE_NAME
     if not file.exists():
@@ -76,40 +76,43 @@ def repair(directory: Path) -> Repaired:
             with closing(sqlite3.connect(new, isolation_level=None)) as connection:
                 found = salvaged(_checked(file, records_of(Pages(file))), Shapes(connection))
                 if not (found.games or found.players or found.retired or found.aside):
-                    raise DataError(f"data: nothing in {file} is of a log of games; nothing was changed")
+                    raise DataError(f"data: nothing in {file} belongs to a log of games; nothing was changed")
                 _write(connection, found)
             _verify(new)
             stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
             set_aside = _set_aside(file.with_name(f"set-aside-{stamp}.jsonl"), found.aside)
             _refuse_in_use(file)
             if _state(file) != before:
-                raise DataError(f"data: {file} has been written meanwhile; nothing was changed. Repair it again")
+                raise DataError(f"data: {file} was written during the repair; nothing was changed. Repair it again")
             original = _swap(file, new, f"{FILE_NAME}.damaged-{stamp}")
-            (directory / LAST_COMMIT).unlink(missing_ok=True)  # what it names may have been set aside
+            (directory / LAST_COMMIT).unlink(missing_ok=True)  # the game that it names may have been set aside
     events = sum(len(game.events) for game in found.games.values())
     return Repaired(len(found.games), events, len(found.players), original, set_aside, found.changes)
 
 
 def _refuse_in_use(file: Path) -> None:
-    """:raises DataError: another program has the file open."""
+    """Check that no other program has the file open.
+
+    :raises DataError: one has.
+    """
     with file.open("rb+") as opened:
         try:
             fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB, _SHARED_SIZE, _SHARED_FIRST)
         except OSError as error:
-            raise DataError(f"data: {file} is open in another program; end that, and repair it then") from error
+            raise DataError(f"data: {file} is open in another program; end that program, then repair again") from error
 
 
 def _state(file: Path) -> list[tuple[int, int] | None]:
-    """What changes where a file or its write-ahead log is written."""
+    """Return sizes and times that change when a file or its write-ahead log is written."""
     both = [file, file.with_name(file.name + _WAL)]
     stats = [each.stat() if each.exists() else None for each in both]
     return [None if stat is None else (stat.st_size, stat.st_mtime_ns) for stat in stats]
 
 
 def _checked(file: Path, found: Iterable[Record | Lost]) -> Iterator[Record | Lost]:
-    """What was found, unless it is of another schema than this program's.
+    """Yield what was found, and check that its schema is this program's.
 
-    :raises DataError: it is.
+    :raises DataError: it is another schema.
     """
     for each in found:
         if isinstance(each, Record) and each.source is Source.TABLE and len(each.values) == 1:
@@ -124,7 +127,7 @@ def _checked(file: Path, found: Iterable[Record | Lost]) -> Iterator[Record | Lo
 
 @contextmanager
 def _new_file(file: Path) -> Iterator[Path]:
-    """A log without games beside a file, with that one's permissions; removed at the end, if it is still there."""
+    """Create an empty log next to a file, with the file's permissions; remove it at the end, if it still exists."""
     new = file.with_name(f"{file.name}.repaired")
     _remove(new)
     try:
@@ -167,7 +170,7 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[Any]) -> 
 
 
 def _verify(new: Path) -> None:
-    """Check the new file as any log is checked, and see to it that it is on disk.
+    """Check the new file as ``gmd check`` does, and sync it to disk.
 
     :raises RepairFailed: it is not whole.
     """
@@ -179,19 +182,19 @@ def _verify(new: Path) -> None:
     finally:
         engine.dispose()
     if problem is not None:
-        raise RepairFailed(f"what was kept would not be whole: {problem}. Nothing was changed")
+        raise RepairFailed(f"the new file would not be whole: {problem}. Nothing was changed")
     _remove_wal(new)
     _sync(new)
 
 
 def _remove_wal(file: Path) -> None:
-    """Remove what SQLite keeps beside a file that is closed: what only reads leaves it behind, empty."""
+    """Remove SQLite's other files of a closed file: a read-only connection leaves them behind, empty."""
     for ending in (_WAL, _SHM):
         file.with_name(file.name + ending).unlink(missing_ok=True)
 
 
 def _set_aside(file: Path, aside: Sequence[Aside]) -> Path | None:
-    """Write down what is not kept, for the owner's eyes only: the digests of keys are in it."""
+    """Write what is not kept to a file that only its owner can read, because it holds digests of keys."""
     if not aside:
         return None
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -216,14 +219,14 @@ def _plain(value: object) -> object:
 
 
 def _swap(file: Path, new: Path, name: str) -> Path:
-    """Put the new file in the place of the damaged one, which gets a name; its write-ahead log goes with it."""
+    """Replace the damaged file by the new one, and keep it under a given name together with its write-ahead log."""
     original = file.with_name(name)
     for ending in ("", _WAL):
         each = file.with_name(file.name + ending)
         if each.exists() and each.stat().st_size:
             _link(each, original.with_name(original.name + ending))
     _sync(file.parent)
-    _remove_wal(file)  # else SQLite would take it for the new file's
+    _remove_wal(file)  # or SQLite would take it for the new file's log
     os.replace(new, file)
     _sync(file.parent)
     return original

@@ -1,4 +1,4 @@
-"""What is whole among the rows of a damaged log, and what is to be set aside."""
+"""The sorting of a damaged log's rows into those that are whole and those to set aside."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .shapes import Row, Shapes
 
 
 class Aside(NamedTuple):
-    """Something that is not kept, and why; ``row`` is None where nothing of it can be read."""
+    """A row that is not kept, and why; ``row`` is None if it cannot be read at all."""
 
     why: str
     page: int
@@ -26,11 +26,11 @@ class Aside(NamedTuple):
 
 
 class Salvaged(NamedTuple):
-    """What is kept of a log.
+    """The content that is kept of a log.
 
     :ivar games: the whole games by their ids.
-    :ivar retired: the highest id of a game that is not there any more; 0 for none.
-    :ivar changes: a line for people for each row that is kept otherwise than it was, or not.
+    :ivar retired: the highest id of a game that is gone; 0 for none.
+    :ivar changes: one line, for people, for each row that was changed or not kept.
     """
 
     games: Mapping[int, WholeGame]
@@ -42,7 +42,7 @@ class Salvaged(NamedTuple):
 
 
 def salvaged(found: Iterable[Record | Lost], shapes: Shapes) -> Salvaged:
-    """Sort out what was found on the pages of a log."""
+    """Sort the rows that were found on the pages of a log."""
     aside: list[Aside] = []
     rows: dict[str, list[Row]] = {table: [] for table in ("games", "events", "tokens", "players", "retired")}
     for each in found:
@@ -74,7 +74,7 @@ def _games(rows: list[Row], aside: list[Aside], changes: list[str]) -> dict[int,
 
 
 def _left_over(game: GameRows, whole: WholeGame | None) -> Iterator[Aside]:
-    """The rows of a game that are not kept."""
+    """Yield the rows of a game that are not kept."""
     for row in game.rows:
         if row.record.source is Source.FREE_PAGE or (whole is not None and _is_kept(row, whole)):
             continue
@@ -90,14 +90,14 @@ def _is_kept(row: Row, whole: WholeGame) -> bool:
 
 
 class _Players:
-    """The players that are kept, with what is damaged of others."""
+    """The players that are kept, including parts of damaged ones."""
 
     def __init__(self) -> None:
         self.kept: dict[int, Account] = {}
         self._names: set[str] = set()
 
     def keep(self, account: Account) -> bool:
-        """Keep a player; False where its id or its name is another's."""
+        """Keep a player; return False if its id or its name belongs to another."""
         if account.player in self.kept or folded(account.name) in self._names:
             return False
         self.kept[account.player] = account
@@ -105,7 +105,7 @@ class _Players:
         return True
 
     def keep_part(self, part: Account | None) -> str:
-        """Keep what can be kept of a damaged player; what is to be said of it."""
+        """Keep the valid parts of a damaged player; return the text that reports it."""
         if part is None or part.player in self.kept:
             return ""
         if not self.keep(part):
@@ -128,7 +128,7 @@ def _players(
             damaged.append((row, str(error)))
         else:
             if not players.keep(account) and players.kept.get(account.player) != account:
-                damaged.append((row, "its id or its name is another player's"))
+                damaged.append((row, "its id or its name belongs to another player"))
     for row, why in damaged:
         said = f"players, row {row.record.rowid}: set aside: {why}"
         aside.append(Aside(said, row.record.page, row))
@@ -138,17 +138,17 @@ def _players(
 
 
 def _nobody(player: int) -> Account:
-    """A player that nobody can be: its id is not to be given to another."""
+    """Return an account that nobody can use, so that its id is not given to another player."""
     return Account(player=player, name=f"damaged-{player}", created="1970-01-01T00:00:00Z", key=None)
 
 
 def _reserve(players: _Players, games: Mapping[int, WholeGame], changes: list[str]) -> None:
-    """See to it that no new player gets an id that games know as somebody else's."""
+    """Reserve the highest player id in the games, so that no new player gets the id of a lost one."""
     seats = [whole.row[seat] for whole in games.values() for seat in ("player_white", "player_black")]
     newest = max((seat for seat in seats if seat is not None and is_registered(seat)), default=0)
     if max(players.kept, default=0) < newest < LAST_REGISTERED:
         players.keep(_nobody(newest))
-        changes.append(f"players: {newest} has games and is lost: kept as 'damaged-{newest}', and has no key")
+        changes.append(f"players: {newest} has games but its row is lost: kept as 'damaged-{newest}', without a key")
 
 
 def _tokens(rows: list[Row], games: Mapping[int, WholeGame], aside: list[Aside]) -> dict[bytes, Row]:

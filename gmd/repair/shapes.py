@@ -1,4 +1,4 @@
-"""Which table a row belongs to: by its columns alone, since nothing else on its page says so."""
+"""The table of a row, found by its columns alone, because nothing else on its page names it."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from .records import Record, Value
 
 #: The tables whose rows are kept.
 TABLES = ("games", "events", "tokens", "players", "retired")
-#: The tables in which a row's own number stands for its first column, which is null there.
+#: The tables whose first column is the row's own number, and stored as null.
 _NUMBERED = ("games", "players", "retired")
-#: Columns that a table had before others were added: a row as old as the table may have no more than these.
+#: The number of columns that a table had at first: an old row may have only these.
 _FIRST_COLUMNS = {"games": 15, "players": 10}
 _DIGEST_SIZE = 32
 
 
 class Column(NamedTuple):
     name: str
-    #: What a row has that is older than the column.
+    #: The value for a row that is older than the column.
     default: Value
-    #: Whether it is of floats, of which SQLite stores those without a fraction as integers.
+    #: Whether it holds floats; SQLite stores a float without a fraction as an integer.
     real: bool
 
     def value(self, stored: Value) -> Value:
-        """Return what SQLite would show for what is stored."""
+        """Return the value that SQLite would return for a stored value."""
         return float(stored) if self.real and isinstance(stored, int) else stored
 
 
@@ -38,14 +38,14 @@ class Row(NamedTuple):
 
 
 class Shapes:
-    """The tables of a log, as SQLite stores them."""
+    """The columns of a log's tables, as SQLite stores them."""
 
     def __init__(self, empty: Connection) -> None:
-        """:param empty: a log with the schema of the one that rows are read from."""
+        """:param empty: an empty log with the same schema as the damaged one."""
         self._columns = {table: _columns_of(empty, table) for table in TABLES}
 
     def row_of(self, record: Record) -> Row | None:
-        """Return a record as a row of the table that it fits; None where it fits none that is kept."""
+        """Return a record as a row of the table that it fits; None if it fits none that is kept."""
         table = self._table_of(record.values)
         if table is None:
             return None
@@ -76,5 +76,5 @@ def _columns_of(connection: Connection, table: str) -> list[Column]:
 
 
 def _default(text: str | None) -> int | None:
-    """A default out of a schema, where all are integers."""
+    """Return a default from a schema, in which all are integers."""
     return None if text is None else int(text.strip("'"))

@@ -1,4 +1,4 @@
-"""``docs/ARCHIVE.md`` tells of everything that is in a file."""
+"""``docs/reference/files.md`` tells of everything that is in a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.inspect import StructType, type_info
 
 from gmd.games.events import AnyEvent
 
-PAGE = (Path(__file__).parents[2] / "docs/ARCHIVE.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/reference/files.md").read_text("utf-8")
 ROWS = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE))
 
 

@@ -47,7 +47,3 @@ def test_its_program_runs(daemon_process: Served) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(r"game \d+ took \d+ turns: WinReason\.\w+\n", done.stdout)
-
-
-def test_the_projects_readme_leads_here() -> None:
-    assert "(clients/arena)" in (ROOT / "README.md").read_text("utf-8")

@@ -54,18 +54,21 @@ DAMAGES: dict[str, tuple[str, str]] = {
         """UPDATE events SET event = '{"event":"castled"}' WHERE game_id = 1 AND seq = 3""",
         "game 1, event 3: it cannot be read: Invalid value 'castled' - at `$.event`: '{\"event\":\"castled\"}'",
     ),
-    "no game": ("DELETE FROM games WHERE game_id = 3", "game 3: events or a token of a game that is not there"),
+    "no game": (
+        "DELETE FROM games WHERE game_id = 3",
+        "game 3: the log has events or a token of this game, but not the game",
+    ),
     "no game at the end": (
         "INSERT INTO events VALUES (77, 5, '{}')",
-        "game 77: events or a token of a game that is not there",
+        "game 77: the log has events or a token of this game, but not the game",
     ),
     "no game at the beginning": (
         "INSERT INTO events VALUES (-1, 5, '{}')",
-        "game -1: events or a token of a game that is not there",
+        "game -1: the log has events or a token of this game, but not the game",
     ),
     "no game of a token": (
         "UPDATE tokens SET game_id = 60",
-        "game 60: events or a token of a game that is not there",
+        "game 60: the log has events or a token of this game, but not the game",
     ),
     "side to move": (
         "UPDATE games SET turn = 'black' WHERE game_id = 3",
@@ -113,7 +116,7 @@ DAMAGES: dict[str, tuple[str, str]] = {
     ),
     "told the end of a live game": (
         "UPDATE games SET white_open = 0 WHERE game_id = 2",
-        "game 2: its row says that a player has been told the end; its events say that it is live",
+        "game 2: its row says that a player has been shown the end; its events say that it is live",
     ),
 }
 
@@ -147,7 +150,7 @@ def test_with_all_every_damaged_game_is_said_and_counted(data: Path) -> None:
             [
                 "game 1, event 2: it is missing; the next one is 3",
                 "game 4: its row says that ply_index is 7; its events say 8",
-                "game 77: events or a token of a game that is not there",
+                "game 77: the log has events or a token of this game, but not the game",
                 "3 damaged games, of 5 games.",
             ]
         ),
@@ -165,7 +168,7 @@ def test_more_games_than_are_read_at_once(data: Path, tmp_path: Path) -> None:
     assert gmd("check", "--data", data).out == "105 games with 516 events: nothing is damaged.\n"
     change(data, "UPDATE games SET ply_index = 5 WHERE game_id = 199", "DELETE FROM games WHERE game_id = 150")
     assert gmd("check", "--data", data, "--all").out.splitlines() == [
-        "game 150: events or a token of a game that is not there",
+        "game 150: the log has events or a token of this game, but not the game",
         "game 199: its row says that ply_index is 5; its events say 4",
         "2 damaged games, of 104 games.",
     ]

@@ -72,7 +72,7 @@ async def test_a_name_that_looks_like_an_id_is_not_taken_for_one(tmp_path: Path)
     file = tmp_path / "games.pgn"
     file.write_text(f'[White "17"]\n[Black "5"]\n[GmdWhite "{2**52 + 2}"]\n\n1. e4 *\n')
     ran = gmd("import", "--data", tmp_path / "data", file)
-    why = "White: '17' is no player's id; --white ID says whose seat it is to be"
+    why = "White: '17' is not a player id; give --white ID for this seat's player"
     assert (ran.status, ran.err) == (2, f"{file}, game 1: {why}\n")
     assert gmd("import", "--data", tmp_path / "data", "--white", 3, file).status == 0
 

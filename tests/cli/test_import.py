@@ -64,7 +64,7 @@ def test_other_games_of_the_same_ids_are_conflicts_or_get_new_ids(exported: Path
     assert gmd("import", "--data", data, exported) == (
         1,
         "Imported 4 games, 1 game could not be imported\n",
-        f"{exported}, line 1: game 1 is there already, and another; --new-ids gives this one an id of its own\n",
+        f"{exported}, line 1: the log has another game 1; --new-ids gives this one a new id\n",
     )
     more = write(tmp_path / "more.jsonl", [first, second, {**first, "game_id": 8}, {**first, "game_id": 7}])
     assert gmd("import", "--data", data, more, "--new-ids") == (
@@ -82,24 +82,30 @@ def test_other_games_of_the_same_ids_are_conflicts_or_get_new_ids(exported: Path
 
 
 BAD: dict[str, tuple[Any, str]] = {
-    "no JSON": ("{", "this is no game: Input data was truncated"),
-    "no game": ("[]", "this is no game: Expected `object`, got `array`"),
-    "no UTF-8": (b'{"game_id": "\xff"}', "this is no game: "),
-    "misspelt": ({"gameid": 5}, "this is no game: Object contains unknown field `gameid`"),
-    "id": ({"game_id": 2**52 + 1}, "this is no game: Expected `int` <= 4503599627370496 - at `$.game_id`"),
-    "no id": ({"game_id": 0}, "this is no game: Expected `int` >= 1 - at `$.game_id`"),
-    "events": ({"events": [{"event": "castled"}]}, "this is no game: Invalid value 'castled' - at `$.events[0].event`"),
+    "no JSON": ("{", "this is not a game: Input data was truncated"),
+    "no game": ("[]", "this is not a game: Expected `object`, got `array`"),
+    "no UTF-8": (b'{"game_id": "\xff"}', "this is not a game: "),
+    "misspelt": ({"gameid": 5}, "this is not a game: Object contains unknown field `gameid`"),
+    "id": ({"game_id": 2**52 + 1}, "this is not a game: Expected `int` <= 4503599627370496 - at `$.game_id`"),
+    "no id": ({"game_id": 0}, "this is not a game: Expected `int` >= 1 - at `$.game_id`"),
+    "events": (
+        {"events": [{"event": "castled"}]},
+        "this is not a game: Invalid value 'castled' - at `$.events[0].event`",
+    ),
     "rules": ({"events": "swapped"}, "event 1 does not apply: move: 'e7e5' is not legal for white in "),
     "termination": (
         {"termination": "victory_white"},
-        "termination: 'victory_white'; its events say 'victory_black'",
+        "termination: 'victory_white', but the events say 'victory_black'",
     ),
     "result": ({"result": "1-0"}, "result: '1-0' does not go with 'victory_black'"),
     "no end": ({"ended": None}, "ended: None does not go with 'victory_black'"),
-    "end": ({"ended": "2026-02-30T00:00:00Z"}, "ended: '2026-02-30T00:00:00Z' is no time such as 2026-11-21T04:41:00Z"),
+    "end": (
+        {"ended": "2026-02-30T00:00:00Z"},
+        "ended: '2026-02-30T00:00:00Z' is not a time such as 2026-11-21T04:41:00Z",
+    ),
     "token": (
         {"token": {"key": "", "content": ""}},
-        "this is no game: Expected `bytes` of length >= 32 - at `$.token.key`",
+        "this is not a game: Expected `bytes` of length >= 32 - at `$.token.key`",
     ),
 }
 
@@ -171,8 +177,8 @@ def test_pgn_games_are_as_their_text_says(tmp_path: Path) -> None:
             [
                 f"{file}, game 3: pgn: at 2. (ply 2): move: 'Ke3' is not legal for white in "
                 "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -",
-                f"{file}, game 4: White: '?' is no player's id; --white ID says whose seat it is to be",
-                f"{file}, game 5: White: 4503599627370496 is no id that a player without registration may have",
+                f"{file}, game 4: White: '?' is not a player id; give --white ID for this seat's player",
+                f"{file}, game 5: White: 4503599627370496 is not an id that an unregistered player may have",
             ]
         ),
     )
@@ -284,5 +290,5 @@ def test_a_line_without_end_is_passed_over(exported: Path, tmp_path: Path) -> No
     assert gmd("import", "--data", tmp_path / "data", file) == (
         1,
         "Imported 5 games, 1 game could not be imported\n",
-        f"{file}, line 1: this is no game: the line is longer than {16 * 2**20} bytes\n",
+        f"{file}, line 1: this is not a game: the line is longer than {16 * 2**20} bytes\n",
     )

@@ -59,5 +59,5 @@ def test_its_commands_run(daemon_process: Served) -> None:
 
 def test_the_readme_of_the_project_leads_here() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    assert "clients/python" in text
+    assert "gm_client" in text
     assert "clients/shell" in text

@@ -1,22 +1,20 @@
-"""The README's examples of embedding, each run as its reader would run it."""
+"""The manual's examples of embedding, each run as its reader would run it."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import MANUAL, blocks_of
 from tests.embedding.test_pytest_plugin import OTHERS
 from tests.helpers import START_FEN
-from tests.test_readme import BLOCKS
 
-EXAMPLES = [
-    text for language, text in BLOCKS if language == "python" and re.search(r"import gmd\b|, gmd\b|gmd_daemon", text)
-]
+EMBED = MANUAL / "how-to/embed.md"
+EXAMPLES = [text for language, text in blocks_of(EMBED) if language == "python"]
 
 
 def example(containing: str) -> str:

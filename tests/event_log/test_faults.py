@@ -196,7 +196,7 @@ async def test_a_game_that_does_not_replay_is_said_loudly_and_ends_nothing_else(
 async def test_a_game_with_a_hole_in_it_is_not_played_on_and_troubles_no_other(
     damage: str, what: str, tmp_path: Path
 ) -> None:
-    sentence = "game 1: the log has not all of its events, so it cannot be played on; gmd check says more"
+    sentence = "game 1: some of its events are missing in the log, so it cannot be continued; gmd check says more"
     with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()

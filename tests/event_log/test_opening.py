@@ -89,7 +89,7 @@ def test_a_file_of_a_newer_program_is_refused_and_left_alone(tmp_path: Path) -> 
     before = (tmp_path / "games.sqlite").read_bytes()
     assert refusal(tmp_path) == (
         f"data: {tmp_path}/games.sqlite was written by a newer gmd: its schema is at revision 9999; this program knows "
-        f"{HEAD} and those before. Start that, or name another --data"
+        f"{HEAD} and those before. Start the newer gmd, or name another --data"
     )
     assert (tmp_path / "games.sqlite").read_bytes() == before
 
@@ -115,7 +115,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert refusal(tmp_path / "file" / "data") == f"data: {tmp_path}/file/data cannot be used: Not a directory"
-    advice = "name a directory, which is made where there is none"
+    advice = "name a directory, which is created if it does not exist"
     assert refusal(tmp_path / "file") == f"data: {tmp_path}/file is a file: {advice}"
 
 

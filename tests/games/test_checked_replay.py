@@ -64,11 +64,11 @@ def options(**changed: Any) -> Created:
 REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
     "nothing": ([], 0, "the game has no events"),
     "no creation": ([Moved("e2e4")], 0, 'a game begins with its creation, not with {"event":"moved","move":"e2e4"}'),
-    "two creations": ([UNCLOCKED, UNCLOCKED], 1, "the game was created before"),
+    "two creations": ([UNCLOCKED, UNCLOCKED], 1, "the game was already created"),
     "created when": (
         [structs.replace(UNCLOCKED, created="yesterday")],
         0,
-        "created: 'yesterday' is no time such as 2026-11-21T04:41:00Z",
+        "created: 'yesterday' is not a time such as 2026-11-21T04:41:00Z",
     ),
     "position": ([options(fen="8/8/8/8/8/8/8/8 w - - 0 1")], 0, "fen: '8/8/8/8/8/8/8/8 w - - 0 1' is no standard"),
     "fen": ([options(variant="chess960", position=518, fen="8/8/8/8/8/8/8/8 w - - 0 1")], 0, "options.fen: '8/8/8"),
@@ -107,19 +107,19 @@ REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
     "lapses at once": (
         [structs.replace(UNCLOCKED, invited=["black"], lapses=0.0)],
         0,
-        "lapses: 0.0 seconds are no time to begin in",
+        "lapses: 0.0 seconds is not more than 0",
     ),
-    "lapsed without limit": ([OPEN, Ended("expired")], 1, "termination: 'expired' is the end of no game that has all"),
+    "lapsed without limit": ([OPEN, Ended("expired")], 1, "termination: 'expired' cannot end a game without"),
     "lapsed when it had begun": (
         [structs.replace(OPEN, lapses=60.0), Joined("black", 5), Ended("expired")],
         2,
-        "termination: 'expired' is the end of no game that has all",
+        "termination: 'expired' cannot end a game without",
     ),
-    "declined by nobody": ([OPEN, Ended("declined")], 1, "termination: 'declined' is what nobody can have said"),
+    "declined by nobody": ([OPEN, Ended("declined")], 1, "termination: 'declined' cannot be requested by any player"),
     "withdrawn when it had begun": (
         [OPEN, Joined("black", 5), Ended("withdrawn")],
         2,
-        "game 7 has begun: it can be resigned",
+        "game 7 has begun and cannot be called off; resign instead",
     ),
     "declined at length": (
         [structs.replace(UNCLOCKED, invited=["black"]), Ended("declined", 0.0, "black", "no")],
@@ -129,13 +129,13 @@ REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
     "heard from nobody": (
         [structs.replace(CREATED, player_black=None), FirstContactMade("black")],
         1,
-        "nobody waits to hear from",
+        "no first contact of",
     ),
-    "heard without clock": ([UNCLOCKED, FirstContactMade("white")], 1, "nobody waits to hear from white"),
+    "heard without clock": ([UNCLOCKED, FirstContactMade("white")], 1, "no first contact of white is awaited"),
     "heard twice": (
         [CREATED, FirstContactMade("black"), FirstContactMade("black")],
         2,
-        "nobody waits to hear from black",
+        "no first contact of black is awaited",
     ),
     "charged for nothing": ([UNCLOCKED, Moved("e2e4", 1.5)], 1, "seconds: 1.5 are charged while no clock runs"),
     "charged too early": (
@@ -143,23 +143,27 @@ REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
         2,
         "seconds: 1.5 are charged while no clock",
     ),
-    "given time": ([CREATED, *BOTH, Moved("e2e4", -1.5)], 3, "seconds: -1.5 are charged, which are less than none"),
+    "given time": ([CREATED, *BOTH, Moved("e2e4", -1.5)], 3, "seconds: -1.5 are charged, which is less than 0"),
     "over time": ([CREATED, *BOTH, Moved("e2e4", 60.0)], 3, "game 7 is over: timeout_white"),
     "flag not fallen": ([CREATED, *BOTH, Ended("timeout_white", 30.0)], 3, '{"event":"ended","termination":"timeout_'),
     "wrong flag": ([CREATED, *BOTH, Ended("timeout_black", 60.0)], 3, '{"event":"ended","termination":"timeout_black"'),
     "no flag": ([UNCLOCKED, Ended("timeout_white")], 1, '{"event":"ended","termination":"timeout_white"} would have'),
-    "nobody resigns": ([UNCLOCKED, Ended("resignation_white")], 1, "termination: 'resignation_white' is asked for by"),
+    "nobody resigns": ([UNCLOCKED, Ended("resignation_white")], 1, "termination: 'resignation_white' is requested by"),
     "resigns for another": (
         [UNCLOCKED, Ended("resignation_white", 0.0, "black", "resignation_white")],
         1,
-        "termination: 'resignation_white' is not black's to bring about",
+        "termination: 'resignation_white' cannot be requested by black",
     ),
     "in other words": (
         [UNCLOCKED, Ended("resignation_white", 0.0, "white", "please")],
         1,
         '{"event":"ended","termination":"resignation_white","seconds":0.0,"seat":"white","asked":"please"} would have',
     ),
-    "no offer": ([UNCLOCKED, Ended("draw_agreed", 0.0, "white", "draw_agreed")], 1, "termination: 'draw_agreed': no"),
+    "no offer": (
+        [UNCLOCKED, Ended("draw_agreed", 0.0, "white", "draw_agreed")],
+        1,
+        "termination: 'draw_agreed': black has not offered",
+    ),
     "no draw": (
         [UNCLOCKED, Ended("taken_draw_white", 0.0, "white", "taken_draw_white")],
         1,
@@ -168,7 +172,7 @@ REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
     "mate by word": (
         [UNCLOCKED, Ended("victory_white", 0.0, "white", "victory_white")],
         1,
-        "termination: 'victory_white' is the end of no game but by a move",
+        "termination: 'victory_white' ends a game only by a move",
     ),
     "forfeit where it is none": (
         [UNCLOCKED, Ended("forfeit_white", 0.0, "white", "e5")],
@@ -217,7 +221,7 @@ def test_a_player_ends_a_game_by_itself_only_by_giving_it_up(word: Termination, 
 
 
 def test_an_end_that_a_damaged_log_says_is_none_is_refused_by_its_word() -> None:
-    with pytest.raises(DoesNotApply, match=r"^termination: 'available_move' is the end of no game$"):
+    with pytest.raises(DoesNotApply, match=r"^termination: 'available_move' does not end a game$"):
         replay(7, [UNCLOCKED, Ended("available_move")])
 
 

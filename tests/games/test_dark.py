@@ -165,9 +165,9 @@ def test_access_map_of_a_shown_game_has_no_check_in_it() -> None:
         (Play(chess.WHITE, "0000"), "illegal_move", "move: '0000' is not among white's move_actions"),
         (Play(chess.WHITE, "pawn"), "illegal_move", "move: 'pawn' is not among white's move_actions"),
         (Play(chess.WHITE, "e4", offer_draw=True), "not_available", "offer_draw: dark_chess has no draw offers"),
-        (Sense(chess.WHITE, "e4"), "not_available", "kind: nothing is sensed in dark_chess; only in rbc"),
+        (Sense(chess.WHITE, "e4"), "not_available", "kind: sense is for rbc only, not for dark_chess"),
         (End(chess.WHITE, Cause.AGREEMENT), "not_available", "dark_chess has no draws to take or to agree on"),
-        (Play(chess.WHITE, "e4", ply=4), "stale", "its ply_index is 0"),
+        (Play(chess.WHITE, "e4", ply=4), "stale", "whose ply_index is 0"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_a_reason(command: Command, code: str, words: str) -> None:

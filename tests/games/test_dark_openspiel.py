@@ -19,8 +19,9 @@ from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.games.views import VIEWER_IN, actions, game_state
 from tests.helpers_proof import in_processes, proof_size
+from tests.tools import require_module
 
-pyspiel = pytest.importorskip("pyspiel", reason="needs the package open_spiel (pip install open_spiel)")
+pyspiel = require_module("pyspiel")  # of the package open_spiel
 
 #: Games that one process plays.
 GAMES_A_JOB = 50

@@ -195,7 +195,7 @@ def test_nothing_is_sensed_in_chess() -> None:
     decision = game.decide(Sense(WHITE, "e4"), 0.0)
     assert decision.refusal is not None
     assert decision.refusal.code == "not_available"
-    assert str(decision.refusal) == "kind: nothing is sensed in standard, where everything is shown; only in rbc"
+    assert str(decision.refusal) == "kind: sense is for rbc only; in standard everything is shown"
 
 
 # --- Endings ----------------------------------------------------------------------------------------------------

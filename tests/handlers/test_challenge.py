@@ -103,7 +103,7 @@ async def test_the_inviter_may_withdraw_until_the_game_has_begun() -> None:
         for client in (alice, bob):
             assert told(await client.ask("decline", game_id=2)) == (
                 "not_available",
-                "game 2 has begun: it can be resigned, and not called off",
+                "game 2 has begun and cannot be called off; resign instead",
             )
         await alice.ask("end_game", game_id=2, termination="resignation_white")
         assert told(await bob.ask("decline", game_id=2)) == ("game_over", "game 2 is over: resignation_white")

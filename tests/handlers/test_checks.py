@@ -42,7 +42,7 @@ async def test_the_first_thing_wrong_is_reported(first: tuple[str, Json], second
         ("not_a_player", {"player": NOBODY}, "player: 77 has no seat in game 1"),
         ("not_a_player", {"seat": "black"}, "seat: player 1 does not hold black's seat in game 1"),
         ("game_over", {"game_id": 2}, "game 2 is over: resignation_white"),
-        ("stale", {"ply": 5}, "ply: 5 is not where game 1 is: its ply_index is 0"),
+        ("stale", {"ply": 5}, "ply: 5 does not match game 1, whose ply_index is 0"),
         ("not_your_turn", {"player": 2}, "player: you hold black's seat, and it is white's turn"),
         ("illegal_move", {"move": "e2-e4?"}, "move: 'e2-e4?' is neither SAN (Nf3) nor UCI (g1f3)"),
         (

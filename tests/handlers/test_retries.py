@@ -77,7 +77,7 @@ async def test_anything_else_at_another_ply_is_stale(ply: int, text: str, fields
         before = await client.ask("state", game_id=1)
         reply = await move(client, ply, text, **fields)
         assert (reply["state"], reply["code"]) == (None, "stale")
-        assert reply["error"] == f"ply: {ply} is not where game 1 is: its ply_index is 1"
+        assert reply["error"] == f"ply: {ply} does not match game 1, whose ply_index is 1"
         assert await client.ask("state", game_id=1) == before
 
 

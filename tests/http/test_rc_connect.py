@@ -29,8 +29,8 @@ from reconchess.scripts.rc_connect import RBCServer
 from tests.serving import served
 
 BIN = Path(sys.executable).parent
-HTTP_PAGE = (Path(__file__).parents[2] / "docs" / "HTTP.md").read_text("utf-8")
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+HTTP_PAGE = (Path(__file__).parents[2] / "docs/reference/reconchess-http.md").read_text("utf-8")
+PROGRAMS = (Path(__file__).parents[2] / "docs/how-to/reconchess-programs.md").read_text("utf-8")
 PATIENCE_SECONDS = 120
 PASSWORD = "correct horse"
 #: The bot of reconchess's whose games end soon.
@@ -46,8 +46,8 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 def as_the_readme_has_it(program: str, url: str, name: str) -> list[str]:
-    """A command of the README's, for a player and a server of ours; it would ask for the password."""
-    match = re.search(rf"^    {program} (.*)$", README, re.MULTILINE)
+    """A command of the manual's, for a player and a server of ours; it would ask for the password."""
+    match = re.search(rf"^    {program} (.*)$", PROGRAMS, re.MULTILINE)
     assert match is not None
     words = shlex.split(match[1])
     arguments = [word.replace("http://127.0.0.1:7180", url).replace("rc-bot", name) for word in words]
@@ -63,7 +63,7 @@ def rc_register(url: str, name: str) -> str:
 
 @contextmanager
 def rc_connect(url: str, name: str, bot: str = "random_bot") -> Iterator[subprocess.Popen[str]]:
-    """An rc-connect that runs, with one of reconchess's bots: the README's plays at random."""
+    """An rc-connect that runs, with one of reconchess's bots: the manual's plays at random."""
     command = [part.replace("random_bot", bot) for part in as_the_readme_has_it("rc-connect", url, name)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
@@ -190,7 +190,7 @@ def test_two_rc_connects_meet_by_one_invitation_made_by_hand(url: str) -> None:
 
 
 def readme_invitation(url: str) -> dict[str, Any]:
-    """The request that docs/HTTP.md makes by curl."""
+    """The request that the reference makes by curl."""
     match = re.search(r"^ +curl -u (\S+):PASSWORD (\S+) \\\n +-d '(.*)'$", HTTP_PAGE, re.MULTILINE)
     assert match is not None
     assert match[2] == "http://127.0.0.1:7180/api/invitations/"

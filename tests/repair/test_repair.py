@@ -108,8 +108,8 @@ def test_what_is_done_is_said_and_what_is_not_kept_is_set_aside(stored: Stored, 
     (original,) = data.glob("games.sqlite.damaged-*")
     assert lines[-7:] == [
         f"game {lost}: set aside: event 0: it cannot be read: JSON is malformed: invalid character (byte 0): '?'",
-        f"game {mended}: its row was damaged, and made anew of its events",
-        f"game {robbed}: its row is lost, and made anew of its events",
+        f"game {mended}: its row was damaged, and was rebuilt from its events",
+        f"game {robbed}: its row is lost, and was rebuilt from its events",
         f"players, row {player}: set aside: key is no digest of 32 bytes; player {player} is kept as 'player-11', "
         "and has no key",
         f"Repaired: {len(games_of(stored.rows)) - 1} games with "
@@ -185,7 +185,7 @@ def test_a_log_that_a_daemon_has_is_not_touched(data: Path) -> None:
 def test_a_log_that_another_program_has_open_is_not_touched(data: Path) -> None:
     with served("--data", str(data)):
         (data / "lock").unlink()  # which is not what keeps the file from being touched
-        with pytest.raises(DataError, match="is open in another program; end that, and repair it then"):
+        with pytest.raises(DataError, match="is open in another program; end that program, then repair again"):
             repair(data)
 
 
@@ -194,7 +194,7 @@ def test_a_file_that_is_nothing_of_ours_is_left_alone(tmp_path: Path) -> None:
     status, _, err = gmd("check", "--repair", "--data", tmp_path)
     assert (status, err) == (
         2,
-        f"Error: data: nothing in {tmp_path / FILE} is of a log of games; nothing was changed\n",
+        f"Error: data: nothing in {tmp_path / FILE} belongs to a log of games; nothing was changed\n",
     )
     assert (tmp_path / FILE).read_bytes() == b"my novel" * 1_000
 

@@ -183,7 +183,7 @@ test("an unwanted invitation is left out of the waits that follow, and declined 
     const answers = [
       [110, { state: state(0, { game_id: 110, phase: "over", termination: "declined" }), error: null }],
       [111, { error: "game 111 is over: white_timeout", code: "game_over" }],
-      [112, { error: "game 112 has begun: it can be resigned, and not called off", code: "not_available" }],
+      [112, { error: "game 112 has begun and cannot be called off; resign instead", code: "not_available" }],
     ];
     for (const [game_id, answer] of answers) {
       await expect(peer, { ...ALL, key, brief: true, except });

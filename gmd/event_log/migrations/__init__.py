@@ -1,17 +1,17 @@
-"""The schema's history. ``alembic revision`` is of no use here: a step is written by hand, and HEAD moved to it."""
+"""The schema's migrations. Do not use ``alembic revision``: a step is written by hand, and HEAD set to it."""
 
 from __future__ import annotations
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-#: The revision this program works with: the last step's.
+#: The revision that this program works with: that of the last step.
 HEAD = "0006"
 
 
 class NewerSchema(Exception):
-    """The database has been through steps that this program does not know.
+    """A database with a newer schema than this program knows.
 
-    :ivar revision: where it stands.
+    :ivar revision: the database's revision.
     """
 
     def __init__(self, revision: str) -> None:
@@ -20,12 +20,12 @@ class NewerSchema(Exception):
 
 
 def migrate(engine: Engine) -> None:
-    """Bring a database's schema up to date, a new database's from nothing; all steps in one transaction.
+    """Bring a database's schema up to date, or create it in a new database; all steps in one transaction.
 
-    :raises NewerSchema: a newer program has been at work. The database is left as it is.
+    :raises NewerSchema: a newer program has changed the schema. The database is not changed.
     """
     if stored_revision(engine) == HEAD:
-        return  # nearly always: and importing alembic takes longer than the rest of the start
+        return  # nearly always; importing alembic takes longer than the rest of the start
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
@@ -35,7 +35,7 @@ def migrate(engine: Engine) -> None:
     config.set_main_option("script_location", "gmd.event_log:migrations")
     config.set_main_option("path_separator", "os")
     with engine.begin() as connection:
-        stored = _revision(connection)  # again, where no other program can come between
+        stored = _revision(connection)  # read again within the transaction, so that no other program can interfere
         try:
             ScriptDirectory.from_config(config).get_revision(stored or "base")
         except CommandError:
@@ -45,7 +45,7 @@ def migrate(engine: Engine) -> None:
 
 
 def stored_revision(engine: Engine) -> str | None:
-    """The revision of a database's schema; None where it has no schema yet."""
+    """Return the revision of a database's schema; None if it has no schema yet."""
     with engine.connect() as connection:
         return _revision(connection)
 

@@ -1,4 +1,4 @@
-"""Run by alembic: takes the steps on the connection, and in the transaction, that it is given."""
+"""The environment that alembic runs: it applies the steps on the given connection, in its transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games, their events, and the tokens they were made under."""
+"""Games, their events, and the tokens under which they were created."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """From nothing."""
+    """Create the schema in an empty database."""
     game_id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.create_table(
         "games",

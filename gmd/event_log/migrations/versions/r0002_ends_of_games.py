@@ -1,4 +1,4 @@
-"""When games ended, so that old ones can be removed; and listings by variant."""
+"""The times at which games ended, so that old ones can be pruned; and listings by variant."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """From 0001: a finished game has not changed since it ended."""
+    """Upgrade from 0001: a finished game has not changed since it ended."""
     game_id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.add_column("games", sa.Column("ended", sa.Float(53)))
     op.execute("UPDATE games SET ended = changed WHERE status = 'over'")

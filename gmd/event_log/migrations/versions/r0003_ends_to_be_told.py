@@ -1,4 +1,4 @@
-"""The ends a player is to be told, the latest first, without a look at all the others."""
+"""Indexes of the finished games that a player has not been shown, latest first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """From 0002."""
+    """Upgrade from 0002."""
     for seat in ("white", "black"):
         op.drop_index(f"games_open_to_{seat}", "games")
         op.create_index(f"games_open_to_{seat}", "games", [f"player_{seat}", f"{seat}_open", "status", "ended"])

@@ -10,7 +10,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """From before there were players: all seats were taken when their game was made."""
+    """Upgrade from 0003, before there were players: all seats were taken when their game was created."""
     player = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.add_column("games", sa.Column("white_taken", sa.Boolean, nullable=False, server_default=sa.true()))
     op.add_column("games", sa.Column("black_taken", sa.Boolean, nullable=False, server_default=sa.true()))

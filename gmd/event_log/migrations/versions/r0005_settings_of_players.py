@@ -1,4 +1,4 @@
-"""What registered players have set: games at a time, whether ranked ones, and the versions of their bots."""
+"""The settings of registered players: most games at a time, ranked play, and the version of the bot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """From before there were settings: everybody has those of a player who has said nothing."""
+    """Upgrade from 0004, before there were settings: every player gets the defaults."""
     op.add_column("players", sa.Column("max_games", sa.Integer, nullable=False, server_default=sa.text("4")))
     op.add_column("players", sa.Column("ranked", sa.Boolean, nullable=False, server_default=sa.false()))
     op.add_column("players", sa.Column("version", sa.Integer, nullable=False, server_default=sa.text("0")))

@@ -1,4 +1,4 @@
-"""Which games are ranked, and the versions of the bots that play them."""
+"""Ranked games, and the versions of the bots that play them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0005"
 
 
 def upgrade() -> None:
-    """From before games were ranked."""
+    """Upgrade from 0005, before there were ranked games."""
     op.add_column("games", sa.Column("white_version", sa.Integer))
     op.add_column("games", sa.Column("black_version", sa.Integer))
     is_ranked = sa.text("white_version IS NOT NULL")

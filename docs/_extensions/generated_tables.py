@@ -1,0 +1,74 @@
+"""Sphinx extension: writes the tables of the reference that the code already has, before the pages are read."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from inspect import getdoc
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from urllib.request import urlopen
+
+from sphinx.application import Sphinx
+
+from gm_protocol.errors import ERRORS
+from gmd import background_daemon
+from gmd.config import EMBEDDED, SERVED, Config
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the extension with Sphinx."""
+    app.connect("builder-inited", write_tables)
+    return {"parallel_read_safe": True}
+
+
+def write_tables(app: Sphinx) -> None:
+    """Write each table into ``_generated``, from where pages include it."""
+    folder = Path(app.srcdir) / "_generated"
+    folder.mkdir(exist_ok=True)
+    for name, lines in (("settings", settings()), ("errors", errors()), ("routes", routes())):
+        (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+TYPES = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+
+
+def settings() -> Iterator[str]:
+    """Yield the settings, an entry for each field of the configuration."""
+    hints = get_type_hints(Config, include_extras=True)
+    for name in Config.__struct_fields__:
+        hint = next((part for part in get_args(hints[name]) if get_origin(part) is Annotated), hints[name])
+        kind, meta = hint.__origin__, hint.__metadata__[0]
+        word = "one of " + ", ".join(get_args(kind)) if get_origin(kind) is Literal else TYPES[kind]
+        served, embedded = (_default(name, getattr(each, name)) for each in (SERVED, EMBEDDED))
+        default = served if served == embedded else f"{served}, embedded {embedded}"
+        yield from (f"`{name}` ({word}; default {default})", f": {meta.description}", "")
+
+
+def _default(name: str, value: object) -> str:
+    if name == "data" and str(value).startswith("/"):
+        return "your user's data directory"
+    return "none" if value is None else f"`{value}`"
+
+
+def errors() -> Iterator[str]:
+    """Yield the table of error codes."""
+    yield "| code | what it means |"
+    yield "|---|---|"
+    for code, error in ERRORS.items():
+        yield f"| `{code}` | {' '.join((getdoc(error) or '').split())} |"
+
+
+def routes() -> Iterator[str]:
+    """Yield the table of HTTP routes, from the OpenAPI document that the daemon serves."""
+    logging.getLogger("gmd").setLevel(logging.ERROR)  # Sphinx would show what the daemon logs
+    config = Config(port=0, http=True, http_port=0, data=":memory:")
+    with background_daemon(config) as daemon, urlopen(f"http://127.0.0.1:{daemon.http_port}/schema") as response:
+        paths = json.load(response)["paths"]
+    yield "| route | what it does |"
+    yield "|---|---|"
+    for path, methods in paths.items():
+        for method, operation in methods.items():
+            text = operation.get("description") or operation.get("summary") or ""
+            yield f"| `{method.upper()} {path}` | {' '.join(text.split())} |"

@@ -1,0 +1,207 @@
+"""The manual's examples and the front page's do what the text beside them says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.arena.playing import untimed
+from tests.docs.pages import MANUAL, ROOT, Reader, blocks_of, reader
+from tests.tools import require_tool
+
+#: Pages whose blocks other tests run, and which.
+ELSEWHERE = {
+    "how-to/embed.md": "tests/embedding/test_readme_examples.py",
+}
+KEY = r"[\w-]{43}"
+
+
+def pages() -> list[str]:
+    """Return the pages of the manual that have blocks to be run."""
+    return sorted(str(page.relative_to(MANUAL)) for page in MANUAL.glob("*/*.md") if blocks_of(page))
+
+
+@pytest.fixture
+def at_desk(tmp_path: Path) -> Iterator[Reader]:
+    """A reader with a new daemon and an empty folder."""
+    require_tool("jq")
+    with reader(tmp_path) as found:
+        yield found
+
+
+def test_every_page_with_examples_has_a_test() -> None:
+    tested = {
+        "tutorials/first-rbc-bot.md",
+        "tutorials/from-the-shell.md",
+        "tutorials/is-it-better.md",
+        "how-to/bare-socket.md",
+        "how-to/bots-of-gmd.md",
+        "how-to/games.md",
+        "how-to/move-a-codingame-bot.md",
+        "how-to/move-a-reconchess-bot.md",
+        "how-to/move-a-uci-engine.md",
+        "how-to/players.md",
+        "how-to/records.md",
+        "how-to/simulate.md",
+        "how-to/tournament.md",
+    }
+    assert set(pages()) == tested | ELSEWHERE.keys()
+    assert all((ROOT / test).exists() for test in ELSEWHERE.values())
+
+
+def test_front_page_s_bot_plays_to_the_end(at_desk: Reader) -> None:
+    ping, bot = at_desk.follow(ROOT / "README.md")
+    assert ping == '{"error":null}\n'
+    assert re.fullmatch(r"game 1 (1-0|0-1|1/2-1/2)\n", bot)
+
+
+def test_front_page_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
+
+
+def test_links_of_the_front_page_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert len(links) > 15
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_first_rbc_bot_plays_and_is_ranked(at_desk: Reader) -> None:
+    ping, _, game, replay, keys, _, ranked = at_desk.follow(MANUAL / "tutorials/first-rbc-bot.md")
+    assert (ping, keys) == ('{"error":null}\n', "")
+    assert "I play game 1\n" in game
+    assert re.search(r"^I sensed \[.*\]$", game, re.MULTILINE)
+    assert re.search(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", game, re.MULTILINE)
+    assert len(replay.splitlines()) == 5
+    assert re.search(r"^ranked game over: (1-0|0-1|1/2-1/2) [a-z_]+$", ranked, re.MULTILINE)
+    board = ranked[ranked.index("ranked game over") :]
+    assert "first-bot" in board
+    assert "rival" in board
+
+
+def test_first_rbc_bot_s_last_steps_may_be_followed_again(at_desk: Reader) -> None:
+    *_, keys, bot, ranked = blocks_of(MANUAL / "tutorials/first-rbc-bot.md")
+    for block in (keys, bot, ranked, keys, ranked):
+        at_desk.run(block)
+
+
+def test_game_from_the_shell_is_made_moved_in_and_shown(at_desk: Reader) -> None:
+    first, whole, pgn = at_desk.follow(MANUAL / "tutorials/from-the-shell.md")
+    assert first.splitlines()[-1] == "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+    lines = whole.splitlines()
+    assert len(lines) == 7
+    assert lines[-1] == "7 h5f7 victory_white r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4"
+    moves, *rest = pgn.splitlines()
+    assert moves == "1.d4 d5 2.c4 e6"
+    assert rest[-2:] == ["1. e4 *", ""]
+
+
+def test_match_is_played_and_summed_up(at_desk: Reader) -> None:
+    (printed,) = at_desk.follow(MANUAL / "tutorials/is-it-better.md")
+    lines = printed.splitlines()
+    assert [line.split(":")[0] for line in lines[:4]] == ["game 1", "game 2", "game 3", "game 4"]
+    assert lines[4].startswith("new against old: won ")
+
+
+def test_bot_on_a_bare_socket_plays_to_the_end(at_desk: Reader) -> None:
+    (printed,) = at_desk.follow(MANUAL / "how-to/bare-socket.md")
+    result, termination, first_move, *_ = printed.split()
+    assert result in {"1-0", "0-1", "1/2-1/2"}
+    assert termination.startswith(("victory", "draw", "stalemate"))
+    assert first_move.startswith("1.")
+
+
+def test_bots_that_come_with_gmd_play_each_other(at_desk: Reader) -> None:
+    (printed,) = at_desk.follow(MANUAL / "how-to/bots-of-gmd.md")
+    lines = untimed(printed).splitlines()
+    assert [line for line in lines if line.startswith("won ")].count("won 2, lost 0, drawn 0") == 1
+
+
+@pytest.mark.parametrize(("page", "ends"), [("move-a-reconchess-bot", 2 * 2), ("move-a-uci-engine", 2)])
+def test_bot_written_for_something_else_plays(page: str, ends: int, at_desk: Reader) -> None:
+    (printed,) = at_desk.follow(MANUAL / f"how-to/{page}.md")
+    lines = untimed(printed).splitlines()
+    assert sum(bool(re.match(r"game \d+: (won|lost|drawn) as ", line)) for line in lines) == ends
+    assert not any("failed" in line for line in lines)
+
+
+def test_bot_of_codingame_s_plays_alone_and_in_its_match(at_desk: Reader) -> None:
+    alone, match = at_desk.follow(MANUAL / "how-to/move-a-codingame-bot.md")
+    assert len(re.findall(r"^game 1: (?:won|lost|drawn) as ", untimed(alone), re.MULTILINE)) == 2
+    assert "failed" not in alone
+    assert match.splitlines()[-1] == "10... a6  {Draw: all moves are played.}  [1/2-1/2 normal]"
+
+
+def test_registered_players_play_as_the_page_says_also_when_it_is_followed_again(at_desk: Reader) -> None:
+    first = at_desk.follow(MANUAL / "how-to/players.md")
+    check_registered_players(*first)
+    again = at_desk.follow(MANUAL / "how-to/players.md")
+    assert [shape(printed) for printed in again if "their-bot" not in printed] == [
+        shape(printed) for printed in first if "their-bot" not in printed
+    ]
+
+
+def check_registered_players(registered: str, invited: str, password: str, operator: str, lobby: str) -> None:
+    seats, joined, move = registered.splitlines()
+    assert re.fullmatch(r"\[45035\d{11},null\]", seats)
+    assert (joined, move) == ("black", "e2e4")
+    assert invited.splitlines() == ["open", "black", "move"]
+    assert re.fullmatch(rf"absent-minded-\d+\n{KEY}\n", password)
+    first, *players, second, revoked = operator.splitlines()
+    assert re.fullmatch(KEY, first)
+    assert re.fullmatch(KEY, second)
+    assert first != second
+    names = ["their-bot-N", "absent-minded-N  (password)", "my-guest-N", "my-bot"]
+    assert [re.sub(r"-\d+", "-N", line.split("  ", 2)[2]) for line in players] == names
+    assert re.fullmatch(r"their-bot-\d+ \(\d{16}\) has no key any more\.", revoked)
+    assert lobby.split() == ["8", "open", "black", "move"]
+
+
+def shape(said: str) -> str:
+    """Return what a block printed without ids, times, keys and what comes of ``$RANDOM``."""
+    said = re.sub(rf"^(?=.*[a-zA-Z]){KEY}$", "KEY", untimed(said), flags=re.MULTILINE)
+    return re.sub(r"\d+", "N", said)
+
+
+def test_games_have_the_options_that_were_asked_for_and_blind_players_see_their_own_pieces(at_desk: Reader) -> None:
+    options, blind = at_desk.follow(MANUAL / "how-to/games.md")
+    assert [line.split('"')[3] for line in options.splitlines()] == ["chess960", "crazyhouse", "standard", "standard"]
+    sensed, taken, white, black = blind.splitlines()
+    assert sensed.startswith('[["d8","bQ"],["e8","bK"],["f8","bB"],')
+    assert (taken, white) == ("e2e4", "8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQ - 0 1")
+    assert black == "rnbqkbnr/pppppppp/8/8/8/8/8/8 b kq - 0 1"
+
+
+def test_records_are_exported_imported_and_checked(at_desk: Reader) -> None:
+    (printed,) = at_desk.follow(MANUAL / "how-to/records.md")
+    assert printed.splitlines()[:5] == ["1", "available_move", "available_move", "available_move", "victory_black"]
+    assert '[Result "0-1"]' in (at_desk.folder / "games.pgn").read_text("utf-8")
+    assert len((at_desk.folder / "backup.jsonl").read_text("utf-8").splitlines()) >= 1
+
+
+def test_simulated_games_end_as_the_page_s_seeds_have_it(at_desk: Reader) -> None:
+    random_games, grabbers = at_desk.follow(MANUAL / "how-to/simulate.md")
+    last_fen = "1n3b2/5q2/2B2R2/1b6/P6p/RP2r2P/1P1rP3/3K4 b - - 0 43"
+    assert random_games == f"{{'KING_CAPTURE': 98, 'MOVE_LIMIT': 2}} {last_fen}\n"
+    last_fen = "r1bq1bnr/p1pB2pp/np1p4/3P1p2/PP2p3/4PNP1/2P2P1P/RNBQK2R b KQ - 0 17"
+    assert grabbers == f"<ReconGame '{last_fen}', ply 33: White won, KING_CAPTURE>\n"
+
+
+def test_three_bots_play_a_tournament(at_desk: Reader) -> None:
+    (printed,) = at_desk.follow(MANUAL / "how-to/tournament.md")
+    rows = [line.split("│")[1:-1] for line in printed.splitlines() if line.startswith("│")]
+    assert {row[1].split("-")[0].strip() for row in rows} == {"ann", "ben", "cyd"}
+    assert [row[3].strip() for row in rows] == ["4", "4", "4"]
+
+
+def test_commands_for_reconchess_s_programs_register_each_name_once() -> None:
+    """They are not run here: they ask for passwords. ``tests/http/test_rc_connect.py`` runs them with one."""
+    text = (MANUAL / "how-to/reconchess-programs.md").read_text("utf-8")
+    lines = "".join(line for line in text.splitlines(keepends=True) if line.startswith("    "))
+    registered = re.findall(r"rc-register .*--username (\S+)|gmd register (\w\S*)", lines)
+    assert ["".join(each) for each in registered] == ["rc-bot", "other-bot", "attacker"]
+    users = re.findall(r"rc-connect .*--username (\S+)|curl -u (\S+)|\"opponent\": \"(\S+)\"", lines)
+    assert {"".join(each) for each in users} == {"rc-bot", "other-bot"}
+    assert re.findall(r"@(\S+\.key)", lines) == re.findall(r">(\S+\.key)", lines) == ["attacker.key"]
